@@ -1,0 +1,276 @@
+// Package ir is the untyped tile IR: what a kernel author said, before any plan. It holds the one op table, values,
+// regions, positions, the builder that records a kernel, the printer and the verifier. It knows no target.
+package ir
+
+import "github.com/gotile/gotile/dtype"
+
+// Op is an operation of the tile IR.
+type Op uint8
+
+// Class groups ops that every pass treats alike.
+type Class uint8
+
+// The classes.
+const (
+	Leaf        Class = iota // no operands, outside any region: constants, arguments, dimensions
+	Elementwise              // pure, element by element, all operands of one distribution or rank 0
+	Shape                    // pure, changes the distribution: broadcast, coordinates
+	Reduction                // pure, removes axes, needs communication
+	Variable                 // explicit variables
+	Memory                   // loads, stores, atomics
+	Control                  // loops, conditionals
+	Position                 // where a thread or block stands: block id, warp id
+)
+
+// Domain is the set of element types an op accepts for its (non-condition) operands.
+type Domain uint8
+
+// The domains. 16-bit floats are computed in f32 and rounded once to the type.
+const (
+	Floats  Domain = 1 << iota // f32, bf16, f16
+	Ints                       // i32, u32, i64
+	Bools                      // predicates
+	Numbers = Floats | Ints
+	Any     = Floats | Ints | Bools
+)
+
+// Has reports whether a type belongs to the domain.
+func (d Domain) Has(t dtype.Type) bool {
+	switch {
+	case t.IsFloat():
+		return d&Floats != 0
+	case t.IsInt():
+		return d&Ints != 0
+	}
+	return t == dtype.Bool && d&Bools != 0
+}
+
+// Result says how the result type follows from the operands.
+type Result uint8
+
+// The result rules.
+const (
+	Same     Result = iota // the type of the (last) operand
+	ToBool                 // Bool
+	ByAttr                 // the op carries it: casts, constants, loads
+	ToNumber               // I32: coordinates, ids
+	Nothing                // the op has no result
+)
+
+// The ops. The order is the order of the documentation.
+const (
+	Invalid Op = iota
+
+	// Leaves.
+	Const // Attr Bits: the bit pattern in the value's type (16-bit types: in their 16 bits)
+	Param // Attr *Arg: a scalar argument
+	Dim   // Attr *Symbol: a run-time dimension, i32
+
+	// Arithmetic.
+	Add
+	Sub
+	Mul
+	Div // integers truncate towards zero
+	Rem // integers only, sign of the dividend
+	Fma // a*b + c, rounded once
+	Neg
+	Abs
+	Min // floats: if one operand is NaN the other
+	Max
+	MulHi // the high word of the product
+
+	// Functions, rounded to nearest or within the ulp bound of the table.
+	Exp
+	Exp2
+	Log
+	Log2
+	Sqrt
+	Rsqrt
+	Tanh
+	Sigmoid
+	Silu
+	Softplus
+
+	// Fast approximations, by name and never silently.
+	ExpApprox
+	Exp2Approx
+	LogApprox
+	Log2Approx
+	SqrtApprox
+	RsqrtApprox
+	TanhApprox
+	SigmoidApprox
+	SiluApprox
+	DivApprox
+
+	// Comparisons (false where an operand is NaN, but Ne) and selection.
+	Lt
+	Le
+	Gt
+	Ge
+	Eq
+	Ne
+	Select // cond, then, else
+
+	// Bits.
+	And
+	Or
+	Xor
+	Not
+	Shl
+	Shr // arithmetic for signed types; shift counts are masked to the width
+	Bitcast
+
+	Cast // round to nearest even; float to integer truncates and saturates, NaN to 0
+
+	// Shape.
+	Broadcast // Attr *Span target: repeats a reduced value along the axes it lacks
+	Coord     // Attr int axis: the coordinate of each element, i32, counted from the tile's first element
+
+	// Reductions. Attr []int: the axes, ascending.
+	Sum
+	MaxOf
+	MinOf
+	Prod
+
+	// Explicit variables. Var is a declaration; Get and Set name it by Args[0].
+	Var
+	Get
+	Set
+
+	// Memory. Attr *Access; Args of Load: one offset per buffer dimension. Store: the value first, then the offsets.
+	Load
+	Store
+	AtomicAdd // like Store; with a result when the value is rank 0 (the old value)
+	AtomicMax
+	AtomicMin
+	AtomicExch
+	AtomicCAS // compare, value, offsets
+
+	Asm // inline PTX, elementwise; Attr *AsmInfo
+
+	// Control.
+	Range      // Args lo, hi, step; Regions[0] body with Ind
+	Persistent // Args n, step; Attr *PersistentInfo; Regions[0] body with Ind: the blocks of the grid share 0, step, .. < n
+	If         // Args cond; Regions[0] then, Regions[1] else (may be nil)
+	While      // Regions[0] computes the condition (its Yield), Regions[1] is the body
+
+	Barrier // block-wide; written by the user or by the planner
+
+	// Position. Rank 0, i32.
+	BlockID   // blockIdx.x
+	NumBlocks // gridDim.x
+	WarpID    // warp number in the block
+
+	NumOps
+)
+
+// Info is one row of the op table. Printer and simulator hang their functions on the same index.
+type Info struct {
+	Name   string // the IR name and the documentation's
+	Go     string // the typed layer's spelling
+	Arity  int    // -1: as the attribute says
+	Class  Class
+	Domain Domain
+	Result Result
+	Ulp    float64 // f32: bound on the distance of CUDA's result from the true one, in units in the last place; 0 exact
+	Doc    string  // one line: formula, rounding
+}
+
+// Pure reports whether an op may be moved, merged or dropped.
+func (i *Info) Pure() bool {
+	return i.Class == Elementwise || i.Class == Shape || i.Class == Leaf || i.Class == Position
+}
+
+// Table is the one op table: typed layer, printers, simulator and documentation derive from it.
+var Table = [NumOps]Info{
+	Const: {"const", "tile.Const", 0, Leaf, Any, ByAttr, 0, "a host number"},
+	Param: {"param", "Scalar", 0, Leaf, Numbers, ByAttr, 0, "a scalar argument of the kernel"},
+	Dim:   {"dim", "Global.Dim", 0, Leaf, Ints, ByAttr, 0, "a run-time dimension of an argument"},
+
+	Add:   {"add", "Add", 2, Elementwise, Numbers, Same, 0, "a + b; integers wrap"},
+	Sub:   {"sub", "Sub", 2, Elementwise, Numbers, Same, 0, "a - b; integers wrap"},
+	Mul:   {"mul", "Mul", 2, Elementwise, Numbers, Same, 0, "a * b; integers wrap"},
+	Div:   {"div", "Div", 2, Elementwise, Numbers, Same, 0, "a / b, rounded to nearest; integers truncate, by zero gives all ones"},
+	Rem:   {"rem", "Rem", 2, Elementwise, Ints, Same, 0, "a - trunc(a/b)*b; by zero gives a"},
+	Fma:   {"fma", "Fma", 3, Elementwise, Floats, Same, 0, "a*b + c, rounded once"},
+	Neg:   {"neg", "Neg", 1, Elementwise, Numbers, Same, 0, "-a"},
+	Abs:   {"abs", "Abs", 1, Elementwise, Numbers, Same, 0, "|a|"},
+	Min:   {"min", "Min", 2, Elementwise, Numbers, Same, 0, "the smaller; where one is NaN the other"},
+	Max:   {"max", "Max", 2, Elementwise, Numbers, Same, 0, "the larger; where one is NaN the other"},
+	MulHi: {"mulhi", "MulHi", 2, Elementwise, Ints, Same, 0, "the high word of the exact product"},
+
+	Exp:      {"exp", "Exp", 1, Elementwise, Floats, Same, 2, "e^a"},
+	Exp2:     {"exp2", "Exp2", 1, Elementwise, Floats, Same, 2, "2^a"},
+	Log:      {"log", "Log", 1, Elementwise, Floats, Same, 2, "ln a"},
+	Log2:     {"log2", "Log2", 1, Elementwise, Floats, Same, 2, "log2 a"},
+	Sqrt:     {"sqrt", "Sqrt", 1, Elementwise, Floats, Same, 0, "the square root, rounded to nearest"},
+	Rsqrt:    {"rsqrt", "Rsqrt", 1, Elementwise, Floats, Same, 0, "1/sqrt(a), rounded to nearest"},
+	Tanh:     {"tanh", "Tanh", 1, Elementwise, Floats, Same, 3, "tanh a"},
+	Sigmoid:  {"sigmoid", "Sigmoid", 1, Elementwise, Floats, Same, 4, "1/(1 + e^-a)"},
+	Silu:     {"silu", "Silu", 1, Elementwise, Floats, Same, 5, "a/(1 + e^-a)"},
+	Softplus: {"softplus", "Softplus", 1, Elementwise, Floats, Same, 4, "max(a, 0) + log1p(e^-|a|)"},
+
+	ExpApprox:     {"exp_approx", "ExpApprox", 1, Elementwise, Floats, Same, 64, "e^a by ex2.approx of a*log2(e); the error grows with |a|"},
+	Exp2Approx:    {"exp2_approx", "Exp2Approx", 1, Elementwise, Floats, Same, 4, "2^a by ex2.approx.ftz"},
+	LogApprox:     {"log_approx", "LogApprox", 1, Elementwise, Floats, Same, 64, "ln a by lg2.approx; near 1 the error is absolute (2^-21)"},
+	Log2Approx:    {"log2_approx", "Log2Approx", 1, Elementwise, Floats, Same, 64, "log2 a by lg2.approx; near 1 the error is absolute (2^-22)"},
+	SqrtApprox:    {"sqrt_approx", "SqrtApprox", 1, Elementwise, Floats, Same, 4, "sqrt.approx.ftz"},
+	RsqrtApprox:   {"rsqrt_approx", "RsqrtApprox", 1, Elementwise, Floats, Same, 4, "rsqrt.approx.ftz"},
+	TanhApprox:    {"tanh_approx", "TanhApprox", 1, Elementwise, Floats, Same, 8192, "tanh.approx (relative error 2^-11)"},
+	SigmoidApprox: {"sigmoid_approx", "SigmoidApprox", 1, Elementwise, Floats, Same, 64, "1/(1 + e^-a) by ex2.approx and rcp.approx"},
+	SiluApprox:    {"silu_approx", "SiluApprox", 1, Elementwise, Floats, Same, 64, "a/(1 + e^-a) by ex2.approx and rcp.approx"},
+	DivApprox:     {"div_approx", "DivApprox", 2, Elementwise, Floats, Same, 4, "a/b by div.approx.ftz; 0 where 2^126 < |b|"},
+
+	Lt:     {"lt", "Lt", 2, Elementwise, Numbers, ToBool, 0, "a < b"},
+	Le:     {"le", "Le", 2, Elementwise, Numbers, ToBool, 0, "a <= b"},
+	Gt:     {"gt", "Gt", 2, Elementwise, Numbers, ToBool, 0, "a > b"},
+	Ge:     {"ge", "Ge", 2, Elementwise, Numbers, ToBool, 0, "a >= b"},
+	Eq:     {"eq", "Eq", 2, Elementwise, Numbers, ToBool, 0, "a == b"},
+	Ne:     {"ne", "Ne", 2, Elementwise, Numbers, ToBool, 0, "a != b, true where one is NaN"},
+	Select: {"select", "Select", 3, Elementwise, Any, Same, 0, "cond ? a : b"},
+
+	And:     {"and", "And", 2, Elementwise, Ints | Bools, Same, 0, "a & b"},
+	Or:      {"or", "Or", 2, Elementwise, Ints | Bools, Same, 0, "a | b"},
+	Xor:     {"xor", "Xor", 2, Elementwise, Ints | Bools, Same, 0, "a ^ b"},
+	Not:     {"not", "Not", 1, Elementwise, Ints | Bools, Same, 0, "~a"},
+	Shl:     {"shl", "Shl", 2, Elementwise, Ints, Same, 0, "a << (b mod width)"},
+	Shr:     {"shr", "Shr", 2, Elementwise, Ints, Same, 0, "a >> (b mod width), arithmetic for signed types"},
+	Bitcast: {"bitcast", "Bitcast", 1, Elementwise, Numbers, ByAttr, 0, "the same bits as another type of the same size"},
+	Cast:    {"cast", "Cast", 1, Elementwise, Any, ByAttr, 0, "to another type: nearest even; float to integer truncates and saturates, NaN to 0; integers to 16-bit floats go through f32"},
+
+	Broadcast: {"broadcast", "Broadcast", 1, Shape, Any, Same, 0, "repeats a reduced value along an axis"},
+	Coord:     {"coord", "Coord", 0, Shape, Any, ToNumber, 0, "the coordinate of each element along an axis"},
+
+	Sum:   {"sum", "Sum", 1, Reduction, Numbers, Same, 0, "the sum along axes, in a fixed order"},
+	MaxOf: {"max_of", "MaxOf", 1, Reduction, Numbers, Same, 0, "the largest along axes"},
+	MinOf: {"min_of", "MinOf", 1, Reduction, Numbers, Same, 0, "the smallest along axes"},
+	Prod:  {"prod", "Prod", 1, Reduction, Numbers, Same, 0, "the product along axes, in a fixed order"},
+
+	Var: {"var", "NewVar", 1, Variable, Any, Same, 0, "an explicit variable with a first value"},
+	Get: {"get", "Var.Get", 1, Variable, Any, Same, 0, "the value of a variable now"},
+	Set: {"set", "Var.Set", 2, Variable, Any, Nothing, 0, "assigns to a variable"},
+
+	Load:       {"load", "Load", -1, Memory, Numbers, ByAttr, 0, "from a view; masked elements are zero"},
+	Store:      {"store", "Store", -1, Memory, Numbers, Nothing, 0, "to a view; masked elements are left alone"},
+	AtomicAdd:  {"atomic_add", "AtomicAdd", -1, Memory, Numbers, Same, 0, "adds to global memory (f32, i32, u32, i64); the order of float sums is not fixed"},
+	AtomicMax:  {"atomic_max", "AtomicMax", -1, Memory, Ints, Same, 0, "maximum with global memory"},
+	AtomicMin:  {"atomic_min", "AtomicMin", -1, Memory, Ints, Same, 0, "minimum with global memory"},
+	AtomicExch: {"atomic_exch", "AtomicExch", -1, Memory, Numbers, Same, 0, "stores and returns the old value"},
+	AtomicCAS:  {"atomic_cas", "AtomicCAS", -1, Memory, Ints, Same, 0, "stores where memory equals the first operand; returns the old value"},
+
+	Asm: {"asm", "PTX", -1, Elementwise, Any, ByAttr, 0, "inline PTX with a Go function for the simulator"},
+
+	Range:      {"range", "Range", 3, Control, Ints, Nothing, 0, "a loop; its body is recorded once"},
+	Persistent: {"persistent", "Persistent", 2, Control, Ints, Nothing, 0, "a loop whose iterations the grid's blocks share"},
+	If:         {"if", "If", 1, Control, Bools, Nothing, 0, "a conditional, uniform in its scope"},
+	While:      {"while", "While", 0, Control, Bools, Nothing, 0, "a loop with a recorded condition"},
+	Barrier:    {"barrier", "Block.Sync", 0, Control, Any, Nothing, 0, "orders shared memory among the threads of a block"},
+
+	BlockID:   {"block_id", "Builder.BlockID", 0, Position, Ints, ToNumber, 0, "the block's number in the grid"},
+	NumBlocks: {"num_blocks", "Builder.NumBlocks", 0, Position, Ints, ToNumber, 0, "the number of blocks in the grid"},
+	WarpID:    {"warp_id", "Warp.Index", 0, Position, Ints, ToNumber, 0, "the warp's number in its block"},
+}
+
+// String is the IR name.
+func (o Op) String() string { return Table[o].Name }

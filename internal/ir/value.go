@@ -1,0 +1,190 @@
+package ir
+
+import (
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/layout"
+)
+
+// Scope names who executes an op together.
+type Scope uint8
+
+// The scopes. Cluster comes with clusters, Warpgroup with tensor cores.
+const (
+	NoScope Scope = iota
+	ScopeWarp
+	ScopeBlock
+)
+
+func (s Scope) String() string { return [...]string{"none", "warp", "block"}[s] }
+
+// Type is the type of a value.
+type Type struct {
+	DT   dtype.Type // Invalid where the op has no result
+	Span *Span      // nil: rank 0, one value, the same in every thread of the scope
+}
+
+// Span is how a register tile is spread: a distribution over the threads of a scope, and the run-time extent of each
+// axis. Lanes past the extent are masked: loads zero them, elementwise ops leave anything there, reductions take
+// their identity, stores skip them.
+type Span struct {
+	Scope  Scope
+	Dist   *layout.Dist
+	Extent []*Value // by axis, i32 of rank 0; nil: the whole capacity
+}
+
+// Rank is the number of axes; a nil Span has rank 0.
+func (s *Span) Rank() int {
+	if s == nil {
+		return 0
+	}
+	return s.Dist.Rank()
+}
+
+// SameShape reports whether two spans are the same distribution over the same scope; extents may differ.
+func (s *Span) SameShape(t *Span) bool {
+	if s == nil || t == nil {
+		return s == t
+	}
+	return s == t || s.Scope == t.Scope && s.Dist.Equal(t.Dist)
+}
+
+// Value is an op and its result.
+type Value struct {
+	ID      int
+	Op      Op
+	Type    Type
+	Args    []*Value
+	Attr    any
+	Regions []*Region
+	In      *Region // nil for leaves
+	Pos     Pos
+	Name    string // a hint from the user's names: argument field, variable
+}
+
+// Region is a straight list of ops; loops and conditionals own regions.
+type Region struct {
+	Owner  *Value
+	Parent *Region
+	Ops    []*Value
+	Ind    *Value // induction variable of a loop body: Op Invalid, i32
+	Yield  *Value // condition of a While
+}
+
+// Bits is the attribute of a Const: its bit pattern.
+type Bits uint64
+
+// Symbol is a named dimension. Equal names in a kernel's tags are one symbol.
+type Symbol struct {
+	Name string
+	Max  int // launch refuses more; 0: no limit. Set where an access clips at the symbol and a capacity bounds it
+}
+
+// Arg is a field of the Args struct.
+type Arg struct {
+	Field   string // Go field name, X
+	Name    string // C name, x
+	DT      dtype.Type
+	Dims    []DimSpec // nil for scalars
+	Strided bool      // the last stride is an argument too; otherwise it is 1
+	Read    bool      // some op loads it
+	Written bool      // some op stores to it
+}
+
+// DimSpec is one dimension of an argument's tag: a symbol or a fixed size.
+type DimSpec struct {
+	Symbol *Symbol // nil: fixed
+	Size   int     // where fixed
+}
+
+// Scalar reports whether the argument is passed by value.
+func (a *Arg) Scalar() bool { return a.Dims == nil }
+
+// SharedTile is a tile in shared memory.
+type SharedTile struct {
+	Name  string
+	DT    dtype.Type
+	Shape []int
+	Pos   Pos
+}
+
+// Elems is the number of elements.
+func (s *SharedTile) Elems() int {
+	n := 1
+	for _, d := range s.Shape {
+		n *= d
+	}
+	return n
+}
+
+// Cache is a cache hint of a global access.
+type Cache uint8
+
+// The hints, as PTX names them: .cg/.ca default, .cs streaming (evict first), .cv volatile-like, nc read-only path.
+const (
+	CacheDefault Cache = iota
+	CacheStreaming
+	CacheReadOnly
+	CacheGlobal // .cg: L2 only
+)
+
+func (c Cache) String() string { return [...]string{"", "cs", "nc", "cg"}[c] }
+
+// Access is the attribute of memory ops: which buffer, and which buffer dimension each tile axis runs along. The
+// tile's axes are the buffer's last Rank dimensions; the op's offsets (one a dimension) say where it starts.
+type Access struct {
+	Arg    *Arg        // a global, or
+	Shared *SharedTile // a shared tile
+	Cache  Cache
+}
+
+// Dims is the rank of the buffer.
+func (a *Access) Dims() int {
+	if a.Arg != nil {
+		return len(a.Arg.Dims)
+	}
+	return len(a.Shared.Shape)
+}
+
+// PersistentInfo is the attribute of a Persistent loop. Step, the second operand, is a constant.
+type PersistentInfo struct {
+	Blocks *Symbol // the grid is exactly as many blocks as this dimension; nil: as many as the device holds at once, at most one an iteration
+}
+
+// AsmInfo is the attribute of Asm: an elementwise PTX instruction.
+type AsmInfo struct {
+	Template string                   // PTX with %0 the result and %1.. the operands
+	Sim      func(in []uint64) uint64 // the same on bit patterns, for the simulator
+	Volatile bool
+}
+
+// Kernel is a recorded kernel.
+type Kernel struct {
+	Name      string
+	Args      []*Arg
+	ArgsType  string // Go name of the Args struct, for the wrapper
+	Symbols   []*Symbol
+	Shared    []*SharedTile
+	Body      *Region
+	Threads   int
+	MinBlocks int      // __launch_bounds__' second number; 0: none
+	Targets   []string // the targets the kernel claims; nil: all
+	Doc       string
+}
+
+// SameValue reports whether two rank-0 values are certain to be equal: the same value, or the same pure op of the
+// same operands.
+func SameValue(a, b *Value) bool {
+	if a == b {
+		return true
+	}
+	if a == nil || b == nil || a.Op != b.Op || a.Op == Invalid || !Table[a.Op].Pure() || a.Op == Asm || len(a.Args) != len(b.Args) ||
+		a.Type.DT != b.Type.DT || a.Type.Span != nil || b.Type.Span != nil || a.Attr != b.Attr {
+		return false
+	}
+	for i := range a.Args {
+		if !SameValue(a.Args[i], b.Args[i]) {
+			return false
+		}
+	}
+	return true
+}

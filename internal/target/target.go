@@ -1,0 +1,109 @@
+// Package target is the capability record of each GPU target: what its hardware has, what gotile lowers, what was
+// verified and how.
+package target
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// Feature is something a kernel can ask for.
+type Feature string
+
+// The features.
+const (
+	Atomics    Feature = "atomics" // 32- and 64-bit integer and f32 atomics on global memory
+	CpAsync    Feature = "cp.async"
+	Cluster    Feature = "cluster"
+	TMA        Feature = "tma"
+	Multicast  Feature = "tma-multicast"
+	WGMMA      Feature = "wgmma"
+	MMASync    Feature = "mma.sync"
+	LdMatrix   Feature = "ldmatrix"
+	StMatrix   Feature = "stmatrix"
+	SetMaxNReg Feature = "setmaxnreg"
+	Elect      Feature = "elect"
+	TCGen05    Feature = "tcgen05"
+)
+
+// Status is a feature's three columns.
+type Status struct {
+	Hardware bool   // the chip has it
+	Lowered  bool   // gotile emits it
+	Verified string // which test ran it, on what; "by proxy" where another chip did; empty: not verified
+}
+
+// Target is one row of the table.
+type Target struct {
+	Name     string // sm_90a
+	Arch     string // what NVRTC compiles for: sm_90a
+	CC       int    // compute capability times ten: 90
+	Shared   int    // bytes of shared memory a block can have
+	Threads  int    // threads an SM holds
+	Cluster  int    // most blocks of a cluster, 1: none
+	Features map[Feature]Status
+	Proxy    string // for sm_90a-as-120: the target whose lowering it has
+}
+
+// Has reports whether the hardware has a feature.
+func (t *Target) Has(f Feature) bool { return t.Features[f].Hardware }
+
+const kb = 1024
+
+func row(name string, cc, shared, threads, cluster int, hw ...Feature) *Target {
+	t := &Target{Name: name, Arch: name, CC: cc, Shared: shared * kb, Threads: threads, Cluster: cluster, Features: map[Feature]Status{}}
+	for _, f := range hw {
+		t.Features[f] = Status{Hardware: true}
+	}
+	return t
+}
+
+var table = func() map[string]*Target {
+	base := []Feature{Atomics, CpAsync, MMASync, LdMatrix}
+	hopper := append(base[:len(base):len(base)], Cluster, TMA, Multicast, StMatrix, SetMaxNReg, Elect)
+	// sm_120 has multicast, but slow: it is not used there.
+	small := append(base[:len(base):len(base)], Cluster, TMA, StMatrix, SetMaxNReg, Elect)
+	ts := []*Target{
+		row("sm_80", 80, 163, 2048, 1, base...),
+		row("sm_86", 86, 99, 1536, 1, base...),
+		row("sm_89", 89, 99, 1536, 1, base...),
+		row("sm_90a", 90, 227, 2048, 8, append(hopper[:len(hopper):len(hopper)], WGMMA)...),
+		row("sm_100a", 100, 227, 2048, 8, append(hopper[:len(hopper):len(hopper)], TCGen05)...),
+		row("sm_103a", 103, 227, 2048, 8, append(hopper[:len(hopper):len(hopper)], TCGen05)...),
+		row("sm_120a", 120, 99, 1536, 8, small...),
+		row("sm_121a", 121, 99, 1536, 8, small...),
+	}
+	m := map[string]*Target{}
+	for _, t := range ts {
+		m[t.Name] = t
+	}
+	proxy := *m["sm_120a"]
+	proxy.Name, proxy.Arch, proxy.CC, proxy.Proxy = "sm_90a-as-120", "sm_90a", 90, "sm_120a"
+	m[proxy.Name] = &proxy
+	return m
+}()
+
+// Names lists the targets in the order of their compute capability, the proxy last.
+func Names() []string {
+	var out []string
+	for n := range table {
+		out = append(out, n)
+	}
+	sort.Slice(out, func(i, j int) bool {
+		a, b := table[out[i]], table[out[j]]
+		if (a.Proxy == "") != (b.Proxy == "") {
+			return a.Proxy == ""
+		}
+		return a.CC < b.CC
+	})
+	return out
+}
+
+// Lookup finds a target by name.
+func Lookup(name string) (*Target, error) {
+	if t := table[name]; t != nil {
+		return t, nil
+	}
+	return nil, fmt.Errorf("unknown target %q; have %s", name, strings.Join(Names(), ", "))
+}

@@ -1,0 +1,229 @@
+// Package thr is thread IR: what one thread executes, one to one what codegen/cuda prints and what runtime/sim runs
+// over 32 lanes. Statements are structured; expressions nest; addresses are explicit.
+//
+// Control flow is warp-uniform: For bounds and If conditions have the same value in every lane of a warp. Divergence
+// exists only as the predicate of one statement. Register arrays are indexed by constants and by variables of
+// unrolled loops only. 16-bit floats exist in memory and, in pairs, in u32 registers (the lower half is the element
+// of lower index); arithmetic on them is f32 with explicit packing.
+package thr
+
+import (
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/ir"
+)
+
+// Type is the type of a local or an expression.
+type Type struct {
+	DT    dtype.Type // of a value: f32, i32, u32, i64, bool; of a pointer: what it points to, 16-bit types too
+	Ptr   bool       // a pointer to global memory
+	Const bool       // a pointer through which nothing is written
+}
+
+// Val is the type of a value.
+func Val(t dtype.Type) Type { return Type{DT: t} }
+
+// Local is a variable or, with Len > 0, a register array of one thread. Names are unique in a kernel, induction
+// variables of loops excepted.
+type Local struct {
+	Name string
+	Type Type
+	Len  int
+}
+
+// ArgKind says what a field of the argument struct is.
+type ArgKind uint8
+
+// The kinds of argument fields, in the order in which they stand in the struct: 8-byte fields first.
+const (
+	ArgPointer ArgKind = iota // base address of Arg
+	ArgStride                 // i64 stride of dimension Axis of Arg, in elements
+	ArgScalar                 // Arg's value; 16-bit floats as their 16 bits, in a field of 4 bytes
+	ArgDim                    // i32, Symbol's value
+)
+
+// Arg is a field of the kernel's one parameter, a C struct.
+type Arg struct {
+	Name   string // C name: x, x_stride0, eps, rows
+	Kind   ArgKind
+	Type   Type
+	Offset int     // bytes
+	Arg    *ir.Arg // nil for dims
+	Axis   int     // of a stride
+	Symbol *ir.Symbol
+}
+
+// SharedBuf is a range of the block's shared memory.
+type SharedBuf struct {
+	Name   string
+	Offset int
+	Bytes  int
+	DT     dtype.Type
+	Note   string // what for, for the table in the .cu
+}
+
+// Grid says how many blocks a launch has.
+type Grid struct {
+	N      *ir.Value  // the loop's bound, i32 of leaves (dims, constants, scalars) and pure ops; nil: one block
+	Step   int        // rows an iteration
+	Blocks *ir.Symbol // exactly this many blocks
+}
+
+// Kernel is a lowered kernel.
+type Kernel struct {
+	Name        string
+	IR          *ir.Kernel
+	Target      string // what it was lowered for
+	Lowering    string // name of the lowering set; kernels lowered alike have one text
+	Threads     int
+	MinBlocks   int
+	Args        []*Arg
+	ArgBytes    int // a multiple of 8
+	Shared      []*SharedBuf
+	SharedBytes int
+	Grid        Grid
+	Body        []Stmt
+}
+
+// Expr is an expression without effects.
+type Expr interface{ ExprType() Type }
+
+type (
+	// Const is a literal: the bit pattern of its type.
+	Const struct {
+		DT   dtype.Type
+		Bits uint64
+	}
+	// ArgRef reads a field of the argument struct.
+	ArgRef struct{ Arg *Arg }
+	// Ref reads a local; Index selects an element of a register array.
+	Ref struct {
+		Local *Local
+		Index Expr // nil for scalars
+	}
+	// Apply is an elementwise op of the tile table on operands of type T (f32, i32, u32, i64, bool) with result
+	// type R. For Cast and Bitcast T is the operand's type; for Select it is the type of the branches.
+	Apply struct {
+		Op   ir.Op
+		T, R dtype.Type
+		Args []Expr
+	}
+	// Call is a pure built-in of the thread table.
+	Call struct {
+		Fn   Fn
+		R    dtype.Type
+		Args []Expr
+	}
+	// PtrAdd is a pointer moved by Index elements (i64).
+	PtrAdd struct{ Base, Index Expr }
+)
+
+func (e Const) ExprType() Type  { return Val(e.DT) }
+func (e ArgRef) ExprType() Type { return e.Arg.Type }
+func (e Ref) ExprType() Type    { return e.Local.Type }
+func (e Apply) ExprType() Type  { return Val(e.R) }
+func (e Call) ExprType() Type   { return Val(e.R) }
+func (e PtrAdd) ExprType() Type { return e.Base.ExprType() }
+
+// Space is a memory space.
+type Space uint8
+
+// The spaces.
+const (
+	Global Space = iota
+	Shared
+)
+
+// Stmt is a statement. Each carries the position of the tile op it comes from.
+type Stmt interface{ Source() ir.Pos }
+
+// At is embedded in every statement.
+type At struct{ Pos ir.Pos }
+
+// Source is the user's position.
+func (a At) Source() ir.Pos { return a.Pos }
+
+type (
+	// Comment is a line of text.
+	Comment struct {
+		At
+		Text string
+	}
+	// Decl declares a local; Init may be nil (always for arrays).
+	Decl struct {
+		At
+		Local *Local
+		Init  Expr
+	}
+	// Assign sets a local or an array element in the lanes where Pred (nil: all) holds.
+	Assign struct {
+		At
+		Dst  Ref
+		Src  Expr
+		Pred Expr
+	}
+	// For counts Var (i32) from Lo up to but not including Hi. Bounds are warp-uniform and read once, before the first
+	// iteration. Step is positive. Unroll: all bounds are constants or variables of enclosing unrolled loops.
+	For struct {
+		At
+		Var          *Local
+		Lo, Hi, Step Expr
+		Unroll       bool
+		Body         []Stmt
+	}
+	// While evaluates Head, then leaves when Cond is false, then runs Body.
+	While struct {
+		At
+		Head []Stmt
+		Cond Expr // warp-uniform
+		Body []Stmt
+	}
+	// If branches on a warp-uniform condition.
+	If struct {
+		At
+		Cond       Expr
+		Then, Else []Stmt
+	}
+	// Load reads Bytes (1, 2, 4, 8 or 16) from Addr into consecutive registers of Dst from At on: one for up to 4 bytes
+	// (zero-extended), Bytes/4 of 32-bit type, or Bytes/8 of 64-bit type. Lanes where Pred is false get zeros.
+	// Addr is a pointer (Global) or a u32 byte offset into the block's shared memory (Shared); it is Bytes-aligned.
+	Load struct {
+		At
+		Space Space
+		Dst   *Local
+		Index Expr // first register; nil for scalars
+		Bytes int
+		Addr  Expr
+		Pred  Expr
+		Cache ir.Cache
+	}
+	// Store writes Bytes from consecutive registers of Src, or the value of Value, to Addr in the lanes where Pred
+	// holds. 16-bit stores take the low half of a 32-bit value.
+	Store struct {
+		At
+		Space Space
+		Src   *Local // and Index, or
+		Index Expr
+		Value Expr
+		Bytes int
+		Addr  Expr
+		Pred  Expr
+		Cache ir.Cache
+		Buf   *SharedBuf // Shared: the buffer, for synchronisation
+	}
+	// Do is a built-in with effects; Pred selects lanes.
+	Do struct {
+		At
+		Fn   Fn
+		Dst  *Ref // nil where there is no result
+		DT   dtype.Type
+		Args []Expr
+		Pred Expr
+	}
+	// Asm is one inline PTX instruction on scalars.
+	Asm struct {
+		At
+		Info *ir.AsmInfo
+		Dst  Ref
+		Args []Expr
+	}
+)
