@@ -83,3 +83,14 @@ func F16FromFloat32(f float32) Float16 {
 	a += 0xfff + a>>13&1
 	return Float16{sign | uint16((a>>13)-(112<<10))}
 }
+
+// Round rounds to the nearest number of a floating-point type, ties to even; other types leave x as it is.
+func (t Type) Round(x float32) float32 {
+	switch t {
+	case BF16:
+		return BF16FromFloat32(x).Float32()
+	case F16:
+		return F16FromFloat32(x).Float32()
+	}
+	return x
+}

@@ -48,7 +48,8 @@ func (s *Span) SameShape(t *Span) bool {
 	return s == t || s.Scope == t.Scope && s.Dist.Equal(t.Dist)
 }
 
-// Value is an op and its result.
+// Value is an op and its result. Leaves have ID -1. A Store has no result type, but its Type.Span is the value's span
+// with the extents that the store clips at.
 type Value struct {
 	ID      int
 	Op      Op
@@ -57,6 +58,7 @@ type Value struct {
 	Attr    any
 	Regions []*Region
 	In      *Region // nil for leaves
+	Scope   Scope   // with a result: whose threads share it (rank 0: all hold the same value); else who executes the op together
 	Pos     Pos
 	Name    string // a hint from the user's names: argument field, variable
 }
@@ -147,6 +149,7 @@ func (a *Access) Dims() int {
 
 // PersistentInfo is the attribute of a Persistent loop. Step, the second operand, is a constant.
 type PersistentInfo struct {
+	Scope  Scope   // who shares the iterations: the grid's blocks, or all their warps
 	Blocks *Symbol // the grid is exactly as many blocks as this dimension; nil: as many as the device holds at once, at most one an iteration
 }
 

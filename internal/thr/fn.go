@@ -16,6 +16,7 @@ const (
 	BlockX  // blockIdx.x
 	GridX   // gridDim.x
 	Aligned // (pointer, const bytes) -> bool: the address is a multiple of bytes
+	Opaque  // (i32) -> i32: the value itself, of which the compiler knows nothing
 
 	// Pairs of 16-bit floats in a u32.
 	BF16Lo   // (u32) -> f32
@@ -63,6 +64,7 @@ var Fns = [NumFns]FnInfo{
 	BlockX:  {"block_x", 0, true, dtype.I32, true, "the block's number in the grid"},
 	GridX:   {"grid_x", 0, true, dtype.I32, true, "the number of blocks"},
 	Aligned: {"aligned", 2, true, dtype.Bool, true, "whether an address is a multiple of a power of two"},
+	Opaque:  {"opaque", 1, true, dtype.I32, true, "the value itself, hidden from the compiler, so that what depends on it is not hoisted out of a loop"},
 
 	BF16Lo:    {"bf16_lo", 1, true, dtype.F32, true, "the lower bf16 of a pair"},
 	BF16Hi:    {"bf16_hi", 1, true, dtype.F32, true, "the upper bf16 of a pair"},

@@ -113,16 +113,19 @@ type (
 		R    dtype.Type
 		Args []Expr
 	}
+	// SharedAddr is a buffer's byte offset in shared memory, a u32 constant that is known once the plan is complete.
+	SharedAddr struct{ Buf *SharedBuf }
 	// PtrAdd is a pointer moved by Index elements (i64).
 	PtrAdd struct{ Base, Index Expr }
 )
 
-func (e Const) ExprType() Type  { return Val(e.DT) }
-func (e ArgRef) ExprType() Type { return e.Arg.Type }
-func (e Ref) ExprType() Type    { return e.Local.Type }
-func (e Apply) ExprType() Type  { return Val(e.R) }
-func (e Call) ExprType() Type   { return Val(e.R) }
-func (e PtrAdd) ExprType() Type { return e.Base.ExprType() }
+func (e Const) ExprType() Type      { return Val(e.DT) }
+func (e ArgRef) ExprType() Type     { return e.Arg.Type }
+func (e Ref) ExprType() Type        { return e.Local.Type }
+func (e Apply) ExprType() Type      { return Val(e.R) }
+func (e Call) ExprType() Type       { return Val(e.R) }
+func (e SharedAddr) ExprType() Type { return Val(dtype.U32) }
+func (e PtrAdd) ExprType() Type     { return e.Base.ExprType() }
 
 // Space is a memory space.
 type Space uint8
@@ -136,8 +139,11 @@ const (
 // Stmt is a statement. Each carries the position of the tile op it comes from.
 type Stmt interface{ Source() ir.Pos }
 
-// At is embedded in every statement.
-type At struct{ Pos ir.Pos }
+// At is embedded in every statement: where it comes from.
+type At struct {
+	Pos ir.Pos
+	Op  int // ID of the tile op
+}
 
 // Source is the user's position.
 func (a At) Source() ir.Pos { return a.Pos }
@@ -168,19 +174,22 @@ type (
 		Var          *Local
 		Lo, Hi, Step Expr
 		Unroll       bool
+		Scope        ir.Scope // who agrees on the bounds; NoScope: the whole block
 		Body         []Stmt
 	}
 	// While evaluates Head, then leaves when Cond is false, then runs Body.
 	While struct {
 		At
-		Head []Stmt
-		Cond Expr // warp-uniform
-		Body []Stmt
+		Head  []Stmt
+		Cond  Expr // warp-uniform
+		Scope ir.Scope
+		Body  []Stmt
 	}
 	// If branches on a warp-uniform condition.
 	If struct {
 		At
 		Cond       Expr
+		Scope      ir.Scope // who agrees on the condition; NoScope: the whole block
 		Then, Else []Stmt
 	}
 	// Load reads Bytes (1, 2, 4, 8 or 16) from Addr into consecutive registers of Dst from At on: one for up to 4 bytes
@@ -195,6 +204,8 @@ type (
 		Addr  Expr
 		Pred  Expr
 		Cache ir.Cache
+		Buf   *SharedBuf // Shared: the buffer, and
+		Scope ir.Scope   // who accesses it together, for synchronisation
 	}
 	// Store writes Bytes from consecutive registers of Src, or the value of Value, to Addr in the lanes where Pred
 	// holds. 16-bit stores take the low half of a 32-bit value.
@@ -208,7 +219,8 @@ type (
 		Addr  Expr
 		Pred  Expr
 		Cache ir.Cache
-		Buf   *SharedBuf // Shared: the buffer, for synchronisation
+		Buf   *SharedBuf // Shared: the buffer, and
+		Scope ir.Scope   // who accesses it together, for synchronisation
 	}
 	// Do is a built-in with effects; Pred selects lanes.
 	Do struct {

@@ -1,0 +1,124 @@
+package cuda
+
+import (
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/thr"
+)
+
+// fnForm prints one built-in: pure ones as an expression, the others as the right side of a statement.
+type fnForm struct {
+	expr func(p *printer, e thr.Call) code
+	stmt func(p *printer, s thr.Do) code
+}
+
+// positions are where a thread stands, in CUDA's own unsigned type.
+var positions = map[thr.Fn]code{
+	thr.TID:    primary("threadIdx.x"),
+	thr.Lane:   {"threadIdx.x & 31", precAnd},
+	thr.Warp:   {"threadIdx.x >> 5", precShift},
+	thr.BlockX: primary("blockIdx.x"),
+	thr.GridX:  primary("gridDim.x"),
+}
+
+// fns has one row for each built-in of thr.Fns. It is filled in init because operands may be built-ins again.
+var fns [thr.NumFns]fnForm
+
+func init() {
+	fns = [thr.NumFns]fnForm{
+		thr.TID:     {expr: position},
+		thr.Lane:    {expr: position},
+		thr.Warp:    {expr: position},
+		thr.BlockX:  {expr: position},
+		thr.GridX:   {expr: position},
+		thr.Aligned: {expr: function("aligned")},
+		thr.Opaque:  {expr: function("opaque")},
+
+		thr.BF16Lo:    {expr: function("bf16_lo")},
+		thr.BF16Hi:    {expr: function("bf16_hi")},
+		thr.BF16Pair:  {expr: function("bf16_pair")},
+		thr.F16Lo:     {expr: function("f16_lo")},
+		thr.F16Hi:     {expr: function("f16_hi")},
+		thr.F16Pair:   {expr: function("f16_pair")},
+		thr.RoundBF16: {expr: function("round_bf16")},
+		thr.RoundF16:  {expr: function("round_f16")},
+
+		thr.ShflXor: {expr: shuffle("__shfl_xor_sync")},
+		thr.ShflIdx: {expr: shuffle("__shfl_sync")},
+
+		thr.BlockSync:  {stmt: barrier("__syncthreads")},
+		thr.WarpSync:   {stmt: barrier("__syncwarp")},
+		thr.AtomicAdd:  {stmt: atomic("atomicAdd", dtype.F32, dtype.I32, dtype.U32, dtype.I64)},
+		thr.AtomicMax:  {stmt: atomic("atomicMax", dtype.I32, dtype.U32, dtype.I64)},
+		thr.AtomicMin:  {stmt: atomic("atomicMin", dtype.I32, dtype.U32, dtype.I64)},
+		thr.AtomicExch: {stmt: atomic("atomicExch", dtype.F32, dtype.I32, dtype.U32, dtype.I64)},
+		thr.AtomicCAS:  {stmt: atomic("atomicCAS", dtype.I32, dtype.U32, dtype.I64)},
+	}
+}
+
+// builtin prints a pure built-in.
+func (p *printer) builtin(e thr.Call) code {
+	if e.Fn >= thr.NumFns || fns[e.Fn].expr == nil {
+		return p.fail("built-in %d is no expression", e.Fn)
+	}
+	if n := thr.Fns[e.Fn].Arity; n != len(e.Args) {
+		return p.fail("%v takes %d operands, not %d", e.Fn, n, len(e.Args))
+	}
+	return fns[e.Fn].expr(p, e)
+}
+
+func position(p *printer, e thr.Call) code { return prefix("(int)", positions[e.Fn]) }
+
+func function(name string) func(*printer, thr.Call) code {
+	return func(p *printer, e thr.Call) code { return p.call(name, e.Args...) }
+}
+
+// shuffle exchanges a value among the 32 lanes. Booleans travel as int.
+func shuffle(name string) func(*printer, thr.Call) code {
+	return func(p *printer, e thr.Call) code {
+		x, lane := p.expr(e.Args[0]), p.expr(e.Args[1])
+		if e.R == dtype.Bool {
+			return infix("!=", precEqual, call(name, primary("0xffffffffu"), prefix("(int)", x), lane), primary("0"))
+		}
+		return call(name, primary("0xffffffffu"), x, lane)
+	}
+}
+
+// barrier is a meeting of threads; a predicate on it would leave some waiting for ever.
+func barrier(name string) func(*printer, thr.Do) code {
+	return func(p *printer, s thr.Do) code {
+		if s.Pred != nil || s.Dst != nil {
+			return p.fail("%v takes no predicate and has no result", s.Fn)
+		}
+		return call(name)
+	}
+}
+
+// atomic is one of CUDA's functions. Those without a signed 64-bit form work on the same bits unsigned.
+func atomic(name string, types ...dtype.Type) func(*printer, thr.Do) code {
+	return func(p *printer, s thr.Do) code {
+		known := false
+		for _, t := range types {
+			known = known || t == s.DT
+		}
+		if !known {
+			return p.fail("no CUDA for %v on %v", s.Fn, s.DT)
+		}
+		bits64 := s.DT == dtype.I64 && s.Fn != thr.AtomicMax && s.Fn != thr.AtomicMin
+		var args []code
+		for i, e := range s.Args {
+			c := p.expr(e)
+			switch {
+			case bits64 && i == 0:
+				c = prefix("("+p.use("u64")+"*)", c)
+			case bits64:
+				c = prefix("("+p.use("u64")+")", c)
+			}
+			args = append(args, c)
+		}
+		c := call(name, args...)
+		if bits64 && s.Dst != nil {
+			c = prefix("("+p.use("i64")+")", c)
+		}
+		return c
+	}
+}

@@ -1,0 +1,170 @@
+package cuda
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// snippet is a declaration of the prelude. Its dependencies are the names of other snippets in its text.
+type snippet struct{ name, text string }
+
+// device begins every function of the prelude.
+const device = "__device__ __forceinline__ "
+
+// unaryPTX is a float function of one PTX instruction.
+func unaryPTX(name, instruction string) snippet {
+	return snippet{name, fmt.Sprintf(device+"float %s(float x) {\n  float r;\n  asm(\"%s %%0, %%1;\" : \"=f\"(r) : \"f\"(x));\n  return r;\n}\n", name, instruction)}
+}
+
+// prelude is in the order of printing. Conversions are asm because their results for NaN and out of range are defined
+// by PTX; the compiler may fold a C cast to anything there. Divisions by zero are defined by the op table.
+var prelude = []snippet{
+	{"u16", "typedef unsigned short u16;\n"},
+	{"u32", "typedef unsigned int u32;\n"},
+	{"i64", "typedef long long i64;\n"},
+	{"u64", "typedef unsigned long long u64;\n"},
+	{"bf16", "typedef u16 bf16; // its bits\n"},
+	{"f16", "typedef u16 f16; // its bits\n"},
+	{"field_offset", `#ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
+#define field_offset(type, field) __INTADDR__(&((type*)0)->field)
+#else
+#define field_offset(type, field) __builtin_offsetof(type, field)
+#endif
+`},
+
+	{"div_i32", device + "int div_i32(int a, int b) { return b == 0 ? -1 : b == -1 ? (int)-(u32)a : a / b; }\n"},
+	{"div_u32", device + "u32 div_u32(u32 a, u32 b) { return b == 0 ? 0xffffffffu : a / b; }\n"},
+	{"div_i64", device + "i64 div_i64(i64 a, i64 b) { return b == 0 ? -1 : b == -1 ? (i64)-(u64)a : a / b; }\n"},
+	{"rem_i32", device + "int rem_i32(int a, int b) { return b == 0 ? a : b == -1 ? 0 : a % b; }\n"},
+	{"rem_u32", device + "u32 rem_u32(u32 a, u32 b) { return b == 0 ? a : a % b; }\n"},
+	{"rem_i64", device + "i64 rem_i64(i64 a, i64 b) { return b == 0 ? a : b == -1 ? 0 : a % b; }\n"},
+	{"abs_i32", device + "int abs_i32(int a) { return (int)(a < 0 ? -(u32)a : (u32)a); }\n"},
+	{"abs_i64", device + "i64 abs_i64(i64 a) { return (i64)(a < 0 ? -(u64)a : (u64)a); }\n"},
+
+	{"f32_to_i32", device + `int f32_to_i32(float x) {
+  int r;
+  asm("cvt.rzi.s32.f32 %0, %1;" : "=r"(r) : "f"(x));
+  return r;
+}
+`},
+	{"f32_to_u32", device + `u32 f32_to_u32(float x) {
+  u32 r;
+  asm("cvt.rzi.u32.f32 %0, %1;" : "=r"(r) : "f"(x));
+  return r;
+}
+`},
+	{"f32_to_i64", device + `i64 f32_to_i64(float x) { // the instruction makes -2^63 of NaN
+  i64 r;
+  asm("cvt.rzi.s64.f32 %0, %1;" : "=l"(r) : "f"(x));
+  return x == x ? r : 0;
+}
+`},
+
+	{"sigmoid", device + "float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }\n"},
+	{"silu", device + "float silu(float x) { return x / (1.0f + expf(-x)); }\n"},
+	{"softplus", device + "float softplus(float x) { return fmaxf(x, 0.0f) + log1pf(expf(-fabsf(x))); }\n"},
+
+	unaryPTX("exp2_approx", "ex2.approx.ftz.f32"),
+	unaryPTX("log2_approx", "lg2.approx.ftz.f32"),
+	unaryPTX("sqrt_approx", "sqrt.approx.ftz.f32"),
+	unaryPTX("rsqrt_approx", "rsqrt.approx.ftz.f32"),
+	unaryPTX("tanh_approx", "tanh.approx.f32"),
+	unaryPTX("rcp_approx", "rcp.approx.ftz.f32"),
+	{"div_approx", device + `float div_approx(float a, float b) {
+  float r;
+  asm("div.approx.ftz.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  return r;
+}
+`},
+	{"exp_approx", device + "float exp_approx(float x) { return exp2_approx(x * 1.442695f); } // log2(e)\n"},
+	{"log_approx", device + "float log_approx(float x) { return log2_approx(x) * 0.6931472f; } // ln 2\n"},
+	{"sigmoid_approx", device + "float sigmoid_approx(float x) { return rcp_approx(1.0f + exp_approx(-x)); }\n"},
+	{"silu_approx", device + "float silu_approx(float x) { return x * rcp_approx(1.0f + exp_approx(-x)); }\n"},
+
+	{"aligned", device + "bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }\n"},
+	{"opaque", device + "int opaque(int x) {\n  asm volatile(\"\" : \"+r\"(x));\n  return x;\n}\n"},
+	{"bf16_lo", widenPTX("bf16_lo", "shl.b32 %0, %1, 16;")},
+	{"bf16_hi", widenPTX("bf16_hi", "and.b32 %0, %1, 0xffff0000;")},
+	{"bf16_pair", pairPTX("bf16")},
+	{"f16_lo", halfPTX("f16_lo", "lo")},
+	{"f16_hi", halfPTX("f16_hi", "hi")},
+	{"f16_pair", pairPTX("f16")},
+	{"round_bf16", device + "float round_bf16(float x) { return bf16_lo(bf16_pair(x, 0.0f)); }\n"},
+	{"round_f16", device + "float round_f16(float x) { return f16_lo(f16_pair(x, 0.0f)); }\n"},
+}
+
+// pairPTX packs two floats; the instruction takes the upper half first.
+func pairPTX(t string) string {
+	return fmt.Sprintf(device+"u32 %s_pair(float lo, float hi) {\n  u32 r;\n  asm(\"cvt.rn.%sx2.f32 %%0, %%1, %%2;\" : \"=r\"(r) : \"f\"(hi), \"f\"(lo));\n  return r;\n}\n", t, t)
+}
+
+// widenPTX widens one half of a pair of bf16 with one instruction. Widening is volatile on purpose: it is cheaper than
+// a register, but a compiler that sees the same half widened twice keeps the first result, all over a loop (RMSNorm
+// backward at 4096 columns: 125 registers a thread instead of 64).
+func widenPTX(name, instruction string) string {
+	return fmt.Sprintf(device+"float %s(u32 pair) { // volatile: widen again, do not keep\n  float r;\n  asm volatile(\"%s\" : \"=f\"(r) : \"r\"(pair));\n  return r;\n}\n", name, instruction)
+}
+
+// halfPTX widens one half of a pair of f16; volatile as widenPTX.
+func halfPTX(name, half string) string {
+	return fmt.Sprintf(device+"float %s(u32 pair) {\n  float r;\n  asm volatile(\"{ .reg .b16 lo, hi; mov.b32 {lo, hi}, %%1; cvt.f32.f16 %%0, %s; }\" : \"=f\"(r) : \"r\"(pair));\n  return r;\n}\n", name, half)
+}
+
+var preludeIndex = func() map[string]int {
+	m := map[string]int{}
+	for i, s := range prelude {
+		m[s.name] = i
+	}
+	return m
+}()
+
+var (
+	identifier = regexp.MustCompile(`[A-Za-z_]\w*`)
+	// aside is what names nothing: comments, strings, fields of the arguments.
+	aside = regexp.MustCompile(`//.*|"(?:[^"\\]|\\.)*"|\ba\.\w+`)
+)
+
+// dependencies are the snippets that a text names.
+func dependencies(text string) []string {
+	var out []string
+	for _, n := range identifier.FindAllString(aside.ReplaceAllString(text, ""), -1) {
+		if _, ok := preludeIndex[n]; ok {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// printPrelude prints the used snippets and accesses with all that they need, each once, in a fixed order.
+func printPrelude(used map[string]bool, accesses map[string]access) string {
+	need := map[string]bool{}
+	var visit func(name string)
+	visit = func(name string) {
+		if !need[name] {
+			need[name] = true
+			for _, d := range dependencies(prelude[preludeIndex[name]].text) {
+				visit(d)
+			}
+		}
+	}
+	for n := range used {
+		visit(n)
+	}
+	var memory []string
+	for _, a := range accesses {
+		memory = append(memory, a.text())
+		for _, d := range dependencies(a.text()) {
+			visit(d)
+		}
+	}
+	slices.Sort(memory)
+	var b strings.Builder
+	for _, s := range prelude {
+		if need[s.name] {
+			b.WriteString(s.text)
+		}
+	}
+	return b.String() + strings.Join(memory, "")
+}

@@ -1,0 +1,72 @@
+package cuda
+
+import "github.com/gotile/gotile/internal/thr"
+
+// assigned adds the locals that statements change after their declaration.
+func assigned(ss []thr.Stmt, to map[*thr.Local]bool) {
+	for _, s := range ss {
+		switch s := s.(type) {
+		case thr.Assign:
+			to[s.Dst.Local] = true
+		case thr.Load:
+			to[s.Dst] = true
+		case thr.Do:
+			if s.Dst != nil {
+				to[s.Dst.Local] = true
+			}
+		case thr.Asm:
+			to[s.Dst.Local] = true
+		case thr.For:
+			assigned(s.Body, to)
+		case thr.While:
+			assigned(s.Head, to)
+			assigned(s.Body, to)
+		case thr.If:
+			assigned(s.Then, to)
+			assigned(s.Else, to)
+		}
+	}
+}
+
+// reads reports whether an expression reads one of the locals.
+func reads(e thr.Expr, of map[*thr.Local]bool) bool {
+	switch e := e.(type) {
+	case thr.Ref:
+		return of[e.Local] || e.Index != nil && reads(e.Index, of)
+	case thr.Apply:
+		return anyReads(e.Args, of)
+	case thr.Call:
+		return anyReads(e.Args, of)
+	case thr.PtrAdd:
+		return reads(e.Base, of) || reads(e.Index, of)
+	}
+	return false
+}
+
+func anyReads(es []thr.Expr, of map[*thr.Local]bool) bool {
+	for _, e := range es {
+		if reads(e, of) {
+			return true
+		}
+	}
+	return false
+}
+
+// localNames adds the names of all locals that statements declare.
+func localNames(ss []thr.Stmt, to map[string]bool) {
+	for _, s := range ss {
+		switch s := s.(type) {
+		case thr.Decl:
+			to[s.Local.Name] = true
+		case thr.For:
+			to[s.Var.Name] = true
+			localNames(s.Body, to)
+		case thr.While:
+			localNames(s.Head, to)
+			localNames(s.Body, to)
+		case thr.If:
+			localNames(s.Then, to)
+			localNames(s.Else, to)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package gowrap
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/gotile/gotile/internal/thr"
+)
+
+// launch prints the typed launch.
+func (f *Family) launch(file *jen.File) {
+	name := f.identifier("launch")
+	file.Commentf("%s checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns", name)
+	file.Comment("once the launch is queued; where there is nothing to do it launches nothing.")
+	body := f.bind("Bind", jen.Return(jen.Err()))
+	body = append(body,
+		jen.List(jen.Id("fn"), jen.Id("grid"), jen.Err()).Op(":=").Id(f.private("family")).Dot("Grid").Call(
+			jen.Id("s"), jen.Id("config"), jen.Id("dims").Index(jen.Op(":")), f.workCall()),
+		jen.If(jen.Err().Op("!=").Nil().Op("||").Id("grid").Op("==").Lit(0)).Block(jen.Return(jen.Err())),
+		jen.Id("a").Op(":=").Id(f.private("layout")).Custom(block, f.values()...),
+		jen.Err().Op("=").Id("s").Dot("Launch").Call(jen.Id("fn"), jen.Id("grid"), jen.Qual("unsafe", "Pointer").Call(jen.Op("&").Id("a"))),
+		jen.Qual("runtime", "KeepAlive").Call(jen.Id("p")).Comment("the buffers, until their addresses are queued"),
+		jen.Return(jen.Err()),
+	)
+	file.Func().Id(name).Params(f.parameters()...).Error().Block(body...)
+}
+
+// grid prints the helper that sizes outputs with one row a block.
+func (f *Family) grid(file *jen.File) {
+	name := f.identifier("grid")
+	file.Commentf("%s is the number of blocks that a launch with p uses when the grid is free: as many as the device of s", name)
+	file.Comment("holds at once, at most one an iteration. Outputs that are sized by it may still be unset; what else p holds is checked.")
+	body := f.bind("BindKnown", jen.Return(jen.Lit(0), jen.Err()))
+	body = append(body, jen.Return(jen.Id(f.private("family")).Dot("Resident").Call(jen.Id("s"), jen.Id("config"), f.workCall())))
+	file.Func().Id(name).Params(f.parameters()...).Params(jen.Int(), jen.Error()).Block(body...)
+}
+
+func (f *Family) parameters() []jen.Code {
+	return []jen.Code{jen.Id("s").Op("*").Qual(devicePath, "Stream"), jen.Id("p").Id(f.suffixed("params"))}
+}
+
+// bind prints the statements that check the tensors, read the dimensions off them and choose the config.
+func (f *Family) bind(method string, fail jen.Code) []jen.Code {
+	var tensors []jen.Code
+	for _, a := range f.ir().Args {
+		if !a.Scalar() {
+			tensors = append(tensors, jen.Id("p").Dot(a.Field))
+		}
+	}
+	return []jen.Code{
+		jen.Id("tensors").Op(":=").Index(jen.Op("...")).Qual(devicePath, "Tensor").Values(tensors...),
+		jen.Var().Id("dims").Index(jen.Lit(len(f.ir().Symbols))).Int32(),
+		jen.List(jen.Id("config"), jen.Err()).Op(":=").Id(f.private("family")).Dot(method).Call(
+			jen.Id("s"), jen.Id("tensors").Index(jen.Op(":")), jen.Id("dims").Index(jen.Op(":"))),
+		jen.If(jen.Err().Op("!=").Nil()).Block(fail),
+	}
+}
+
+func (f *Family) workCall() jen.Code {
+	return jen.Id(f.private("work")).Call(jen.Id("config"), jen.Op("&").Id("p"), jen.Id("dims").Index(jen.Op(":")))
+}
+
+// values prints the members of the argument struct.
+func (f *Family) values() []jen.Code {
+	k := f.Variants[0].Kernel
+	var out []jen.Code
+	for _, a := range k.Args {
+		var v jen.Code
+		switch a.Kind {
+		case thr.ArgPointer:
+			v = jen.Id("p").Dot(a.Arg.Field).Dot("Addr").Call()
+		case thr.ArgStride:
+			v = jen.Int64().Call(jen.Id("p").Dot(a.Arg.Field).Dot("Stride").Call(jen.Lit(a.Axis)))
+		case thr.ArgDim:
+			v = jen.Id("dims").Index(jen.Lit(symbolIndex(k, a.Symbol)))
+		case thr.ArgScalar:
+			v = jen.Id("p").Dot(a.Arg.Field)
+			if a.Arg.DT.Is16() {
+				v = jen.Uint32().Call(jen.Id("p").Dot(a.Arg.Field).Dot("Bits").Call())
+			}
+		}
+		out = append(out, key(member(a.Name), v))
+	}
+	return out
+}

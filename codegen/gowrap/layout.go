@@ -1,0 +1,135 @@
+package gowrap
+
+import (
+	"fmt"
+	"go/token"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/thr"
+)
+
+// field is a member of the C-layout struct: one argument, or padding where arg is nil.
+type field struct {
+	arg    *thr.Arg
+	offset int
+	bytes  int
+}
+
+// fields lists the struct's members with the gaps between them made explicit.
+func fields(k *thr.Kernel) []field {
+	var out []field
+	at := 0
+	pad := func(to int) {
+		if to > at {
+			out = append(out, field{offset: at, bytes: to - at})
+		}
+	}
+	for _, a := range k.Args {
+		pad(a.Offset)
+		at = a.Offset + argBytes(a)
+		out = append(out, field{a, a.Offset, argBytes(a)})
+	}
+	pad(k.ArgBytes)
+	return out
+}
+
+// argBytes is the size of a field. 16-bit scalars stand in four bytes.
+func argBytes(a *thr.Arg) int {
+	switch a.Kind {
+	case thr.ArgPointer, thr.ArgStride:
+		return 8
+	case thr.ArgScalar:
+		return max(4, a.Arg.DT.Size())
+	}
+	return 4
+}
+
+// layoutText is the argument struct in one line, as errors and launch hashes show it.
+func layoutText(k *thr.Kernel) string {
+	var s []string
+	for _, f := range fields(k) {
+		if f.arg == nil {
+			s = append(s, fmt.Sprintf("%d:pad%d", f.offset, f.bytes))
+			continue
+		}
+		kind := [...]string{"pointer", "stride", "scalar", "dim"}[f.arg.Kind]
+		if f.arg.Kind == thr.ArgScalar {
+			kind = f.arg.Arg.DT.String()
+		}
+		s = append(s, fmt.Sprintf("%d:%s %s", f.offset, f.arg.Name, kind))
+	}
+	return fmt.Sprintf("%s; %d bytes", strings.Join(s, ", "), k.ArgBytes)
+}
+
+// member is the Go name of a field: its C name, escaped where Go has a keyword.
+func member(name string) string {
+	if token.IsKeyword(name) || name == "_" {
+		return name + "_"
+	}
+	return name
+}
+
+// layout prints the argument struct and its guards.
+func (f *Family) layout(file *jen.File) {
+	k, name := f.Variants[0].Kernel, f.private("layout")
+	members := []jen.Code{jen.Id("_").Qual("structs", "HostLayout")}
+	var guards []jen.Code
+	for _, m := range fields(k) {
+		if m.arg == nil {
+			members = append(members, jen.Id("_").Index(jen.Lit(m.bytes)).Byte())
+			continue
+		}
+		id := member(m.arg.Name)
+		members = append(members, jen.Id(id).Add(layoutType(m.arg)))
+		guards = append(guards, guard(m.offset, jen.Qual("unsafe", "Offsetof").Call(jen.Id(name).Values().Dot(id))))
+	}
+	guards = append(guards, guard(k.ArgBytes, jen.Qual("unsafe", "Sizeof").Call(jen.Id(name).Values())))
+
+	file.Commentf("%s is the kernels' one parameter as C lays it out.", name)
+	file.Type().Id(name).Struct(members...)
+	file.Comment("The offsets and the size that the CUDA C asserts; a difference does not compile.")
+	file.Var().Defs(guards...)
+}
+
+// guard declares an array of want elements that is assigned one of got elements.
+func guard(want int, got jen.Code) jen.Code {
+	return jen.Id("_").Index(jen.Lit(want)).Struct().Op("=").Index(got).Struct().Values()
+}
+
+func layoutType(a *thr.Arg) jen.Code {
+	switch a.Kind {
+	case thr.ArgPointer:
+		return jen.Uint64()
+	case thr.ArgStride:
+		return jen.Int64()
+	case thr.ArgScalar:
+		if a.Arg.DT.Is16() {
+			return jen.Uint32()
+		}
+		return scalarType(a.Arg.DT)
+	}
+	return jen.Int32()
+}
+
+// scalarType is the Go type of a scalar parameter.
+func scalarType(t dtype.Type) jen.Code {
+	switch t {
+	case dtype.F32:
+		return jen.Float32()
+	case dtype.BF16:
+		return jen.Qual(dtypePath, "BFloat16")
+	case dtype.F16:
+		return jen.Qual(dtypePath, "Float16")
+	case dtype.U32:
+		return jen.Uint32()
+	case dtype.I64:
+		return jen.Int64()
+	}
+	return jen.Int32()
+}
+
+// block is a composite literal with one element a line.
+var block = jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}

@@ -1,0 +1,5 @@
+package nvrtc
+
+// Args are the options that NVRTC gets. With the source, the architecture and the library's version they determine the
+// result, so a cache of compiled code has them in its key.
+func (o Options) Args() []string { return o.args() }

@@ -1,0 +1,98 @@
+package nvrtc
+
+import (
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Variable is the environment variable that names the library's file.
+const Variable = "GOTILE_NVRTC"
+
+// loaderNames are what the system's loader is asked for, newest first.
+var loaderNames = []string{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}
+
+// candidates lists what Open tries, in order. A path that was given, or the variable, is tried alone: a user who names
+// a library must not get another one silently. env looks up an environment variable; glob lists files.
+func candidates(path string, env func(string) string, glob func(string) []string) []string {
+	if path != "" {
+		return []string{path}
+	}
+	if p := env(Variable); p != "" {
+		return []string{p}
+	}
+	out := append([]string(nil), loaderNames...)
+	for _, dir := range toolkitDirs(env) {
+		out = append(out, newestFirst(glob(dir+"/libnvrtc.so.*"))...)
+	}
+	for _, site := range sitePackages(env) {
+		// CUDA 13 wheels share one folder, CUDA 12 wheels have one each.
+		out = append(out, newestFirst(append(glob(site+"/nvidia/cu*/lib/libnvrtc.so.*"), glob(site+"/nvidia/cuda_nvrtc/lib/libnvrtc.so.*")...))...)
+	}
+	return out
+}
+
+// toolkitDirs are the library folders of CUDA toolkits.
+func toolkitDirs(env func(string) string) []string {
+	var out []string
+	for _, v := range []string{"CUDA_HOME", "CUDA_PATH"} {
+		if d := env(v); d != "" {
+			out = append(out, d+"/lib64", d+"/targets/*/lib")
+		}
+	}
+	return append(out, "/usr/local/cuda/lib64", "/usr/local/cuda-*/lib64", "/opt/cuda/lib64")
+}
+
+// sitePackages are the folders, as patterns, where pip installs: the active environment's, the user's, the system's.
+func sitePackages(env func(string) string) []string {
+	var out []string
+	for _, v := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
+		if d := env(v); d != "" {
+			out = append(out, d+"/lib/python3*/site-packages")
+		}
+	}
+	if home := env("HOME"); home != "" {
+		out = append(out, home+"/.local/lib/python3*/site-packages")
+	}
+	return append(out, "/usr/local/lib/python3*/site-packages", "/usr/local/lib/python3*/dist-packages",
+		"/usr/lib/python3*/site-packages", "/usr/lib/python3/dist-packages")
+}
+
+// newestFirst drops the alternative builds that wheels carry and orders files by the numbers in their names, the
+// greatest first, then by path.
+func newestFirst(files []string) []string {
+	var out []string
+	for _, f := range files {
+		if !strings.Contains(filepath.Base(f), ".alt.") {
+			out = append(out, f)
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool {
+		a, b := version(out[i]), version(out[j])
+		for k := 0; k < len(a) && k < len(b); k++ {
+			if a[k] != b[k] {
+				return a[k] > b[k]
+			}
+		}
+		if len(a) != len(b) {
+			return len(a) < len(b) // libnvrtc.so.13 before what it links to: the same file
+		}
+		return out[i] < out[j]
+	})
+	return out
+}
+
+// version gives the numbers behind ".so.".
+func version(file string) []int {
+	_, tail, _ := strings.Cut(filepath.Base(file), ".so.")
+	var out []int
+	for part := range strings.SplitSeq(tail, ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			break
+		}
+		out = append(out, n)
+	}
+	return out
+}

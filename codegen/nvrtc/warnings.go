@@ -1,0 +1,31 @@
+package nvrtc
+
+import (
+	"regexp"
+	"strings"
+)
+
+// fatalWarnings are messages of ptxas with which a kernel compiles, but not to what was asked for.
+var fatalWarnings = map[string]string{
+	"C7508": "setmaxnreg is ignored: the kernel has no launch bounds",
+	"C7511": "wgmma is serialised: accumulator registers are used while it is in flight",
+	"C7514": "wgmma is serialised: a function call stands inside its pipeline stage",
+	"C7517": "wgmma is serialised: there are not enough registers for it",
+	"C7518": "wgmma is serialised: its operands are not ready",
+}
+
+var code = regexp.MustCompile(`\(?\b(C7\d{3})\b\)?`)
+
+// Fatal gives the lines of a log that must fail a check although the compiler only warns, in the order of the log,
+// each with the reason. It gives nil for a log that may pass.
+func Fatal(log string) []string {
+	var out []string
+	for line := range strings.Lines(log) {
+		if m := code.FindStringSubmatch(line); m != nil {
+			if why, bad := fatalWarnings[m[1]]; bad {
+				out = append(out, strings.TrimSpace(line)+" ["+why+"]")
+			}
+		}
+	}
+	return out
+}

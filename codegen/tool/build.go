@@ -1,0 +1,153 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/gotile/gotile/codegen/tool/worker"
+)
+
+// mainDir is the directory, existing only in the overlay, of the virtual main.
+const mainDir = "zgotilemain"
+
+var mainText = template.Must(template.New("main").Parse(`// Package main runs gotile {{.Command.Name}} on one package.
+package main
+
+import (
+	"os"
+
+	"github.com/gotile/gotile/codegen/tool/worker"
+
+	kernels {{printf "%q" .Pkg.ImportPath}}
+)
+
+func main() {
+	os.Exit(worker.Main(worker.Package{
+		Command: {{printf "%q" .Command.Name}},
+		Path:    {{printf "%q" .Pkg.ImportPath}},
+		Name:    {{printf "%q" .Pkg.Name}},
+		Dir:     {{printf "%q" .Pkg.Dir}},
+		Commit:  {{printf "%q" .Commit}},
+		Travels: {{.Travels}},
+		Kernels: kernels.Kernels,
+{{- if .Command.Runs}}
+		Cases:   kernels.Cases,
+		Sources: map[string]string{
+{{- range $name, $sum := .Sources}}
+			{{printf "%q" $name}}: {{printf "%q" $sum}},
+{{- end}}
+		},
+{{- end}}
+	}))
+}
+`))
+
+// build compiles the virtual main of a package. Commands that run cases need the generated Go; the others are built
+// without it, and without all that uses it. A program that is to travel is static and follows GOOS and GOARCH.
+func (g *goCommand) build(ctx context.Context, p *pkg, c *worker.Command, out string, travels bool) error {
+	dir := filepath.Join(p.Dir, mainDir)
+	if _, err := os.Stat(dir); err == nil {
+		return fmt.Errorf("%s exists; gotile needs that name for a package in the overlay: rename it", dir)
+	}
+	sources, err := worker.HashSources(p.Dir)
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := mainText.Execute(&text, map[string]any{"Command": c, "Pkg": p, "Commit": g.commit(ctx, p.Dir), "Sources": sources, "Travels": travels}); err != nil {
+		return err
+	}
+	file := filepath.Join(g.tmp, "main.go")
+	if err := os.WriteFile(file, text.Bytes(), 0o666); err != nil {
+		return err
+	}
+	replace, own := map[string]string{filepath.Join(dir, "main.go"): file}, ""
+	if !c.Runs {
+		own = bootTag
+		for _, f := range p.hidden {
+			replace[f] = ""
+		}
+	}
+	overlay, err := g.overlay("build.json", replace)
+	if err != nil {
+		return err
+	}
+	args := []string{"build", "-tags=" + g.allTags(ctx, own), "-overlay=" + overlay, "-o", out}
+	environ := append(os.Environ(), "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	if travels {
+		args = append(args, "-trimpath")
+		environ = append(os.Environ(), "CGO_ENABLED=0")
+	}
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, "go", append(args, p.ImportPath+"/"+mainDir)...)
+	cmd.Dir, cmd.Env, cmd.Stderr = p.Dir, environ, &stderr
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("package %s does not build:\n%s%s", p.ImportPath, stderr.String(), buildHint(stderr.String(), c))
+	}
+	return nil
+}
+
+// buildHint adds the way out to the go command's message.
+func buildHint(text string, c *worker.Command) string {
+	switch {
+	case strings.Contains(text, "missing go.sum entry") || strings.Contains(text, "no required module provides package github.com/gotile") ||
+		strings.Contains(text, "cannot find module providing package github.com/gotile"):
+		return "gotile's own dependencies are missing from go.mod; run: go get -tool github.com/gotile/gotile/cmd/gotile (and go mod vendor where you vendor)"
+	case c.Runs && (strings.Contains(text, "undefined:") || strings.Contains(text, "no matching files found")):
+		return "generated files may be missing or stale; run: gotile gen"
+	case !c.Runs && strings.Contains(text, "undefined:"):
+		return "a file that uses generated names must carry //go:build !gotilegen"
+	}
+	return ""
+}
+
+// exec runs a program in the package's directory. Cancelling ctx interrupts it; it gets ten seconds to leave whole
+// files behind.
+func (g *goCommand) exec(ctx context.Context, p *pkg, bin string, flags []string, stdout, stderr io.Writer) int {
+	cmd := exec.CommandContext(ctx, bin, flags...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = p.Dir, stdout, stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &exit) && exit.ExitCode() > 0:
+		return exit.ExitCode()
+	}
+	fmt.Fprintf(stderr, "gotile: %s: %v\n", p.ImportPath, err)
+	return exitFailure
+}
+
+// commit is the revision of the work tree that holds dir, with -dirty where files differ from it; empty where git or
+// a repository is missing.
+func (g *goCommand) commit(ctx context.Context, dir string) string {
+	git := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(ctx, "git", args...)
+		cmd.Dir = dir
+		out, err := cmd.Output()
+		return strings.TrimSpace(string(out)), err
+	}
+	rev, err := git("rev-parse", "--short=12", "HEAD")
+	if err != nil {
+		return ""
+	}
+	if changed, err := git("status", "--porcelain", "--untracked-files=no"); err == nil && changed != "" {
+		rev += "-dirty"
+	}
+	return rev
+}

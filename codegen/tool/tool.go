@@ -1,0 +1,148 @@
+// Package tool is the gotile command as a library. The command is not compiled with the kernels it works on: for each
+// package it overlays a virtual main inside the package's directory, builds it with the go command and runs it; what
+// that program does is package worker. Being inside the directory, it may import internal packages.
+package tool
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gotile/gotile/codegen/tool/worker"
+	"github.com/gotile/gotile/internal/env"
+)
+
+// The exit codes.
+const (
+	exitOK      = 0
+	exitFailure = 1 // something is wrong with a kernel, or stale
+	exitUsage   = 2 // something is wrong with the command line or the packages named
+)
+
+// Run executes a command line without the program's name and returns the exit code. Cancelling ctx interrupts the
+// program it runs.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) == 0 {
+		usage(stderr)
+		return exitUsage
+	}
+	switch args[0] {
+	case "help", "-h", "-help", "--help":
+		if len(args) > 1 {
+			args = []string{args[1], "-h"}
+			break
+		}
+		usage(stdout)
+		return exitOK
+	}
+	command, err := worker.Lookup(args[0])
+	if err != nil {
+		fmt.Fprintf(stderr, "gotile: %v\n", err)
+		return exitUsage
+	}
+	worker.WarnUnknown(stderr)
+	inv := invocation{command: command, stdout: stdout, stderr: stderr}
+	var text bytes.Buffer
+	fs := command.FlagSet(&worker.Options{}, &text)
+	fs.StringVar(&inv.tags, "tags", "", "comma-separated build `tags`, as for go build")
+	if command.Runs {
+		fs.StringVar(&inv.compile, "c", "", "build the program that does this for one package into `file` instead of running it; it takes the same flags, on a machine without Go")
+	}
+	if code, done := worker.Parse(fs, &text, args[1:], stdout, stderr); done {
+		return code
+	}
+	fs.Visit(func(f *flag.Flag) {
+		switch f.Name {
+		case "tags", "c":
+		case "out":
+			// The program runs in the package's directory.
+			if abs, err := filepath.Abs(f.Value.String()); err == nil {
+				inv.flags = append(inv.flags, "-out="+abs)
+			}
+		default:
+			inv.flags = append(inv.flags, "-"+f.Name+"="+f.Value.String())
+		}
+	})
+	return inv.run(ctx, fs.Args())
+}
+
+// invocation is one command line.
+type invocation struct {
+	command        *worker.Command
+	flags          []string // for the program
+	tags, compile  string
+	stdout, stderr io.Writer
+}
+
+func (inv *invocation) run(ctx context.Context, patterns []string) int {
+	tmp, err := os.MkdirTemp("", "gotile")
+	if err != nil {
+		return inv.fail(exitFailure, err)
+	}
+	defer os.RemoveAll(tmp)
+	g := &goCommand{tmp: tmp, tags: inv.tags}
+	pkgs, err := g.list(ctx, patterns, inv.command)
+	if err != nil {
+		return inv.fail(exitUsage, err)
+	}
+	if inv.compile != "" {
+		return inv.compileFor(ctx, g, pkgs)
+	}
+	code := exitOK
+	for i, p := range pkgs {
+		if err := ctx.Err(); err != nil {
+			return inv.fail(exitFailure, err)
+		}
+		if len(pkgs) > 1 {
+			fmt.Fprintf(inv.stdout, "# %s\n", p.ImportPath)
+		}
+		bin := filepath.Join(tmp, fmt.Sprintf("worker%d.exe", i))
+		if err := g.build(ctx, p, inv.command, bin, false); err != nil {
+			code = max(code, inv.fail(exitFailure, err))
+			continue
+		}
+		code = max(code, g.exec(ctx, p, bin, inv.flags, inv.stdout, inv.stderr))
+	}
+	return code
+}
+
+// compileFor is -c: one package's program for another machine.
+func (inv *invocation) compileFor(ctx context.Context, g *goCommand, pkgs []*pkg) int {
+	if len(pkgs) != 1 {
+		var paths []string
+		for _, p := range pkgs {
+			paths = append(paths, p.ImportPath)
+		}
+		return inv.fail(exitUsage, fmt.Errorf("-c builds one program for one package; these are %d: %s", len(pkgs), strings.Join(paths, ", ")))
+	}
+	file, err := filepath.Abs(inv.compile)
+	if err == nil {
+		err = g.build(ctx, pkgs[0], inv.command, file, true)
+	}
+	if err != nil {
+		return inv.fail(exitFailure, err)
+	}
+	return exitOK
+}
+
+func (inv *invocation) fail(code int, err error) int {
+	fmt.Fprintf(inv.stderr, "gotile: %s: %v\n", inv.command.Name, err)
+	return code
+}
+
+func usage(w io.Writer) {
+	fmt.Fprint(w, "Gotile works on packages of GPU kernels written in Go.\n\nUsage:\n\n\tgotile command [flags] [packages]\n\nThe commands:\n\n")
+	for _, c := range worker.Commands {
+		fmt.Fprintf(w, "\t%-8s %s\n", c.Name, c.Short)
+	}
+	fmt.Fprint(w, "\nPackages are named as for go build; the default is the one in the current directory. A package of kernels exports\n"+
+		"func Kernels() tile.Set, and for sim and verify func Cases() []tiletest.Case.\ngotile command -h lists a command's flags.\n\nEnvironment:\n\n")
+	for _, v := range env.All() {
+		fmt.Fprintf(w, "\t%-19s %s\n", v.Name, v.Doc)
+	}
+}

@@ -1,0 +1,210 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/gotile/gotile/codegen/cuda"
+	"github.com/gotile/gotile/codegen/nvrtc"
+	"github.com/gotile/gotile/internal/target"
+)
+
+var checkCommand = &Command{
+	Name:  "check",
+	Short: "compile the generated kernels for every target they claim",
+	Long: `
+Check compiles the .cu files of each package with NVRTC, for every target that the kernels claim or for those named,
+and prints registers and spills a thread and shared memory a block. It fails on errors and on warnings that mean
+slow code: an ignored setmaxnreg, a serialised wgmma. It needs libnvrtc, but no GPU.
+
+Example:
+
+	gotile check -target sm_90a,sm_120a ./kernels/...`,
+	flags: func(f *flag.FlagSet, o *Options) {
+		f.StringVar(&o.Target, "target", "all", "comma-separated `targets`, or all: "+strings.Join(target.Names(), ", "))
+	},
+	do: func(ctx context.Context, j *job) error { return j.check(ctx) },
+}
+
+// compilation is one row of check's table.
+type compilation struct {
+	source *source
+	target *target.Target
+	text   string // the committed text
+	result *nvrtc.Result
+	err    error
+}
+
+func (j *job) check(ctx context.Context) error {
+	names, err := parseTargets(j.Target)
+	if err != nil {
+		return err
+	}
+	rows, err := j.compilations(names)
+	if err != nil {
+		return err
+	}
+	lib, err := nvrtc.Open("")
+	if err != nil {
+		return err
+	}
+	j.compileAll(ctx, lib, rows)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return j.report(rows)
+}
+
+// parseTargets reads -target; nil stands for all.
+func parseTargets(list string) ([]string, error) {
+	if list == "all" {
+		return nil, nil
+	}
+	names := strings.Split(list, ",")
+	for i, n := range names {
+		names[i] = strings.TrimSpace(n)
+		if _, err := target.Lookup(names[i]); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// compilations pairs each committed .cu with its targets.
+func (j *job) compilations(names []string) ([]*compilation, error) {
+	families, err := j.lowered()
+	if err != nil {
+		return nil, err
+	}
+	var rows []*compilation
+	for _, s := range slices.Concat(families...) {
+		text, err := os.ReadFile(filepath.Join(j.Dir, s.File))
+		if err != nil {
+			return nil, fmt.Errorf("kernel %s is not generated: %w; run: gotile gen", s.Kernel.Name, err)
+		}
+		for _, name := range s.Targets {
+			if names != nil && !slices.Contains(names, name) {
+				continue
+			}
+			t, err := target.Lookup(name)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, &compilation{source: s, target: t, text: string(text)})
+		}
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("no kernel claims %s", strings.Join(names, " or "))
+	}
+	return rows, nil
+}
+
+// compileAll compiles the rows on all cores; runs that take long say how far they are.
+func (j *job) compileAll(ctx context.Context, lib *nvrtc.Library, rows []*compilation) {
+	queue, done := make(chan *compilation), make(chan struct{}, len(rows))
+	var workers sync.WaitGroup
+	for range min(len(rows), runtime.NumCPU()) {
+		workers.Go(func() {
+			for c := range queue {
+				c.compile(lib)
+				done <- struct{}{}
+			}
+		})
+	}
+	go func() {
+		defer close(queue)
+		for _, c := range rows {
+			select {
+			case queue <- c:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	finished := make(chan struct{})
+	go func() { workers.Wait(); close(finished) }()
+	tick := time.NewTicker(3 * time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-finished:
+			return
+		case <-tick.C:
+			fmt.Fprintf(j.stderr, "compiled %d of %d\n", len(done), len(rows))
+		}
+	}
+}
+
+func (c *compilation) compile(lib *nvrtc.Library) {
+	if have := lib.Targets(); !slices.Contains(have, c.target.CC) {
+		major, minor := lib.Version()
+		c.err = fmt.Errorf("NVRTC %d.%d does not compile for %s; install a newer one, or leave the target out with -target", major, minor, c.target.Arch)
+		return
+	}
+	c.result, c.err = lib.Compile(c.text, c.source.File, nvrtc.Options{Arch: c.target.Arch})
+	var compileErr *nvrtc.CompileError
+	if errors.As(c.err, &compileErr) {
+		c.locate(lib)
+		return
+	}
+	if c.err == nil {
+		if bad := nvrtc.Fatal(c.result.Log); bad != nil {
+			c.err = fmt.Errorf("warnings that fail:\n%s", strings.Join(bad, "\n"))
+		}
+	}
+}
+
+// locate replaces an error in the .cu by the same error at the line of Go that the text comes from, if the printing
+// with line markers fails too.
+func (c *compilation) locate(lib *nvrtc.Library) {
+	low, err := c.source.kernel.Lower(c.target.Name)
+	if err != nil {
+		return
+	}
+	text, err := cuda.Print(low, cuda.Options{Targets: chips(c.source.Targets), Lines: true})
+	if err != nil {
+		return
+	}
+	if _, err := lib.Compile(text, c.source.File, nvrtc.Options{Arch: c.target.Arch}); err != nil {
+		c.err = err
+	}
+}
+
+// report prints the table, then the failures with their whole logs.
+func (j *job) report(rows []*compilation) error {
+	w := tabwriter.NewWriter(j.stdout, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "kernel\ttarget\tthreads\tregisters\tshared\tspill\tresult")
+	failed := 0
+	for _, c := range rows {
+		k := c.source.Kernel
+		if c.err != nil {
+			failed++
+			fmt.Fprintf(w, "%s\t%s\t%d\t\t\t\tFAIL\n", k.Name, c.target.Name, k.Threads)
+			continue
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\tok\n", k.Name, c.target.Name, k.Threads, c.result.Registers, k.SharedBytes+c.result.SharedStatic, c.result.Spill)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, c := range rows {
+		if c.err != nil {
+			j.printf("\n%s for %s: %+v\n", c.source.Kernel.Name, c.target.Name, c.err)
+		}
+	}
+	if failed > 0 {
+		j.printf("%d of %d compilations failed\n", failed, len(rows))
+		return errFailed
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package worker
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gotile/gotile/codegen/cuda"
+	"github.com/gotile/gotile/codegen/gowrap"
+	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/target"
+	"github.com/gotile/gotile/tile"
+)
+
+// source is one .cu file: a kernel as lowered for the targets of one lowering set.
+type source struct {
+	gowrap.Variant
+	kernel *tile.Kernel
+	text   string
+}
+
+// sum is the SHA-256 of a file's text in hexadecimal.
+func sum(text string) string {
+	h := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(h[:])
+}
+
+// launch is the canonical text of the launch.
+func (s *source) launch() (string, error) { return gowrap.LaunchText(s.Kernel) }
+
+// lowered lowers and prints all kernels, family by family, in the order of the set.
+func (p *Package) lowered() ([][]*source, error) {
+	set := p.Kernels()
+	seen := map[string]bool{}
+	var out [][]*source
+	for _, f := range set.Families() {
+		var family []*source
+		for _, name := range f.Names() {
+			if seen[name] {
+				return nil, fmt.Errorf("two kernels are called %s; names must be unique in a package", name)
+			}
+			seen[name] = true
+			k, err := f.Build(name)
+			if err != nil {
+				return nil, fmt.Errorf("kernel %s: %w", name, err)
+			}
+			s, err := print(name, k)
+			if err != nil {
+				return nil, err
+			}
+			family = append(family, s...)
+		}
+		if len(family) > 0 {
+			out = append(out, family)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("Kernels() is an empty set; list configs with tile.Configs(build, ...)")
+	}
+	return out, nil
+}
+
+// print lowers a kernel for each target it claims. Targets of one lowering set must give one text; each set is a file.
+func print(name string, k *tile.Kernel) ([]*source, error) {
+	var out []*source
+	for _, t := range claims(k.IR()) {
+		low, err := k.Lower(t)
+		if err != nil {
+			return nil, fmt.Errorf("kernel %s for %s: %w", name, t, err)
+		}
+		i := slices.IndexFunc(out, func(s *source) bool { return s.Kernel.Lowering == low.Lowering })
+		if i < 0 {
+			out = append(out, &source{Variant: gowrap.Variant{Kernel: low}, kernel: k})
+			i = len(out) - 1
+		}
+		out[i].Targets = append(out[i].Targets, t)
+	}
+	for _, s := range out {
+		s.File = name + ".cu"
+		if len(out) > 1 {
+			s.File = name + "_" + s.Kernel.Lowering + ".cu"
+		}
+		for i, t := range s.Targets {
+			low, err := k.Lower(t)
+			if err != nil {
+				return nil, fmt.Errorf("kernel %s for %s: %w", name, t, err)
+			}
+			text, err := cuda.Print(low, cuda.Options{Targets: chips(s.Targets)})
+			if err != nil {
+				return nil, fmt.Errorf("kernel %s for %s: %w", name, t, err)
+			}
+			if i > 0 && text != s.text {
+				return nil, fmt.Errorf("kernel %s: targets %s and %s are of lowering set %q, but their texts differ; this is a mistake in gotile's planner",
+					name, s.Targets[0], t, low.Lowering)
+			}
+			s.text = text
+		}
+	}
+	return out, nil
+}
+
+// claims are the targets that a kernel is for, in the table's order: what it names, or all, and every proxy of one.
+func claims(k *ir.Kernel) []string {
+	var out []string
+	for _, name := range target.Names() {
+		t, err := target.Lookup(name)
+		if err == nil && (k.Targets == nil || slices.Contains(k.Targets, name) || t.Proxy != "" && slices.Contains(k.Targets, t.Proxy)) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// chips leaves the proxies out, unless there is nothing else.
+func chips(names []string) []string {
+	var out []string
+	for _, n := range names {
+		if t, err := target.Lookup(n); err == nil && t.Proxy == "" {
+			out = append(out, n)
+		}
+	}
+	if out == nil {
+		return names
+	}
+	return out
+}
+
+// file is a generated file.
+type file struct{ name, text string }
+
+// files are all files that the package should have, the .cu files of a family before its z-file.
+func (p *Package) files() ([]file, error) {
+	families, err := p.lowered()
+	if err != nil {
+		return nil, err
+	}
+	var out []file
+	for _, family := range families {
+		wrap := gowrap.Family{Package: p.Name}
+		for _, s := range family {
+			out = append(out, file{s.File, s.text})
+			wrap.Variants = append(wrap.Variants, s.Variant)
+		}
+		text, err := gowrap.Generate(wrap)
+		if err != nil {
+			return nil, err
+		}
+		name := wrap.File()
+		if slices.ContainsFunc(out, func(f file) bool { return f.name == name }) {
+			return nil, fmt.Errorf("two families would write %s; give their Args types different names (%s)", name, family[0].kernel.IR().ArgsType)
+		}
+		out = append(out, file{name, string(text)})
+	}
+	return out, nil
+}
+
+// HashSources gives the SHA-256 of each generated .cu file of a directory.
+func HashSources(dir string) (map[string]string, error) {
+	out := map[string]string{}
+	paths, err := filepath.Glob(filepath.Join(dir, "*.cu"))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		if strings.HasPrefix(string(text), gowrap.Header) {
+			out[filepath.Base(path)] = sum(string(text))
+		}
+	}
+	return out, nil
+}

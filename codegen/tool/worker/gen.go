@@ -1,0 +1,154 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gotile/gotile/codegen/gowrap"
+)
+
+var genCommand = &Command{
+	Name:  "gen",
+	Short: "print the kernels as CUDA C with typed Go wrappers",
+	Long: `
+Gen writes, into the directory of each package, a .cu file for each kernel and lowering set and a z*.go file for each
+family (the kernels of one Args type). Only files whose text changes are written. Generated files of kernels that no
+longer exist are removed; nothing else is.
+
+Example, in a Go file of the package, for go generate:
+
+	//go:generate go tool gotile gen
+
+and in a continuous build:
+
+	gotile gen -check ./...`,
+	flags: func(f *flag.FlagSet, o *Options) {
+		f.BoolVar(&o.Check, "check", false, "write nothing; show what is stale as a diff and fail if anything is")
+		f.BoolVar(&o.Verbose, "v", false, "name the files that are up to date, too")
+	},
+	do: func(_ context.Context, j *job) error { return j.gen() },
+}
+
+func (j *job) gen() error {
+	want, err := j.files()
+	if err != nil {
+		return err
+	}
+	old, err := vanished(j.Dir, want)
+	if err != nil {
+		return err
+	}
+	stale := 0
+	for _, f := range want {
+		path := filepath.Join(j.Dir, f.name)
+		have, err := os.ReadFile(path)
+		switch {
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return err
+		case err == nil && string(have) == f.text:
+			if j.Verbose {
+				j.printf("%s is up to date\n", f.name)
+			}
+			continue
+		}
+		stale++
+		if !j.Check {
+			if err := writeFile(path, []byte(f.text)); err != nil {
+				return err
+			}
+			j.printf("wrote %s\n", f.name)
+		} else if err != nil {
+			j.printf("%s is missing\n", f.name)
+		} else {
+			j.printf("%s is stale (-have +want):\n%s\n", f.name, cmp.Diff(strings.Split(string(have), "\n"), strings.Split(f.text, "\n")))
+		}
+	}
+	for _, name := range old {
+		stale++
+		if j.Check {
+			j.printf("%s belongs to no kernel any more\n", name)
+			continue
+		}
+		if err := os.Remove(filepath.Join(j.Dir, name)); err != nil {
+			return err
+		}
+		j.printf("removed %s: it belongs to no kernel any more\n", name)
+	}
+	j.warnBroken(want)
+	if j.Check && stale > 0 {
+		j.printf("%d stale; run: gotile gen\n", stale)
+		return errFailed
+	}
+	return nil
+}
+
+// vanished lists the generated files of a directory, known by their first line, that are not wanted.
+func vanished(dir string, want []file) ([]string, error) {
+	var out []string
+	for _, pattern := range []string{"*.cu", "z*.go"} {
+		paths, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range paths {
+			name := filepath.Base(path)
+			if slices.ContainsFunc(want, func(f file) bool { return f.name == name }) {
+				continue
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			if first, _, _ := strings.Cut(string(text), "\n"); strings.TrimSpace(first) == gowrap.Header {
+				out = append(out, name)
+			}
+		}
+	}
+	return out, nil
+}
+
+// warnBroken names z-files that do not parse and that no family will rewrite: they were hidden from this program, but
+// they break the package.
+func (j *job) warnBroken(want []file) {
+	paths, _ := filepath.Glob(filepath.Join(j.Dir, "z*.go"))
+	for _, path := range paths {
+		name := filepath.Base(path)
+		if slices.ContainsFunc(want, func(f file) bool { return f.name == name }) {
+			continue
+		}
+		if _, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly); err != nil {
+			fmt.Fprintf(j.stderr, "gotile: gen: %s is not Go and belongs to no family; remove or repair it (%v)\n", name, err)
+		}
+	}
+}
+
+// writeFile replaces a file whole or not at all.
+func writeFile(path string, text []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(text)
+	if err == nil {
+		err = tmp.Chmod(0o644)
+	}
+	err = errors.Join(err, tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		os.Remove(tmp.Name())
+	}
+	return err
+}

@@ -1,0 +1,134 @@
+package worker
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gotile/gotile/codegen/gowrap"
+	"github.com/gotile/gotile/tile"
+)
+
+// The files in the repository are what the kernels print.
+func TestCommittedFilesAreFresh(t *testing.T) {
+	p := fixture(t)
+	p.Dir = filepath.Join("..", "internal", "axpy")
+	mustRun(t, p, "gen", "-check")
+}
+
+func TestGenIsReproducible(t *testing.T) {
+	a, b := fixture(t), fixture(t)
+	paths, err := filepath.Glob(filepath.Join(a.Dir, "*"))
+	if err != nil || len(paths) != 8 {
+		t.Fatalf("got %v, %v; want 5 .cu and 3 z-files", paths, err)
+	}
+	for _, path := range paths {
+		name := filepath.Base(path)
+		text := read(t, path)
+		if text != read(t, b.Dir, name) {
+			t.Errorf("%s differs between runs", name)
+		}
+		if !strings.HasPrefix(text, gowrap.Header+"\n") {
+			t.Errorf("%s does not start with the header", name)
+		}
+		if strings.Contains(text, a.Dir) || strings.Contains(text, time.Now().Format("2006")) {
+			t.Errorf("%s has a path or a date", name)
+		}
+	}
+}
+
+func TestGenWritesOnlyWhatChanges(t *testing.T) {
+	p := fixture(t)
+	past := time.Now().Add(-time.Hour)
+	cu, z := filepath.Join(p.Dir, "sum_f32_c512.cu"), filepath.Join(p.Dir, "zsum.go")
+	for _, path := range []string{cu, z} {
+		if err := os.Chtimes(path, past, past); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out := mustRun(t, p, "gen"); out != "" {
+		t.Errorf("a second run says:\n%s", out)
+	}
+	text := read(t, cu)
+	write(t, text+"// edited\n", cu)
+	if out := mustRun(t, p, "gen"); out != "wrote sum_f32_c512.cu\n" {
+		t.Errorf("got %q", out)
+	}
+	if read(t, cu) != text {
+		t.Error("the edited file is not restored")
+	}
+	if info, err := os.Stat(z); err != nil || !info.ModTime().Equal(past.Truncate(0)) && info.ModTime().After(past.Add(time.Minute)) {
+		t.Errorf("the z-file was touched: %v, %v", info.ModTime(), err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(p.Dir, ".*")); left != nil {
+		t.Errorf("temporary files are left: %v", left)
+	}
+}
+
+func TestGenCheck(t *testing.T) {
+	p := fixture(t)
+	mustRun(t, p, "gen", "-check")
+	cu := filepath.Join(p.Dir, "axpy_f32_c64.cu")
+	text := read(t, cu)
+	write(t, strings.Replace(text, "Launch: 64 threads", "Launch: 46 threads", 1), cu)
+	mustFail(t, 1, "axpy_f32_c64.cu is stale (-have +want)", p, "gen", "-check")
+	mustFail(t, 1, "Launch: 46 threads", p, "gen", "-check") // the diff
+	if !strings.Contains(read(t, cu), "46 threads") {
+		t.Error("-check wrote the file")
+	}
+	os.Remove(cu)
+	mustFail(t, 1, "axpy_f32_c64.cu is missing", p, "gen", "-check")
+	if _, err := os.Stat(cu); err == nil {
+		t.Error("-check wrote the file")
+	}
+}
+
+func TestGenRemovesOnlyItsOwn(t *testing.T) {
+	p := fixture(t)
+	write(t, gowrap.Header+"\n\nold", p.Dir, "axpy_f32_c32.cu")
+	write(t, gowrap.Header+"\n//go:build !gotilegen\n\npackage axpy\n", p.Dir, "zold.go")
+	write(t, "// by hand\n", p.Dir, "mine.cu")
+	write(t, "package axpy\n", p.Dir, "zebra.go")
+	write(t, "<<<<<<< ours\n", p.Dir, "zbroken.go")
+	mustFail(t, 1, "axpy_f32_c32.cu belongs to no kernel any more", p, "gen", "-check")
+	code, out, errs := call(t, p, "gen")
+	if want := "removed axpy_f32_c32.cu: it belongs to no kernel any more\nremoved zold.go: it belongs to no kernel any more\n"; code != 0 || out != want {
+		t.Errorf("exit code %d, got\n%s", code, out)
+	}
+	if !strings.Contains(errs, "zbroken.go is not Go") {
+		t.Errorf("no word of the broken file: %q", errs)
+	}
+	for _, name := range []string{"mine.cu", "zebra.go", "zbroken.go"} {
+		read(t, p.Dir, name)
+	}
+}
+
+func TestGenWritesNothingWhenAKernelFails(t *testing.T) {
+	p := fixture(t)
+	p.Dir = t.TempDir()
+	p.Kernels = func() tile.Set {
+		return tile.Configs(func(n named) (*tile.Kernel, error) {
+			if n == "bad" {
+				return double("bad", 33)
+			}
+			return double(string(n), 64)
+		}, "good", "bad")
+	}
+	mustFail(t, 1, "Threads(33): a block has a multiple of 32 threads", p, "gen")
+	if left, _ := filepath.Glob(filepath.Join(p.Dir, "*")); left != nil {
+		t.Errorf("wrote %v", left)
+	}
+	p.Kernels = func() tile.Set { return tile.Set{} }
+	mustFail(t, 1, "Kernels() is an empty set", p, "gen")
+	one := func(n named) (*tile.Kernel, error) { return double(string(n), 64) }
+	p.Kernels = func() tile.Set {
+		return tile.Sets(tile.Configs(one, named("twice")), tile.Configs(one, named("twice")))
+	}
+	mustFail(t, 1, "two kernels are called twice", p, "gen")
+	p.Kernels = func() tile.Set {
+		return tile.Sets(tile.Configs(one, named("twice")), tile.Configs(one, named("other")))
+	}
+	mustFail(t, 1, "two families would write zdouble.go", p, "gen")
+}

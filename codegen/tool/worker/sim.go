@@ -1,0 +1,110 @@
+package worker
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/gotile/gotile/internal/target"
+	"github.com/gotile/gotile/runtime/device"
+	"github.com/gotile/gotile/tile/tiletest"
+)
+
+var simCommand = &Command{
+	Name:  "sim",
+	Short: "run the test cases on the simulator",
+	Long: `
+Sim runs the cases of each package on the simulator, which reports out-of-bounds accesses, reads of uninitialised
+shared memory, races and barrier divergence with the lines of Go they come from. It needs neither a GPU nor NVRTC.
+The seed chooses the cases' data and the order in which the simulator schedules.
+
+Example:
+
+	gotile sim -seed 7 -run 'fwd.*n=4096' -v ./kernels/rmsnorm`,
+	Runs: true,
+	flags: func(f *flag.FlagSet, o *Options) {
+		f.StringVar(&o.Target, "target", "sm_90a", "`target` to lower for: "+strings.Join(target.Names(), ", "))
+		f.Uint64Var(&o.Seed, "seed", 1, "`seed` of data and schedule")
+		f.StringVar(&o.Run, "run", "", "run only the cases that match `regexp`")
+		f.BoolVar(&o.Verbose, "v", false, "print every case with its kernels and errors")
+	},
+	do: func(ctx context.Context, j *job) error { return j.sim(ctx) },
+}
+
+func (j *job) sim(ctx context.Context) error {
+	cases, err := j.selected()
+	if err != nil {
+		return err
+	}
+	if _, err := target.Lookup(j.Target); err != nil {
+		return err
+	}
+	d, err := device.Open("sim", device.WithTarget(j.Target), device.WithContext(ctx), device.WithSim(device.SimConfig{Seed: j.Seed}))
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	failed, skipped := 0, 0
+	for i, c := range cases {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("%w after %d of %d cases", err, i, len(cases))
+		}
+		res := c.Exec(ctx, d, j.Seed)
+		switch {
+		case res.Unsupported():
+			skipped++
+			j.printf("skip %s: no kernel of it is for %s\n", c.Name, j.Target)
+		case !j.show(res):
+			failed++
+		}
+	}
+	if failed > 0 {
+		j.printf("%d of %d cases failed on sim\n", failed, len(cases))
+		return errFailed
+	}
+	j.printf("%d cases passed on sim\n", len(cases)-skipped)
+	return nil
+}
+
+// selected are the cases that -run matches.
+func (j *job) selected() ([]tiletest.Case, error) {
+	all := j.Cases()
+	if len(all) == 0 {
+		return nil, fmt.Errorf("Cases() is empty")
+	}
+	seen := map[string]bool{}
+	for _, c := range all {
+		if seen[c.Name] {
+			return nil, fmt.Errorf("two cases are called %q; names must be unique", c.Name)
+		}
+		seen[c.Name] = true
+	}
+	re, err := regexp.Compile(j.Run)
+	if err != nil {
+		return nil, fmt.Errorf("-run: %w", err)
+	}
+	var out []tiletest.Case
+	for _, c := range all {
+		if re.MatchString(c.Name) {
+			out = append(out, c)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("-run %q matches none of the %d cases", j.Run, len(all))
+	}
+	return out, nil
+}
+
+// show prints a result, passes only with -v, and reports whether it passed.
+func (j *job) show(res tiletest.Result) bool {
+	if res.Err != nil {
+		j.printf("FAIL %s (%.2fs)\n\t%s\n", res.Case, res.Elapsed.Seconds(), strings.ReplaceAll(detail(res.Err), "\n", "\n\t"))
+		return false
+	}
+	if j.Verbose {
+		j.printf("ok   %s (%.2fs) %s %s\n", res.Case, res.Elapsed.Seconds(), strings.Join(res.Kernels, " "), worstText(res.Worst))
+	}
+	return true
+}

@@ -1,0 +1,61 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/gotile/gotile/runtime/bind"
+	"github.com/gotile/gotile/runtime/device"
+	"github.com/gotile/gotile/tile/tiletest"
+)
+
+func TestSim(t *testing.T) {
+	p := fixture(t)
+	if out := mustRun(t, p, "sim"); out != "34 cases passed on sim\n" {
+		t.Errorf("got %q", out)
+	}
+	out := mustRun(t, p, "sim", "-v", "-seed", "7", "-run", "^axpy/bf16/rows=5/n=100$", "-target", "sm_120a")
+	if !strings.Contains(out, "axpy_bf16_c1000 y=0") || !strings.HasSuffix(out, "1 cases passed on sim\n") {
+		t.Errorf("got %q", out)
+	}
+}
+
+func TestSimFails(t *testing.T) {
+	p := fixture(t)
+	mustFail(t, 1, `-run "nothing" matches none of the 34 cases`, p, "sim", "-run", "nothing")
+	mustFail(t, 1, "-run: error parsing regexp", p, "sim", "-run", "(")
+	mustFail(t, 1, `unknown target "sm_1"`, p, "sim", "-target", "sm_1")
+	mustFail(t, 2, "flag provided but not defined: -nope", p, "sim", "-nope")
+	mustFail(t, 2, `unexpected argument "other"`, p, "sim", "other")
+	mustFail(t, 0, "gotile sim -seed 7", p, "sim", "-h")
+
+	boom := tiletest.Case{Name: "boom", Run: func(*tiletest.Run) error { return errors.New("it broke") }}
+	skip := tiletest.Case{Name: "skip", Run: func(*tiletest.Run) error {
+		return &bind.Error{Launch: "launch", Err: device.ErrTarget, Detail: "only for others"}
+	}}
+	p.Cases = func() []tiletest.Case { return []tiletest.Case{boom, skip} }
+	mustFail(t, 1, "FAIL boom", p, "sim")
+	mustFail(t, 1, "\tit broke\n", p, "sim")
+	mustFail(t, 1, "skip skip: no kernel of it is for sm_90a\n1 of 2 cases failed on sim", p, "sim")
+	p.Cases = func() []tiletest.Case { return []tiletest.Case{boom, boom} }
+	mustFail(t, 1, `two cases are called "boom"`, p, "sim")
+	p.Cases = func() []tiletest.Case { return nil }
+	mustFail(t, 1, "Cases() is empty", p, "sim")
+}
+
+func TestSimStopsWhenCancelled(t *testing.T) {
+	p := fixture(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	ran := 0
+	c := func(name string) tiletest.Case {
+		return tiletest.Case{Name: name, Run: func(*tiletest.Run) error { ran++; cancel(); return nil }}
+	}
+	p.Cases = func() []tiletest.Case { return []tiletest.Case{c("a"), c("b")} }
+	p.Command = "sim"
+	var out, errs strings.Builder
+	if code := Run(ctx, p, nil, &out, &errs); code != 1 || ran != 1 || !strings.Contains(errs.String(), "context canceled after 1 of 2 cases") {
+		t.Errorf("exit code %d after %d cases: %s%s", code, ran, out.String(), errs.String())
+	}
+}

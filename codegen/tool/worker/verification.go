@@ -1,0 +1,209 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/gotile/gotile/runtime/device"
+	"github.com/gotile/gotile/tile/tiletest"
+)
+
+// verification is verify on one target.
+type verification struct {
+	*job
+	target  string
+	sources []*source // that claim the target
+	receipt *Receipt
+	stale   map[string]string // why, by kernel
+	passed  map[string][]tiletest.Result
+	bad     map[string]bool // kernels of failed cases
+	blind   bool            // a case failed of which no kernel is known
+	changed bool
+	failed  bool
+}
+
+func (v *verification) run(ctx context.Context, name string, cases []tiletest.Case) error {
+	if err := v.findStale(); err != nil {
+		return err
+	}
+	todo := v.todo(cases)
+	if len(todo) == 0 {
+		v.printf("%s: %d kernels have fresh receipts\n", v.target, len(v.sources))
+		v.prune()
+		return nil
+	}
+	d, err := device.Open(name, device.WithTarget(v.target))
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := v.execute(ctx, d, todo); err != nil {
+		return err // nothing of this target is recorded
+	}
+	v.prune()
+	return v.record()
+}
+
+// findStale fills stale.
+func (v *verification) findStale() error {
+	v.stale, v.passed, v.bad = map[string]string{}, map[string][]tiletest.Result{}, map[string]bool{}
+	for _, s := range v.sources {
+		why, err := v.receipt.find(s.Kernel.Name, v.target).why(s)
+		if err != nil {
+			return err
+		}
+		if v.Force {
+			why = "forced"
+		}
+		if why != "" {
+			v.stale[s.Kernel.Name] = why
+		}
+	}
+	return nil
+}
+
+// todo are the cases to run: all that are new, and those that covered a stale kernel. A kernel without any receipt may
+// be met by every case.
+func (v *verification) todo(cases []tiletest.Case) []tiletest.Case {
+	known, again := map[string]bool{}, map[string]bool{}
+	for _, s := range v.sources {
+		rec := v.receipt.find(s.Kernel.Name, v.target)
+		if rec == nil || v.Force || v.Run != "" {
+			return cases
+		}
+		for _, c := range rec.Ran {
+			known[c] = true
+			again[c] = again[c] || v.stale[rec.Name] != ""
+		}
+	}
+	var out []tiletest.Case
+	for _, c := range cases {
+		if !known[c.Name] || again[c.Name] {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// execute runs the cases and files their results by kernel.
+func (v *verification) execute(ctx context.Context, d *device.Device, cases []tiletest.Case) error {
+	failed, skipped, told := 0, 0, time.Now()
+	for i, c := range cases {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("%w after %d of %d cases on %s; nothing of it is recorded", err, i, len(cases), v.target)
+		}
+		if time.Since(told) > 5*time.Second {
+			told = time.Now()
+			fmt.Fprintf(v.stderr, "%s: %d of %d cases\n", v.target, i, len(cases))
+		}
+		res := c.Exec(ctx, d, verifySeed)
+		switch {
+		case ctx.Err() != nil: // the case was cut off
+		case res.Unsupported():
+			skipped++
+			v.printf("skip %s: no kernel of it is for %s\n", c.Name, v.target)
+		case v.show(res):
+			for _, k := range res.Kernels {
+				v.passed[k] = append(v.passed[k], res)
+			}
+		default:
+			failed++
+			v.blame(res)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w; nothing of %s is recorded", err, v.target)
+	}
+	v.failed = failed > 0
+	if failed > 0 {
+		v.printf("%s: %d of %d cases failed\n", v.target, failed, len(cases))
+	} else {
+		v.printf("%s: %d cases passed\n", v.target, len(cases)-skipped)
+	}
+	return nil
+}
+
+// blame marks the kernels of a failed case: those that it launched, and those that it covered before.
+func (v *verification) blame(res tiletest.Result) {
+	found := len(res.Kernels) > 0
+	for _, k := range res.Kernels {
+		v.bad[k] = true
+	}
+	for _, rec := range v.receipt.Kernels {
+		if rec.Target == v.target && slices.Contains(rec.Ran, res.Case) {
+			v.bad[rec.Name], found = true, true
+		}
+	}
+	v.blind = v.blind || !found
+}
+
+// record updates the receipt: a kernel of a failed case loses its record, a stale one whose cases passed gets a new
+// one, a fresh one gains the cases that are new.
+func (v *verification) record() error {
+	for _, s := range v.sources {
+		name := s.Kernel.Name
+		old := v.receipt.find(name, v.target)
+		switch {
+		case v.bad[name]:
+			if old != nil {
+				v.receipt.drop(name, v.target)
+				v.changed = true
+			}
+		case v.Run != "" || v.blind:
+		case len(v.passed[name]) == 0:
+			if v.stale[name] != "" {
+				v.failed = true
+				v.printf("RED  %s: no case launched it on %s (%s)\n", name, v.target, v.stale[name])
+			}
+		default:
+			rec, err := v.recordOf(s, old)
+			if err != nil {
+				return err
+			}
+			if old == nil || !rec.equal(*old) {
+				v.receipt.put(rec)
+				v.changed = true
+			}
+		}
+	}
+	return nil
+}
+
+// recordOf is the new record of a kernel whose cases passed; old is kept as far as it is fresh.
+func (v *verification) recordOf(s *source, old *Record) (Record, error) {
+	launch, err := s.launch()
+	if err != nil {
+		return Record{}, err
+	}
+	rec := Record{Name: s.Kernel.Name, Target: v.target, CU: sum(s.text), Launch: sum(launch), Worst: map[string]float64{}}
+	if old != nil && v.stale[rec.Name] == "" {
+		maps.Copy(rec.Worst, old.Worst)
+		rec.Ran = slices.Clone(old.Ran)
+	}
+	for _, res := range v.passed[rec.Name] {
+		rec.Ran = append(rec.Ran, res.Case)
+		for what, e := range res.Worst {
+			rec.Worst[what] = max(rec.Worst[what], e)
+		}
+	}
+	slices.Sort(rec.Ran)
+	rec.Ran = slices.Compact(rec.Ran)
+	rec.Cases = len(rec.Ran)
+	return rec, nil
+}
+
+func (rec Record) equal(o Record) bool {
+	return rec.CU == o.CU && rec.Launch == o.Launch && slices.Equal(rec.Ran, o.Ran) && maps.Equal(rec.Worst, o.Worst)
+}
+
+// prune drops this target's records of kernels that are no more.
+func (v *verification) prune() {
+	before := len(v.receipt.Kernels)
+	v.receipt.Kernels = slices.DeleteFunc(v.receipt.Kernels, func(rec Record) bool {
+		return rec.Target == v.target && !slices.ContainsFunc(v.sources, func(s *source) bool { return s.Kernel.Name == rec.Name })
+	})
+	v.changed = v.changed || len(v.receipt.Kernels) != before
+}

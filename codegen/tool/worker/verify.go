@@ -1,0 +1,147 @@
+package worker
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gotile/gotile/internal/target"
+	"github.com/gotile/gotile/runtime/device"
+)
+
+var verifyCommand = &Command{
+	Name:  "verify",
+	Short: "run the test cases on the GPU and keep receipts",
+	Long: `
+Verify runs the cases of each package on cuda:0, for the GPU's own target and for targets that it stands in for
+(sm_90a-as-120 on compute capability 9.0), and writes receipts/GPU.json in the package: for each kernel the hashes of
+its .cu and of its launch, the number of cases and the worst errors. Kernels whose receipt is fresh are not run again.
+A kernel of a case that fails loses its receipt. With -run nothing but such losses is written.
+
+With -check it runs nothing and needs no GPU: it fails for every kernel without a fresh receipt.
+
+Examples:
+
+	gotile verify ./kernels/rmsnorm
+	gotile verify -check ./...
+	gotile verify -c rmsnorm.verify ./kernels/rmsnorm   # then, on the machine with the GPU: ./rmsnorm.verify -out receipts`,
+	Runs: true,
+	flags: func(f *flag.FlagSet, o *Options) {
+		f.BoolVar(&o.Check, "check", false, "only compare the receipts with the kernels")
+		f.BoolVar(&o.Force, "f", false, "run kernels with a fresh receipt, too")
+		f.BoolVar(&o.Verbose, "v", false, "print every case with its kernels and errors")
+		f.StringVar(&o.Run, "run", "", "run only the cases that match `regexp`, and write no new receipts")
+		f.StringVar(&o.Out, "out", "", "`directory` of the receipts; default: receipts in the package")
+	},
+	do: func(ctx context.Context, j *job) error {
+		if j.Check {
+			return j.verifyCheck()
+		}
+		return j.verify(ctx, "cuda:0")
+	},
+}
+
+// verifySeed is the seed of the cases' data; receipts of one table are comparable.
+const verifySeed = 1
+
+// verify runs the cases on a device for each of its targets and keeps the receipt.
+func (j *job) verify(ctx context.Context, name string) error {
+	sources, err := j.generated()
+	if err != nil {
+		return err
+	}
+	cases, err := j.selected()
+	if err != nil {
+		return err
+	}
+	dir, err := j.receiptDir()
+	if err != nil {
+		return err
+	}
+	d, err := device.Open(name)
+	if err != nil {
+		return fmt.Errorf("verify needs a GPU (gotile sim does not): %w", err)
+	}
+	info, own := d.Info(), d.Target()
+	if err := d.Close(); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, info.GPU+".json")
+	receipt, err := readReceipt(path)
+	if err != nil {
+		return err
+	}
+	failed, start := false, time.Now()
+	for _, t := range standsFor(own) {
+		v := &verification{job: j, target: t, receipt: receipt}
+		for _, s := range sources {
+			if slices.Contains(s.Targets, t) {
+				v.sources = append(v.sources, s)
+			}
+		}
+		if err := v.run(ctx, name, cases); err != nil {
+			return err
+		}
+		if v.changed {
+			receipt.Device, receipt.Driver, receipt.NVRTC = info.Name, info.Driver, info.NVRTC
+			receipt.Commit, receipt.Command, receipt.Seconds = j.Commit, j.command(), time.Since(start).Round(time.Millisecond).Seconds()
+			if err := receipt.write(path); err != nil {
+				return err
+			}
+		}
+		failed = failed || v.failed
+	}
+	if failed {
+		return errFailed
+	}
+	return nil
+}
+
+// generated are the package's sources, none of which differs from the file that is compiled in.
+func (j *job) generated() ([]*source, error) {
+	families, err := j.lowered()
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Concat(families...)
+	for _, s := range all {
+		if j.Sources[s.File] != sum(s.text) {
+			return nil, fmt.Errorf("%s is not what kernel %s prints now; run: gotile gen", s.File, s.Kernel.Name)
+		}
+	}
+	return all, nil
+}
+
+// standsFor lists a target and those that it executes by proxy.
+func standsFor(own *target.Target) []string {
+	out := []string{own.Name}
+	for _, name := range target.Names() {
+		if t, err := target.Lookup(name); err == nil && t.Proxy != "" && t.Arch == own.Arch && name != own.Name {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// command is the command line as it stands in a receipt, without paths of this machine.
+func (j *job) command() string {
+	s := "gotile verify"
+	if j.Force {
+		s += " -f"
+	}
+	return s + " " + j.Path
+}
+
+// worstText prints errors by name.
+func worstText(worst map[string]float64) string {
+	var s []string
+	for _, what := range slices.Sorted(maps.Keys(worst)) {
+		s = append(s, fmt.Sprintf("%s=%.2g", what, worst[what]))
+	}
+	return strings.Join(s, " ")
+}

@@ -1,0 +1,181 @@
+// Package worker is what the gotile command does inside the program that it builds for a package of kernels: print
+// generated files, compile them, run the test cases on the simulator and on a GPU, and keep the receipts.
+package worker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/gotile/gotile/internal/env"
+	"github.com/gotile/gotile/tile"
+	"github.com/gotile/gotile/tile/tiletest"
+)
+
+// Package is a package of kernels and what the command that built the program knows about it.
+type Package struct {
+	Command string // the default command
+	Path    string // import path
+	Name    string // Go name
+	Dir     string // where it was built from; on another machine it may not exist
+	Commit  string // of the work tree; empty: unknown
+	Travels bool   // built with -c, to run without the gotile command
+
+	Kernels func() tile.Set
+	Cases   func() []tiletest.Case // nil for commands that run none
+	Sources map[string]string      // SHA-256 of the .cu files that are compiled in
+}
+
+// Options are the flags of all commands; each registers its own.
+type Options struct {
+	Check   bool
+	Force   bool
+	Verbose bool
+	Target  string
+	Run     string
+	Out     string
+	Seed    uint64
+}
+
+// Command is one row of the command table.
+type Command struct {
+	Name  string
+	Short string // one line
+	Long  string // the text of -h, with an example
+	Runs  bool   // runs the package's cases: needs the generated Go
+	flags func(*flag.FlagSet, *Options)
+	do    func(context.Context, *job) error
+}
+
+// Commands is the command table, in the order of the work.
+var Commands []*Command
+
+func init() { // the functions refer to the table
+	Commands = []*Command{genCommand, checkCommand, simCommand, verifyCommand}
+}
+
+// Lookup finds a command by name.
+func Lookup(name string) (*Command, error) {
+	var names []string
+	for _, c := range Commands {
+		if c.Name == name {
+			return c, nil
+		}
+		names = append(names, c.Name)
+	}
+	return nil, fmt.Errorf("unknown command %q; have %s, and help", name, strings.Join(names, ", "))
+}
+
+// FlagSet is the command's flags, stored in o. Mistakes and -h print to w.
+func (c *Command) FlagSet(o *Options, w io.Writer) *flag.FlagSet {
+	fs := flag.NewFlagSet("gotile "+c.Name, flag.ContinueOnError)
+	fs.SetOutput(w)
+	c.flags(fs, o)
+	fs.Usage = func() {
+		fmt.Fprintf(w, "usage: gotile %s [flags] [packages]\n\n%s\n\nFlags:\n", c.Name, strings.TrimSpace(c.Long))
+		fs.PrintDefaults()
+	}
+	return fs
+}
+
+// job is one execution of a command on a package.
+type job struct {
+	Package
+	Options
+	stdout, stderr io.Writer
+}
+
+func (j *job) printf(format string, args ...any) { fmt.Fprintf(j.stdout, format, args...) }
+
+// errFailed ends a command whose output has already said what is wrong.
+var errFailed = errors.New("failed")
+
+// Main is the body of a virtual main: it runs the package's command with the program's flags, until an interrupt.
+func Main(p Package) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if p.Travels { // otherwise the command has done it
+		WarnUnknown(os.Stderr)
+	}
+	return Run(ctx, p, os.Args[1:], os.Stdout, os.Stderr)
+}
+
+// WarnUnknown reports environment variables with gotile's prefix that it does not have.
+func WarnUnknown(w io.Writer) {
+	for _, name := range env.Unknown() {
+		fmt.Fprintf(w, "gotile: warning: the environment variable %s is set, but gotile has none of that name; gotile help lists them\n", name)
+	}
+}
+
+// Parse reads a command line with fs, whose output is text; on -h that goes to stdout, on a mistake to stderr.
+// The code is the exit code where done.
+func Parse(fs *flag.FlagSet, text *bytes.Buffer, args []string, stdout, stderr io.Writer) (code int, done bool) {
+	switch err := fs.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		text.WriteTo(stdout)
+		return 0, true
+	case err != nil:
+		text.WriteTo(stderr)
+		return 2, true
+	}
+	return 0, false
+}
+
+// Run executes the package's command and returns the exit code: 0, 1 for a failure, 2 for wrong flags.
+func Run(ctx context.Context, p Package, args []string, stdout, stderr io.Writer) int {
+	c, err := Lookup(p.Command)
+	if err != nil {
+		fmt.Fprintf(stderr, "gotile: %v\n", err)
+		return 2
+	}
+	j := &job{Package: p, stdout: stdout, stderr: stderr}
+	var text bytes.Buffer
+	fs := c.FlagSet(&j.Options, &text)
+	if code, done := Parse(fs, &text, args, stdout, stderr); done {
+		return code
+	}
+	if fs.NArg() > 0 {
+		fmt.Fprintf(stderr, "gotile: %s: this program works on %s alone; unexpected argument %q\n", c.Name, p.Path, fs.Arg(0))
+		return 2
+	}
+	switch err := c.do(ctx, j); {
+	case err == nil:
+		return 0
+	case errors.Is(err, errFailed):
+	default:
+		fmt.Fprintf(stderr, "gotile: %s: %s: %s\n", c.Name, p.Path, detail(err))
+	}
+	return 1
+}
+
+// detail is an error with all it has to say: of joined errors each, of a wrapped one the log that %+v shows.
+func detail(err error) string {
+	if _, ok := err.(fmt.Formatter); ok {
+		return fmt.Sprintf("%+v", err)
+	}
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		var s []string
+		for _, e := range all.Unwrap() {
+			s = append(s, detail(e))
+		}
+		return strings.Join(s, "\n")
+	}
+	text := err.Error()
+	for e := errors.Unwrap(err); e != nil; e = errors.Unwrap(e) {
+		if _, ok := e.(fmt.Formatter); !ok {
+			continue
+		}
+		if more := fmt.Sprintf("%+v", e); !strings.Contains(text, more) {
+			// The last words of text are e's first ones.
+			return strings.TrimSuffix(text, e.Error()) + more
+		}
+		break
+	}
+	return text
+}

@@ -1,0 +1,248 @@
+package ir
+
+import (
+	"fmt"
+	"math"
+	"runtime/debug"
+
+	"github.com/gotile/gotile/dtype"
+)
+
+// DefaultLimit is the number of ops a kernel may record.
+const DefaultLimit = 20000
+
+// errorLimit is the number of mistakes after which recording stops.
+const errorLimit = 1000
+
+// Builder records a kernel. Its methods never panic on a mistake: they note it with the author's position and return
+// nil, a poisoned value; an op with a poisoned operand is poisoned in silence, so that a mistake is reported once.
+type Builder struct {
+	Kernel *Kernel
+	Limit  int // most ops; 0: DefaultLimit
+
+	cur    *Region
+	next   int // ID of the next value
+	count  int // ops recorded
+	second int // depth of second recordings
+	done   bool
+	errs   Errors
+
+	consts map[constant]*Value
+	leaves map[any]*Value // by *Symbol, *Arg
+}
+
+type constant struct {
+	dt   dtype.Type
+	bits Bits
+}
+
+// NewBuilder starts a kernel.
+func NewBuilder(name string) *Builder {
+	root := &Region{}
+	return &Builder{
+		Kernel: &Kernel{Name: name, Body: root},
+		cur:    root,
+		consts: map[constant]*Value{},
+		leaves: map[any]*Value{},
+	}
+}
+
+// stop unwinds the author's function when going on makes no sense.
+type stop struct{}
+
+// Run calls the author's function. Its panic becomes an error of rule ErrPanic.
+func (b *Builder) Run(f func()) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil, stop:
+		default:
+			cause, _ := r.(error)
+			b.errs = append(b.errs, &Error{Pos: Here(0), Rule: ErrPanic, Msg: fmt.Sprintf("panic: %v", r), Cause: cause, Stack: string(debug.Stack())})
+		}
+	}()
+	f()
+}
+
+// Finish is the kernel, or what is wrong with it.
+func (b *Builder) Finish() (*Kernel, error) {
+	b.done = true
+	if len(b.errs) > 0 {
+		return nil, b.errs.sorted()
+	}
+	if err := Verify(b.Kernel); err != nil {
+		return nil, fmt.Errorf("internal error: recorded kernel %s: %w", b.Kernel.Name, err)
+	}
+	return b.Kernel, nil
+}
+
+// Errorf notes a mistake at the caller's position.
+func (b *Builder) Errorf(op Op, rule error, format string, args ...any) {
+	b.errorAt(Here(0), op, rule, format, args...)
+}
+
+// Reject notes a mistake in the definition as a whole, at the caller's position.
+func (b *Builder) Reject(rule error, format string, args ...any) {
+	b.errorAt(Here(0).Alone(), Invalid, rule, format, args...)
+}
+
+// errorAt notes a mistake at a position.
+func (b *Builder) errorAt(pos Pos, op Op, rule error, format string, args ...any) {
+	if b.done {
+		return
+	}
+	e := &Error{Pos: pos, Op: op, Rule: rule, Msg: fmt.Sprintf(format, args...)}
+	for _, o := range b.errs {
+		if o.Pos == e.Pos && o.Msg == e.Msg { // an unrolled loop makes one mistake many times
+			return
+		}
+	}
+	b.errs = append(b.errs, e)
+	if len(b.errs) >= errorLimit {
+		panic(stop{})
+	}
+}
+
+func (b *Builder) fault(op Op, f *fault) { b.Errorf(op, f.rule, "%s", f.msg) }
+
+// emit appends an op to the current region.
+func (b *Builder) emit(v *Value) *Value {
+	if b.done { // a value that outlived its kernel; who uses it with another kernel's hears of it there
+		return nil
+	}
+	v.Pos, v.In = Here(1), b.cur
+	limit := b.Limit
+	if limit == 0 {
+		limit = DefaultLimit
+	}
+	if b.count >= limit {
+		b.errorAt(v.Pos, v.Op, ErrLimit, "the kernel records more than %d ops: a Go loop unrolls, so a long one belongs in tile.Range; or raise tile.Limit", limit)
+		panic(stop{})
+	}
+	b.count++
+	used := v.Args
+	if v.Type.Span != nil {
+		used = append(used[:len(used):len(used)], v.Type.Span.Extent...)
+	}
+	for _, a := range used {
+		if !b.visible(a) {
+			b.escape(v, a)
+			return nil
+		}
+	}
+	v.ID = b.next
+	b.next++
+	b.cur.Ops = append(b.cur.Ops, v)
+	return v
+}
+
+// visible reports whether a value may be used here. A second recording may name values of the first: that is the mark
+// of host state, and the comparison reports it.
+func (b *Builder) visible(v *Value) bool {
+	return v == nil || v.In == nil || b.second > 0 || b.cur.inside(v.In)
+}
+
+// inside reports whether a region is r or lies in it.
+func (r *Region) inside(out *Region) bool {
+	for ; r != nil; r = r.Parent {
+		if r == out {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *Builder) escape(v, a *Value) {
+	what := "the loop body"
+	if a.In.Owner.Op == If {
+		what = "the branch"
+	}
+	name := "a value"
+	switch a.Op {
+	case Invalid:
+		name = "the loop variable"
+	case Var:
+		name = "a variable"
+	}
+	b.errorAt(v.Pos, v.Op, ErrScope, "%s made in %s at %s is used outside it: it ends with its region; declare a tile.Var before the %s and Set it inside",
+		name, what, a.Pos, Table[a.In.Owner.Op].Go)
+}
+
+// scope is the scope of the current region: ops of a wider one cannot stand here.
+func (b *Builder) scope() Scope { return b.cur.scope() }
+
+func (r *Region) scope() Scope {
+	if r.Owner == nil {
+		return ScopeBlock
+	}
+	return r.Owner.Scope
+}
+
+// executes checks that an op of scope s may stand in the current region.
+func (b *Builder) executes(op Op, s Scope) bool {
+	if s > b.scope() {
+		owner := b.cur.Owner
+		b.Errorf(op, ErrScope, "%s of scope %v stands in the %v's %s at %s: the other warps do not come here; move it out, or give the %s scope %v",
+			Table[op].Go, s, owner.Scope, Table[owner.Op].Go, owner.Pos, Table[owner.Op].Go, s)
+		return false
+	}
+	return true
+}
+
+// uniform checks that a value of rank 0 is the same in all threads of scope s.
+func (b *Builder) uniform(op Op, s Scope, what string, v *Value) bool {
+	switch {
+	case v.Type.Span != nil:
+		b.Errorf(op, ErrShape, "%s of %s has rank %d: it must be one value; reduce it first", what, Table[op].Go, v.Type.Span.Rank())
+	case v.Scope < s:
+		b.Errorf(op, ErrScope, "%s of %s differs among the %v's warps (it comes from %s); use the warp as the scope", what, Table[op].Go, s, v.Pos)
+	default:
+		return true
+	}
+	return false
+}
+
+// Const is a constant of a type; bits are its pattern (16-bit types: 16 bits). Equal constants are one value.
+func (b *Builder) Const(dt dtype.Type, bits Bits) *Value {
+	k := constant{dt, bits}
+	if b.consts[k] == nil {
+		b.consts[k] = &Value{ID: -1, Op: Const, Type: Type{DT: dt}, Attr: bits, Scope: ScopeBlock}
+	}
+	return b.consts[k]
+}
+
+// Int is an i32 constant.
+func (b *Builder) Int(n int) *Value {
+	if int(int32(n)) != n {
+		b.Errorf(Const, ErrLimit, "%d does not fit an index: indices are 32-bit, at most %d", n, math.MaxInt32)
+		return nil
+	}
+	return b.Const(dtype.I32, Bits(uint32(int32(n))))
+}
+
+// Dim is a dimension of an argument or of a shared tile: a symbol's leaf or a constant.
+func (b *Builder) Dim(d DimSpec) *Value {
+	if d.Symbol == nil {
+		return b.Int(d.Size)
+	}
+	return b.leaf(d.Symbol, &Value{ID: -1, Op: Dim, Type: Type{DT: dtype.I32}, Attr: d.Symbol, Scope: ScopeBlock, Name: d.Symbol.Name})
+}
+
+// Param is a scalar argument.
+func (b *Builder) Param(a *Arg) *Value {
+	return b.leaf(a, &Value{ID: -1, Op: Param, Type: Type{DT: a.DT}, Attr: a, Scope: ScopeBlock, Name: a.Name})
+}
+
+func (b *Builder) leaf(key any, v *Value) *Value {
+	if b.leaves[key] == nil {
+		b.leaves[key] = v
+	}
+	return b.leaves[key]
+}
+
+// intConst is the value of an i32 constant.
+func intConst(v *Value) (int, bool) {
+	if v == nil || v.Op != Const || v.Type.DT != dtype.I32 {
+		return 0, false
+	}
+	return int(int32(v.Attr.(Bits))), true
+}

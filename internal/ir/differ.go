@@ -1,0 +1,153 @@
+package ir
+
+import (
+	"fmt"
+	"slices"
+)
+
+// differ compares two recordings of one body and keeps the first difference.
+type differ struct {
+	to  map[*Value]*Value // values of the first recording to those of the second
+	pos Pos
+	op  Op
+	why string
+}
+
+func (d *differ) fail(v *Value, format string, args ...any) bool {
+	d.pos, d.op, d.why = v.Pos, v.Op, fmt.Sprintf(format, args...)
+	return false
+}
+
+func (d *differ) regions(as, cs []*Region) bool {
+	for i, a := range as { // the ops around were equal, so there are as many
+		if a != nil && !d.region(a, cs[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (d *differ) region(a, c *Region) bool {
+	if c == nil {
+		return d.fail(a.Owner, "%s has no else the second time", Table[a.Owner.Op].Go)
+	}
+	if a.Ind != nil {
+		d.to[a.Ind] = c.Ind
+	}
+	for i, x := range a.Ops {
+		if i >= len(c.Ops) {
+			return d.fail(x, "%s is recorded the first time only", Table[x.Op].Go)
+		}
+		if !d.value(x, c.Ops[i]) {
+			return false
+		}
+	}
+	if len(c.Ops) > len(a.Ops) {
+		x := c.Ops[len(a.Ops)]
+		return d.fail(x, "%s is recorded the second time only", Table[x.Op].Go)
+	}
+	if a.Yield != nil && d.map1(a.Yield) != c.Yield {
+		return d.fail(a.Owner, "the condition is another value the second time")
+	}
+	return true
+}
+
+func (d *differ) map1(v *Value) *Value {
+	if w := d.to[v]; w != nil {
+		return w
+	}
+	return v
+}
+
+func (d *differ) value(x, y *Value) bool {
+	name := Table[x.Op].Go
+	if x.Op != y.Op {
+		return d.fail(x, "%s the first time, %s the second", name, Table[y.Op].Go)
+	}
+	if len(x.Args) != len(y.Args) {
+		return d.fail(x, "%s has %d operands the first time, %d the second", name, len(x.Args), len(y.Args))
+	}
+	for i, a := range x.Args {
+		if b := y.Args[i]; d.map1(a) != b {
+			return d.fail(x, "operand %d of %s is %s the first time, %s the second", i+1, name, operand(a), operand(b))
+		}
+	}
+	if x.Type.DT != y.Type.DT || !x.Type.Span.SameShape(y.Type.Span) || x.Scope != y.Scope {
+		return d.fail(x, "%s makes a tile of %s the first time, of %s the second", name, shape(x.Type.Span), shape(y.Type.Span))
+	}
+	if x.Type.Span != nil {
+		for i, e := range x.Type.Span.Extent {
+			if f := y.Type.Span.Extent; i >= len(f) || d.map1(e) != f[i] {
+				return d.fail(x, "the extent of %s differs the second time", name)
+			}
+		}
+		if len(y.Type.Span.Extent) != len(x.Type.Span.Extent) {
+			return d.fail(x, "the extent of %s differs the second time", name)
+		}
+	}
+	if !sameAttr(x.Attr, y.Attr) {
+		return d.fail(x, "%s is not the same op the second time: %s, then %s", name, attrText(x.Attr), attrText(y.Attr))
+	}
+	d.to[x] = y
+	return d.regions(x.Regions, y.Regions)
+}
+
+// operand names a value in a message about two recordings.
+func operand(v *Value) string {
+	switch {
+	case v == nil:
+		return "a mistake"
+	case v.In == nil:
+		return v.expr()
+	case v.Op == Invalid:
+		return "the loop variable of " + v.Pos.String()
+	}
+	return "the " + Table[v.Op].Go + " of " + v.Pos.String()
+}
+
+// sameAttr compares attributes but for spans, which the types have.
+func sameAttr(a, b any) bool {
+	switch a := a.(type) {
+	case *Access:
+		b, ok := b.(*Access)
+		return ok && a.Arg == b.Arg && a.Cache == b.Cache && sameShared(a.Shared, b.Shared)
+	case []int:
+		b, ok := b.([]int)
+		return ok && slices.Equal(a, b)
+	case *PersistentInfo:
+		b, ok := b.(*PersistentInfo)
+		return ok && *a == *b
+	case *AsmInfo:
+		b, ok := b.(*AsmInfo)
+		return ok && a.Template == b.Template && a.Volatile == b.Volatile
+	case *Span:
+		_, ok := b.(*Span)
+		return ok
+	}
+	return a == b
+}
+
+// sameShared compares by content: a tile made in the body is another one the second time.
+func sameShared(a, b *SharedTile) bool {
+	return a == b || a != nil && b != nil && a.Name == b.Name && a.DT == b.DT && slices.Equal(a.Shape, b.Shape)
+}
+
+func attrText(a any) string {
+	switch a := a.(type) {
+	case *Access:
+		p := Place{Arg: a.Arg, Shared: a.Shared}
+		return p.Name() + prefixed(" hint ", a.Cache.String())
+	case []int:
+		return fmt.Sprintf("axes %v", a)
+	case *AsmInfo:
+		return fmt.Sprintf("%q", a.Template)
+	}
+	return fmt.Sprint(a)
+}
+
+func prefixed(p, s string) string {
+	if s == "" {
+		return ""
+	}
+	return p + s
+}

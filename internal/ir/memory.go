@@ -1,0 +1,247 @@
+package ir
+
+import (
+	"slices"
+
+	"github.com/gotile/gotile/dtype"
+)
+
+// Place is a buffer with the element at which an access starts.
+type Place struct {
+	Arg    *Arg        // a global, or
+	Shared *SharedTile // a shared tile
+	Offs   []*Value    // of the leading dimensions, i32 of rank 0; those that are missing are 0
+}
+
+// Dims are the buffer's dimensions.
+func (p Place) Dims() []DimSpec {
+	if p.Arg != nil {
+		return p.Arg.Dims
+	}
+	var ds []DimSpec
+	for _, n := range p.Shared.Shape {
+		ds = append(ds, DimSpec{Size: n})
+	}
+	return ds
+}
+
+// Name is the buffer's name.
+func (p Place) Name() string {
+	if p.Arg != nil {
+		return p.Arg.Field
+	}
+	return p.Shared.Name
+}
+
+// NewShared adds a tile in shared memory.
+func (b *Builder) NewShared(name string, dt dtype.Type, shape []int) *SharedTile {
+	s := &SharedTile{Name: name, DT: dt, Shape: shape, Pos: Here(1)}
+	b.Kernel.Shared = append(b.Kernel.Shared, s)
+	return s
+}
+
+// place checks an access of scope s with a tile of a span and returns its offsets, one a dimension, and the span with
+// the extents that the buffer implies.
+func (b *Builder) place(op Op, s Scope, p Place, span *Span) ([]*Value, *Span, bool) {
+	name, dims := Table[op].Go, p.Dims()
+	if b.poisoned(op, p.Offs...) || !b.executes(op, s) {
+		return nil, nil, false
+	}
+	switch {
+	case span.Rank() > len(dims):
+		b.Errorf(op, ErrShape, "%s of a tile of %s on %s, which has %s; use a span of rank %d", name, shape(span), p.Name(), Count(len(dims), "dimension"), len(dims))
+		return nil, nil, false
+	case span != nil && span.Scope != s:
+		b.Errorf(op, ErrScope, "%s at scope %v of a tile of scope %v; name one scope for both", name, s, span.Scope)
+		return nil, nil, false
+	}
+	offs := slices.Clone(p.Offs)
+	for i, o := range offs {
+		if !b.uniform(op, s, "an offset", o) {
+			return nil, nil, false
+		}
+		if n, ok := intConst(o); ok {
+			if n < 0 {
+				b.Errorf(op, ErrShape, "%s at offset %d of %s's dimension %d: offsets count from 0", name, n, p.Name(), i)
+				return nil, nil, false
+			}
+			if size := dims[i].Size; dims[i].Symbol == nil && n >= size {
+				b.Errorf(op, ErrShape, "%s at offset %d of %s's dimension %d, which has %s; offsets count from 0", name, n, p.Name(), i, Count(size, "element"))
+				return nil, nil, false
+			}
+		}
+	}
+	for len(offs) < len(dims) {
+		offs = append(offs, b.Int(0))
+	}
+	return offs, b.clip(p, span, offs), true
+}
+
+// clip gives each axis without an extent what the buffer has left from the offset on; none where the whole capacity
+// is certain to lie inside.
+func (b *Builder) clip(p Place, span *Span, offs []*Value) *Span {
+	if span == nil {
+		return nil
+	}
+	dims, lead := p.Dims(), len(offs)-span.Rank()
+	out := *span
+	out.Extent = make([]*Value, span.Rank())
+	copy(out.Extent, span.Extent)
+	for i, e := range out.Extent {
+		if e != nil {
+			continue
+		}
+		dim, off, size := dims[lead+i], offs[lead+i], span.Dist.Shape[i]
+		if last, ok := upper(off); ok && dim.Symbol == nil && last+size <= dim.Size {
+			continue
+		}
+		left := b.Index(Sub, b.Dim(dim), off)
+		LimitSymbol(left, size)
+		out.Extent[i] = left
+	}
+	out.Extent = trimExtents(out.Extent)
+	if slices.Equal(out.Extent, span.Extent) {
+		return span
+	}
+	return &out
+}
+
+// LimitSymbol notes that a capacity bounds an extent; where that is a dimension itself, launch refuses more.
+func LimitSymbol(extent *Value, capacity int) {
+	if extent == nil || extent.Op != Dim {
+		return
+	}
+	s := extent.Attr.(*Symbol)
+	if s.Max == 0 || capacity < s.Max {
+		s.Max = capacity
+	}
+}
+
+// upper is the largest value that an index can have, where that is certain.
+func upper(v *Value) (int, bool) {
+	if n, ok := intConst(v); ok {
+		return n, true
+	}
+	switch v.Op {
+	case Invalid: // lo, lo+step, .. < hi
+		loop := v.In.Owner
+		if loop.Op != Range || len(loop.Args) != 3 {
+			return 0, false
+		}
+		lo, okLo := intConst(loop.Args[0])
+		hi, okHi := upper(loop.Args[1])
+		step, okStep := intConst(loop.Args[2])
+		if okLo && okHi && okStep {
+			return lo + max(0, hi-1-lo)/step*step, true
+		}
+	case Add, Mul: // of indices, which are not negative where they are offsets
+		x, okX := upper(v.Args[0])
+		y, okY := upper(v.Args[1])
+		if okX && okY && x >= 0 && y >= 0 && lowerZero(v.Args[0]) && lowerZero(v.Args[1]) {
+			if v.Op == Add {
+				return x + y, true
+			}
+			return x * y, true
+		}
+	case Min:
+		x, okX := upper(v.Args[0])
+		y, okY := upper(v.Args[1])
+		switch {
+		case okX && okY:
+			return min(x, y), true
+		case okX:
+			return x, true
+		}
+		return y, okY
+	}
+	return 0, false
+}
+
+// lowerZero reports whether an index is certain not to be negative.
+func lowerZero(v *Value) bool {
+	if n, ok := intConst(v); ok {
+		return n >= 0
+	}
+	switch v.Op {
+	case Invalid:
+		loop := v.In.Owner
+		return loop.Op == Persistent || loop.Op == Range && len(loop.Args) == 3 && lowerZero(loop.Args[0])
+	case Dim, BlockID, NumBlocks, WarpID:
+		return true
+	}
+	return false
+}
+
+// Load records a load; span nil: one value.
+func (b *Builder) Load(s Scope, p Place, span *Span, c Cache) *Value {
+	offs, span, ok := b.place(Load, s, p, span)
+	if !ok {
+		return nil
+	}
+	dt := dtype.Invalid
+	if p.Arg != nil {
+		p.Arg.Read, dt = true, p.Arg.DT
+	} else {
+		dt = p.Shared.DT
+		if c != CacheDefault {
+			b.Errorf(Load, ErrTarget, "cache hint %v on shared tile %s: hints are for global memory; drop it", c, p.Name())
+			return nil
+		}
+	}
+	return b.emit(&Value{Op: Load, Type: Type{DT: dt, Span: span}, Args: offs, Scope: s,
+		Attr: &Access{Arg: p.Arg, Shared: p.Shared, Cache: c}})
+}
+
+// Store records a store or an atomic of values (one; two for AtomicCAS). An atomic of rank 0 returns the old value.
+func (b *Builder) Store(op Op, s Scope, p Place, c Cache, vals ...*Value) *Value {
+	if b.poisoned(op, vals...) {
+		return nil
+	}
+	name := Table[op].Go
+	dt := vals[0].Type.DT
+	span, f := (*Span)(nil), (*fault)(nil)
+	for _, v := range vals {
+		if v.Type.Span == nil && !b.uniform(op, s, "the value", v) {
+			return nil
+		}
+	}
+	if span, _, f = merge(op, vals); f != nil {
+		b.fault(op, f)
+		return nil
+	}
+	offs, span, ok := b.place(op, s, p, span)
+	if !ok {
+		return nil
+	}
+	switch {
+	case c == CacheReadOnly:
+		b.Errorf(op, ErrTarget, "%s with the read-only hint: the read-only path cannot write; use Streaming or L2Only", name)
+		return nil
+	case op != Store && p.Shared != nil:
+		b.Errorf(op, ErrTarget, "%s on shared tile %s: atomics work on global memory; reduce, then Store", name, p.Name())
+		return nil
+	case p.Shared != nil && c != CacheDefault:
+		b.Errorf(op, ErrTarget, "cache hint %v on shared tile %s: hints are for global memory; drop it", c, p.Name())
+		return nil
+	case op != Store && (!Table[op].Domain.Has(dt) || dt.Is16()):
+		b.Errorf(op, ErrDType, "%s has no %v form: it takes %s; Cast first", name, dt, atomicTypes(op))
+		return nil
+	}
+	if p.Arg != nil {
+		p.Arg.Written = true
+		p.Arg.Read = p.Arg.Read || op != Store
+	}
+	t := Type{Span: span}
+	if op != Store && span == nil {
+		t.DT = dt
+	}
+	return b.emit(&Value{Op: op, Type: t, Args: append(slices.Clone(vals), offs...), Scope: s,
+		Attr: &Access{Arg: p.Arg, Shared: p.Shared, Cache: c}})
+}
+
+func atomicTypes(op Op) string {
+	if Table[op].Domain&Floats != 0 {
+		return "f32, i32, u32, i64"
+	}
+	return "i32, u32, i64"
+}

@@ -1,0 +1,292 @@
+package ir
+
+import (
+	"slices"
+
+	"github.com/gotile/gotile/dtype"
+)
+
+// poisoned reports whether a value is missing because of a mistake, which has been noted; that it has is checked here,
+// so that nothing is ever left out of a kernel in silence.
+func (b *Builder) poisoned(op Op, vs ...*Value) bool {
+	bad := slices.Contains(vs, nil)
+	if bad && len(b.errs) == 0 {
+		b.Errorf(op, ErrScope, "an operand of %s has no value; an atomic on a tile returns none", Table[op].Go)
+	}
+	return bad
+}
+
+// Apply records an elementwise op. dt is the result type of Cast, Bitcast and Asm, which carry theirs.
+func (b *Builder) Apply(op Op, attr any, dt dtype.Type, args ...*Value) *Value {
+	if b.poisoned(op, args...) {
+		return nil
+	}
+	t, scope, f := elementwise(op, dt, args)
+	if f != nil {
+		b.fault(op, f)
+		return nil
+	}
+	return b.emit(&Value{Op: op, Type: t, Args: args, Attr: attr, Scope: scope})
+}
+
+// Index records integer arithmetic on i32 values of rank 0; constants and neutral operands fold.
+func (b *Builder) Index(op Op, x, y *Value) *Value {
+	if b.poisoned(op, x, y) {
+		return nil
+	}
+	n, xConst := intConst(x)
+	m, yConst := intConst(y)
+	if yConst && m == 0 && (op == Div || op == Rem) {
+		b.Errorf(op, ErrShape, "%s of an index by 0; give a positive divisor", Table[op].Go)
+		return nil
+	}
+	if xConst && yConst {
+		if r, ok := fold(op, int32(n), int32(m)); ok {
+			return b.Int(int(r))
+		}
+	}
+	switch {
+	case yConst && (m == 0 && (op == Add || op == Sub) || m == 1 && (op == Mul || op == Div)):
+		return x
+	case xConst && (n == 0 && op == Add || n == 1 && op == Mul):
+		return y
+	case x == y && (op == Min || op == Max):
+		return x
+	}
+	return b.Apply(op, nil, dtype.I32, x, y)
+}
+
+// fold computes as the GPU does: 32 bits, wrapping.
+func fold(op Op, x, y int32) (int32, bool) {
+	switch op {
+	case Add:
+		return x + y, true
+	case Sub:
+		return x - y, true
+	case Mul:
+		return x * y, true
+	case Div:
+		return x / y, true
+	case Rem:
+		return x % y, true
+	case Min:
+		return min(x, y), true
+	case Max:
+		return max(x, y), true
+	}
+	return 0, false
+}
+
+// Reduce records a reduction of x over axes; none: all.
+func (b *Builder) Reduce(op Op, x *Value, axes ...int) *Value {
+	if b.poisoned(op, x) {
+		return nil
+	}
+	span, name := x.Type.Span, Table[op].Go
+	if span == nil {
+		b.Errorf(op, ErrShape, "%s of one value: there is no axis left to reduce; drop the call", name)
+		return nil
+	}
+	if !Table[op].Domain.Has(x.Type.DT) {
+		b.Errorf(op, ErrDType, "%s has no %v form: it takes %v%s", name, x.Type.DT, Table[op].Domain, domainHint(Table[op].Domain, x.Type.DT))
+		return nil
+	}
+	axes = slices.Clone(axes)
+	if len(axes) == 0 {
+		for i := range span.Rank() {
+			axes = append(axes, i)
+		}
+	}
+	slices.Sort(axes)
+	for i, a := range axes {
+		if a < 0 || a >= span.Rank() {
+			b.Errorf(op, ErrShape, "%s over axis %d of a tile of %s: %s", name, a, shape(span), axisRange(span))
+			return nil
+		}
+		if i > 0 && axes[i-1] == a {
+			b.Errorf(op, ErrShape, "%s names axis %d twice; drop one", name, a)
+			return nil
+		}
+	}
+	if !b.executes(op, span.Scope) {
+		return nil
+	}
+	return b.emit(&Value{Op: op, Type: reduced(x.Type, axes), Args: []*Value{x}, Attr: axes, Scope: span.Scope})
+}
+
+// Expand records the broadcast of x along axis of a tile like span.
+func (b *Builder) Expand(x *Value, span *Span, axis int) *Value {
+	if b.poisoned(Broadcast, x) || span == nil {
+		return nil
+	}
+	if axis < 0 || axis >= span.Rank() {
+		b.Errorf(Broadcast, ErrShape, "Expand along axis %d of a tile of %s: %s", axis, shape(span), axisRange(span))
+		return nil
+	}
+	part := reduced(Type{DT: x.Type.DT, Span: span}, []int{axis}).Span
+	if part == nil || x.Type.Span == nil {
+		if part == nil && x.Type.Span == nil {
+			return b.Full(span, x)
+		}
+		b.Errorf(Broadcast, ErrShape, "Expand of %s along axis %d of a tile of %s: it takes %s; tile.Full repeats one value", vector(x.Type.Span), axis, shape(span), vector(part))
+		return nil
+	}
+	if !slices.Equal(part.Dist.Shape, x.Type.Span.Dist.Shape) {
+		b.Errorf(Broadcast, ErrShape, "Expand of %s along axis %d of a tile of %s: it takes %s, which a reduction over axis %d gives", vector(x.Type.Span), axis, shape(span), vector(part), axis)
+		return nil
+	}
+	if !part.Dist.Equal(x.Type.Span.Dist) {
+		b.Errorf(Broadcast, ErrLayout, "Expand along axis %d of a vector spread %s: the tile's own is %s; load it with the span's Axis(%d), or reduce the tile", axis, modes(x.Type.Span), modes(part), 1-axis)
+		return nil
+	}
+	both, f := join(Broadcast, part, x.Type.Span)
+	if f != nil {
+		b.fault(Broadcast, f)
+		return nil
+	}
+	out := *span
+	if len(both.Extent) > 0 || len(span.Extent) > 0 {
+		var along *Value
+		if len(span.Extent) > 0 {
+			along = span.Extent[axis]
+		}
+		rest := both.Extent
+		if len(rest) == 0 {
+			rest = make([]*Value, part.Rank())
+		}
+		out.Extent = trimExtents(slices.Insert(slices.Clone(rest), axis, along))
+	}
+	return b.broadcast(x, &out)
+}
+
+// Full records the broadcast of one value over a tile.
+func (b *Builder) Full(span *Span, x *Value) *Value {
+	if b.poisoned(Broadcast, x) || span == nil {
+		return nil
+	}
+	if x.Type.Span != nil {
+		b.Errorf(Broadcast, ErrShape, "Full of a tile of %s: it repeats one value; use Expand", shape(x.Type.Span))
+		return nil
+	}
+	if !b.uniform(Broadcast, span.Scope, "the value", x) {
+		return nil
+	}
+	return b.broadcast(x, span)
+}
+
+func (b *Builder) broadcast(x *Value, span *Span) *Value {
+	return b.emit(&Value{Op: Broadcast, Type: Type{DT: x.Type.DT, Span: span}, Args: []*Value{x}, Attr: span, Scope: span.Scope})
+}
+
+// Coord records the coordinates of a tile's elements along an axis.
+func (b *Builder) Coord(span *Span, axis int) *Value {
+	if span == nil {
+		return nil
+	}
+	if axis < 0 || axis >= span.Rank() {
+		b.Errorf(Coord, ErrShape, "Coord along axis %d of a tile of %s: %s", axis, shape(span), axisRange(span))
+		return nil
+	}
+	return b.emit(&Value{Op: Coord, Type: Type{DT: dtype.I32, Span: span}, Attr: axis, Scope: span.Scope})
+}
+
+// Fill records that masked elements of x take the value of y.
+func (b *Builder) Fill(x, y *Value) *Value {
+	if b.poisoned(Fill, x, y) {
+		return nil
+	}
+	if x.Type.Span == nil {
+		b.Errorf(Fill, ErrShape, "Fill of one value: only tiles have masked elements")
+		return nil
+	}
+	if !b.uniform(Fill, x.Type.Span.Scope, "the value", y) {
+		return nil
+	}
+	if len(x.Type.Span.Extent) == 0 {
+		return x
+	}
+	span := &Span{Scope: x.Type.Span.Scope, Dist: x.Type.Span.Dist}
+	return b.emit(&Value{Op: Fill, Type: Type{DT: x.Type.DT, Span: span}, Args: []*Value{x, y}, Scope: span.Scope})
+}
+
+// Position records BlockID, NumBlocks or WarpID.
+func (b *Builder) Position(op Op) *Value {
+	scope := ScopeBlock
+	if op == WarpID {
+		scope = ScopeWarp
+	}
+	return b.emit(&Value{Op: op, Type: Type{DT: dtype.I32}, Scope: scope})
+}
+
+// NewVar records a variable of a scope with its first value.
+func (b *Builder) NewVar(s Scope, x *Value) *Value {
+	if b.poisoned(Var, x) || !b.holds(Var, s, x) {
+		return nil
+	}
+	return b.emit(&Value{Op: Var, Type: x.Type, Args: []*Value{x}, Scope: s})
+}
+
+// holds checks that a variable of scope s can hold x.
+func (b *Builder) holds(op Op, s Scope, x *Value) bool {
+	if x.Type.Span == nil {
+		return b.uniform(op, s, "the value", x)
+	}
+	if x.Type.Span.Scope != s {
+		b.Errorf(op, ErrScope, "a variable of scope %v cannot hold a tile of scope %v", s, x.Type.Span.Scope)
+		return false
+	}
+	return true
+}
+
+// Get records the value of a variable now.
+func (b *Builder) Get(v *Value) *Value {
+	if b.poisoned(Get, v) {
+		return nil
+	}
+	return b.emit(&Value{Op: Get, Type: v.Type, Args: []*Value{v}, Scope: v.Scope})
+}
+
+// Set records an assignment.
+func (b *Builder) Set(v, x *Value) {
+	if b.poisoned(Set, v, x) || !b.executes(Set, v.Scope) || !b.holds(Set, v.Scope, x) {
+		return
+	}
+	if f := assignable(v.Type.Span, x.Type.Span); f != nil {
+		b.fault(Set, f)
+		return
+	}
+	b.emit(&Value{Op: Set, Args: []*Value{v, x}, Scope: v.Scope})
+}
+
+// assignable checks that a variable with span s can take a tile with span t: all elements that the variable has must
+// be there.
+func assignable(s, t *Span) *fault {
+	if (s == nil) != (t == nil) || s != nil && !slices.Equal(s.Dist.Shape, t.Dist.Shape) {
+		return faultf(ErrShape, "Set of a variable of %s to %s; shapes must agree", shape(s), shape(t))
+	}
+	if s == nil || s == t {
+		return nil
+	}
+	if !s.Dist.Equal(t.Dist) {
+		return faultf(ErrLayout, "Set of a variable spread %s to a tile spread %s; load both with one span", modes(s), modes(t))
+	}
+	for i, e := range t.Extent {
+		if e == nil {
+			continue
+		}
+		if len(s.Extent) == 0 || s.Extent[i] == nil {
+			return faultf(ErrShape, "Set of a variable without an extent on axis %d to a tile that ends at %s: elements past it hold anything; use x.Fill first, or clip the variable's first value", i, e.expr())
+		}
+		if !SameValue(s.Extent[i], e) {
+			return faultf(ErrShape, "Set of a variable that ends at %s to a tile that ends at %s on axis %d; use x.Fill first", s.Extent[i].expr(), e.expr(), i)
+		}
+	}
+	return nil
+}
+
+// Sync records a barrier of the block.
+func (b *Builder) Sync() {
+	if b.executes(Barrier, ScopeBlock) {
+		b.emit(&Value{Op: Barrier, Scope: ScopeBlock})
+	}
+}

@@ -1,0 +1,244 @@
+package ir
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gotile/gotile/dtype"
+)
+
+// Print is the text of a kernel. Equal kernels print alike: there are no positions, paths or addresses in it.
+func Print(k *Kernel) string { return print(k, false) }
+
+// PrintPos is Print with the author's position after each op.
+func PrintPos(k *Kernel) string { return print(k, true) }
+
+// String is Print.
+func (k *Kernel) String() string { return Print(k) }
+
+type printer struct {
+	strings.Builder
+	pos     bool
+	layouts map[string]int // span shapes by their text
+}
+
+func print(k *Kernel, pos bool) string {
+	p := &printer{pos: pos, layouts: map[string]int{}}
+	var args []string
+	for _, a := range k.Args {
+		args = append(args, argText(a))
+	}
+	p.printf("kernel %s(%s) threads %d", k.Name, strings.Join(args, ", "), k.Threads)
+	if k.MinBlocks > 0 {
+		p.printf(" min_blocks %d", k.MinBlocks)
+	}
+	if k.Targets != nil {
+		p.printf(" targets %s", strings.Join(k.Targets, ","))
+	}
+	p.printf("\n")
+	for _, s := range k.Symbols {
+		if s.Max > 0 {
+			p.printf("  %s <= %d\n", s.Name, s.Max)
+		}
+	}
+	for _, s := range k.Shared {
+		p.printf("  shared %s %v%v\n", s.Name, s.DT, s.Shape)
+	}
+	p.collect(k.Body)
+	p.region(k.Body, "  ")
+	return p.Builder.String()
+}
+
+func (p *printer) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
+
+// argText is an argument as its tag says it, with r and w for what the kernel does with it.
+func argText(a *Arg) string {
+	if a.Scalar() {
+		return fmt.Sprintf("%s %v", a.Name, a.DT)
+	}
+	var dims []string
+	for _, d := range a.Dims {
+		if d.Symbol != nil {
+			dims = append(dims, d.Symbol.Name)
+		} else {
+			dims = append(dims, fmt.Sprint(d.Size))
+		}
+	}
+	s := fmt.Sprintf("%s %v[%s]", a.Name, a.DT, strings.Join(dims, ","))
+	if a.Strided {
+		s += " strided"
+	}
+	if a.Read {
+		s += " r"
+	}
+	if a.Written {
+		s += " w"
+	}
+	return s
+}
+
+// collect numbers the layouts in the order in which ops use them, and prints them.
+func (p *printer) collect(r *Region) {
+	for _, v := range r.Ops {
+		if s := v.Type.Span; s != nil {
+			t := layoutText(s)
+			if _, ok := p.layouts[t]; !ok {
+				p.layouts[t] = len(p.layouts)
+				p.printf("  #%d = %s\n", p.layouts[t], t)
+			}
+		}
+		for _, r := range v.Regions {
+			if r != nil {
+				p.collect(r)
+			}
+		}
+	}
+}
+
+func layoutText(s *Span) string { return fmt.Sprintf("%v %v", s.Scope, s.Dist) }
+
+func (p *printer) region(r *Region, indent string) {
+	for _, v := range r.Ops {
+		p.op(v, indent)
+	}
+}
+
+func (p *printer) op(v *Value, indent string) {
+	p.printf("%s", indent)
+	if v.Type.DT != dtype.Invalid {
+		p.printf("%%%d = ", v.ID)
+	}
+	p.printf("%v", v.Op)
+	switch a := v.Attr.(type) {
+	case *Access:
+		n := len(v.Args) - a.Dims()
+		p.args(v.Args[:n])
+		name := ""
+		if a.Arg != nil {
+			name = a.Arg.Name
+		} else {
+			name = a.Shared.Name
+		}
+		p.printf(" %s[%s]", name, p.list(v.Args[n:]))
+		if c := a.Cache.String(); c != "" {
+			p.printf(" %s", c)
+		}
+	case []int:
+		p.args(v.Args)
+		p.printf(" axes %v", a)
+	case int:
+		p.args(v.Args)
+		p.printf(" axis %d", a)
+	case *AsmInfo:
+		p.printf(" %q", a.Template)
+		if a.Volatile {
+			p.printf(" volatile")
+		}
+		p.args(v.Args)
+	case *PersistentInfo:
+		p.args(v.Args)
+		if a.Blocks != nil {
+			p.printf(" blocks %s", a.Blocks.Name)
+		}
+	default:
+		p.args(v.Args)
+	}
+	switch t := v.Type; {
+	case t.Span != nil && t.DT == dtype.Invalid:
+		p.printf(" : %s", p.span(t.Span))
+	case t.Span != nil:
+		p.printf(" : %v %s", t.DT, p.span(t.Span))
+	case t.DT != dtype.Invalid:
+		p.printf(" : %v", t.DT)
+	}
+	if v.Scope == ScopeWarp && v.Type.Span == nil {
+		p.printf(" warp")
+	}
+	if p.pos && v.Pos.Known() {
+		p.printf("  // %s", v.Pos)
+	}
+	for i, r := range v.Regions {
+		if r == nil {
+			continue
+		}
+		if i > 0 {
+			p.printf("%s}", indent)
+		}
+		p.printf(" {")
+		if r.Ind != nil {
+			p.printf(" %%%d", r.Ind.ID)
+		}
+		p.printf("\n")
+		p.region(r, indent+"  ")
+		if r.Yield != nil {
+			p.printf("%s  yield %s\n", indent, name(r.Yield))
+		}
+	}
+	if len(v.Regions) > 0 {
+		p.printf("%s}", indent)
+	}
+	p.printf("\n")
+}
+
+func (p *printer) span(s *Span) string {
+	t := "#" + strconv.Itoa(p.layouts[layoutText(s)])
+	if len(s.Extent) > 0 {
+		t += "{" + p.list(s.Extent) + "}"
+	}
+	return t
+}
+
+func (p *printer) args(vs []*Value) {
+	if len(vs) > 0 {
+		p.printf(" %s", p.list(vs))
+	}
+}
+
+func (p *printer) list(vs []*Value) string {
+	s := make([]string, len(vs))
+	for i, v := range vs {
+		s[i] = name(v)
+	}
+	return strings.Join(s, ", ")
+}
+
+// name is a value as an operand: %3, a constant, a dimension, a scalar argument, or _ where there is none.
+func name(v *Value) string {
+	switch {
+	case v == nil:
+		return "_"
+	case v.Op == Const:
+		return v.Attr.(Bits).Format(v.Type.DT)
+	case v.Op == Dim || v.Op == Param:
+		return v.Name
+	}
+	return "%" + strconv.Itoa(v.ID)
+}
+
+// Format is the number that a pattern means in a type.
+func (b Bits) Format(dt dtype.Type) string {
+	float := func(f float64) string {
+		s := strconv.FormatFloat(f, 'g', -1, 32)
+		if !strings.ContainsAny(s, ".eIN") {
+			s += ".0"
+		}
+		return s
+	}
+	switch dt {
+	case dtype.F32:
+		return float(float64(math.Float32frombits(uint32(b))))
+	case dtype.BF16:
+		return float(dtype.BF16FromBits(uint16(b)).Float())
+	case dtype.F16:
+		return float(dtype.F16FromBits(uint16(b)).Float())
+	case dtype.I32:
+		return strconv.Itoa(int(int32(b)))
+	case dtype.I64:
+		return strconv.FormatInt(int64(b), 10)
+	case dtype.Bool:
+		return strconv.FormatBool(b != 0)
+	}
+	return strconv.FormatUint(uint64(b), 10)
+}

@@ -1,0 +1,397 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/thr"
+)
+
+// access lowers the loads and stores of one tile.
+type access struct {
+	*ir.Access
+	Scope   ir.Scope
+	l       *lowering
+	span    *ir.Span
+	dt      dtype.Type
+	offsets []thr.Expr // by buffer dimension, i32
+	base    thr.Expr   // global: pointer to the tile's first element; shared: its byte offset
+	first   int        // buffer dimension of the tile's axis 0
+	shared  *thr.SharedBuf
+}
+
+// newAccess computes the tile's base address once.
+func (l *lowering) newAccess(v *ir.Value, dt dtype.Type, span *ir.Span, offsets []*ir.Value) *access {
+	a := &access{Access: v.Attr.(*ir.Access), Scope: v.Scope, l: l, span: span, dt: dt}
+	a.first = a.Dims() - span.Rank()
+	l.extents(span)
+	for _, o := range offsets {
+		a.offsets = append(a.offsets, l.scalarLocal(o))
+	}
+	if a.Shared != nil {
+		a.shared = l.sharedTile(a.Shared)
+		var linear thr.Expr = i32(0)
+		for d, o := range a.offsets {
+			linear = add(linear, mul(o, i32(a.rowElems(d))))
+		}
+		a.base = address(a.shared, mul(linear, i32(dt.Size())))
+		return a
+	}
+	ptr := l.args.pointer[a.Arg]
+	var off thr.Expr = i64(0)
+	for d, o := range a.offsets {
+		off = add(off, mul(widen(o), l.args.strideOf(a.Arg, d)))
+	}
+	a.base = thr.ArgRef{Arg: ptr}
+	if !isInt(off, 0) {
+		a.base = ref(l.local(a.Arg.Name+"_at", ptr.Type, thr.PtrAdd{Base: a.base, Index: off}))
+	}
+	return a
+}
+
+// rowElems is how many elements of a shared tile one step along a dimension skips.
+func (a *access) rowElems(dim int) int {
+	n := 1
+	for _, s := range a.Shared.Shape[dim+1:] {
+		n *= s
+	}
+	return n
+}
+
+// addr is the address of the element at the given tile coordinates.
+func (a *access) addr(coord func(axis int) thr.Expr) thr.Expr {
+	if a.Shared != nil {
+		var linear thr.Expr = i32(0)
+		for axis := range a.span.Rank() {
+			linear = add(linear, mul(coord(axis), i32(a.rowElems(a.first+axis))))
+		}
+		return add(a.base, toU32(mul(linear, i32(a.dt.Size()))))
+	}
+	var off thr.Expr = i64(0)
+	for axis := range a.span.Rank() {
+		off = add(off, mul(widen(coord(axis)), a.l.args.strideOf(a.Arg, a.first+axis)))
+	}
+	if isInt(off, 0) {
+		return a.base
+	}
+	return thr.PtrAdd{Base: a.base, Index: off}
+}
+
+func (a *access) elemAddr(e elem) thr.Expr {
+	return a.addr(func(axis int) thr.Expr { return a.l.coordOf(a.span, axis, e) })
+}
+
+// vector is how many bytes one vector access moves: the largest power of two up to 16 that divides a thread's run of
+// consecutive elements; 0 where nothing is gained or the run may be ragged at compile time.
+func (a *access) vector() int {
+	last := a.span.Rank() - 1
+	vec := a.span.Dist.Vec()
+	run := vec * a.dt.Size()
+	if a.Arg != nil && a.Arg.Strided || run < 4 || a.dt.Size() == 8 && vec == 1 {
+		return 0
+	}
+	if ext := a.l.extent(a.span, last); ext != nil {
+		if n, ok := intOf(ext); ok && n%vec != 0 {
+			return 0
+		}
+	}
+	bytes := 16
+	for run%bytes != 0 {
+		bytes /= 2
+	}
+	if bytes <= a.dt.Size() || bytes < 4 {
+		return 0
+	}
+	if a.Shared != nil {
+		for d, o := range a.offsets {
+			n, ok := intOf(o)
+			if !ok && d >= a.first { // an offset along the tile's own axes is not known to keep the alignment
+				return 0
+			}
+			if ok && n*a.rowElems(d)*a.dt.Size()%bytes != 0 {
+				return 0
+			}
+			if d < len(a.offsets)-1 && a.rowElems(d)*a.dt.Size()%bytes != 0 {
+				return 0
+			}
+		}
+	}
+	return bytes
+}
+
+// vectorTest is the condition under which vector accesses of the given size are right: every address they use is
+// aligned and the extent is a multiple of the vector. The parts that are the same for the whole launch are computed
+// at the top of the kernel. nil: always.
+func (a *access) vectorTest(bytes int) thr.Expr {
+	l := a.l
+	if a.Shared != nil {
+		return nil
+	}
+	n := bytes / a.dt.Size()
+	multiple := func(e thr.Expr, n int) thr.Expr {
+		if v, ok := intOf(e); ok && v%n == 0 {
+			return nil
+		}
+		return equal(rem(e, n), literal(e.ExprType().DT, 0))
+	}
+	p := call(thr.Aligned, dtype.Bool, thr.ArgRef{Arg: l.args.pointer[a.Arg]}, i32(bytes))
+	var local thr.Expr
+	for d, o := range a.offsets {
+		last := d == len(a.offsets)-1
+		if !last && (!isInt(o, 0) || d >= a.first) {
+			p = and(p, multiple(l.args.strideOf(a.Arg, d), n))
+		}
+		if last {
+			local = and(local, multiple(o, n))
+		}
+	}
+	vec := a.span.Dist.Vec()
+	if ext := l.extent(a.span, a.span.Rank()-1); ext != nil {
+		if _, isArg := ext.(thr.ArgRef); isArg {
+			p = and(p, multiple(ext, vec))
+		} else {
+			local = and(local, multiple(ext, vec))
+		}
+	}
+	// The launch-uniform part is shared by all accesses of the argument under the same conditions.
+	flag := l.atTop(a.Arg.Name+"_vec", p)
+	return and(flag, local)
+}
+
+// choose emits the vector form where the test holds and the other elsewhere.
+func (a *access) choose(vector, single func(bytes int)) {
+	bytes := a.vector()
+	if bytes == 0 {
+		single(0)
+		return
+	}
+	test := a.vectorTest(bytes)
+	if test == nil {
+		vector(bytes)
+		return
+	}
+	l := a.l
+	l.emit(thr.If{At: l.at(), Cond: test, Scope: a.Scope, Then: l.into(func() { vector(bytes) }), Else: l.into(func() { l.hide(a.span, func() { single(0) }) })})
+}
+
+// pieces visits the vector accesses of a thread: e is the first element of each, reg its first register.
+func (a *access) pieces(bytes int, f func(e elem, reg thr.Expr)) {
+	vec := a.span.Dist.Vec()
+	n := bytes / a.dt.Size()                  // elements a piece
+	regs := max(1, bytes/max(4, a.dt.Size())) // registers a piece
+	a.l.unrolled(a.span.Dist.Values()/vec, func(i thr.Expr) {
+		for p := range vec / n {
+			f(elem{i, vec, p * n}, add(mul(i, i32(vec/n*regs)), i32(p*regs)))
+		}
+	})
+}
+
+func (a *access) space() thr.Space {
+	if a.Shared != nil {
+		return thr.Shared
+	}
+	return thr.Global
+}
+
+// loadTile lowers a load into a fresh register array.
+func (l *lowering) loadTile(v *ir.Value) {
+	a := l.newAccess(v, v.Type.DT, v.Type.Span, v.Args)
+	l.comment("load %s", a.label())
+	x := l.tileArray(v)
+	l.tiles[v] = x
+	load := func(dst *thr.Local, index, addr, pred thr.Expr, bytes int) {
+		if dst.Len == 0 {
+			index = nil
+		}
+		l.emit(thr.Load{At: l.at(), Space: a.space(), Dst: dst, Index: index, Bytes: bytes, Addr: addr, Pred: pred, Cache: a.Cache, Buf: a.shared, Scope: a.Scope})
+	}
+	a.choose(func(bytes int) {
+		a.pieces(bytes, func(e elem, reg thr.Expr) {
+			load(x, reg, a.elemAddr(e), l.inside(a.span, e, allAxes(a.span)...), bytes)
+		})
+	}, func(int) {
+		if !paired(v.Type) {
+			l.unrolled(a.span.Dist.Values(), func(i thr.Expr) {
+				e := elem{i, 1, 0}
+				load(x, i, a.elemAddr(e), l.inside(a.span, e, allAxes(a.span)...), a.dt.Size())
+			})
+			return
+		}
+		l.unrolled(a.span.Dist.Values()/2, func(i thr.Expr) {
+			var part [2]*thr.Local
+			for p := range part {
+				e := elem{i, 2, p}
+				part[p] = l.local([2]string{"lo", "hi"}[p], thr.Val(dtype.U32), nil)
+				load(part[p], nil, a.elemAddr(e), l.inside(a.span, e, allAxes(a.span)...), 2)
+			}
+			l.emit(thr.Assign{At: l.at(), Dst: at(x, i), Src: bin(ir.Or, ref(part[0]), bin(ir.Shl, ref(part[1]), literal(dtype.U32, 16)))})
+		})
+	})
+}
+
+// storeTile lowers a store of a tile that is in registers.
+func (l *lowering) storeTile(v *ir.Value) {
+	src := l.flow.canonical(v.Args[0])
+	x, span := l.tiles[src], v.Type.Span
+	a := l.newAccess(v, src.Type.DT, span, v.Args[1:])
+	l.comment("store %s", a.label())
+	once := l.firstCopy(span)
+	pred := func(e elem) thr.Expr { return and(once, l.inside(span, e, allAxes(span)...)) }
+	store := func(s thr.Store) {
+		s.At, s.Space, s.Cache, s.Buf, s.Scope = l.at(), a.space(), a.Cache, a.shared, a.Scope
+		l.emit(s)
+	}
+	a.choose(func(bytes int) {
+		a.pieces(bytes, func(e elem, reg thr.Expr) {
+			if x.Len == 0 {
+				reg = nil
+			}
+			store(thr.Store{Src: x, Index: reg, Bytes: bytes, Addr: a.elemAddr(e), Pred: pred(e)})
+		})
+	}, func(int) {
+		width := 1
+		if paired(src.Type) {
+			width = 2
+		}
+		l.unrolled(span.Dist.Values()/width, func(i thr.Expr) {
+			for p := range width {
+				e := elem{i, width, p}
+				var value thr.Expr = at(x, i)
+				if p == 1 {
+					value = bin(ir.Shr, value, literal(dtype.U32, 16))
+				}
+				store(thr.Store{Value: value, Bytes: a.dt.Size(), Addr: a.elemAddr(e), Pred: pred(e)})
+			}
+		})
+	})
+}
+
+func (a *access) label() string {
+	if a.Arg != nil {
+		return a.Arg.Name
+	}
+	return a.Shared.Name + " (shared)"
+}
+
+// point is the address of a single element.
+func (l *lowering) point(v *ir.Value, dt dtype.Type, offsets []*ir.Value) *access {
+	return l.newAccess(v, dt, nil, offsets)
+}
+
+// loadScalar lowers a load of one element by every thread of the scope.
+func (l *lowering) loadScalar(v *ir.Value) {
+	a := l.point(v, v.Type.DT, v.Args)
+	t := v.Type.DT
+	raw := t
+	if t.Is16() {
+		raw = dtype.U32
+	}
+	x := l.local(l.name(v, "x"), thr.Val(raw), nil)
+	l.emit(thr.Load{At: l.at(), Space: a.space(), Dst: x, Bytes: t.Size(), Addr: a.base, Cache: a.Cache, Buf: a.shared, Scope: a.Scope})
+	if t.Is16() {
+		x = l.local(x.Name+"_f32", thr.Val(dtype.F32), call(half(t, 0), dtype.F32, ref(x)))
+	}
+	l.scalars[v] = ref(x)
+}
+
+// leader is the predicate of the one thread of a scope that acts for all.
+func leader(s ir.Scope) thr.Expr {
+	if s == ir.ScopeWarp {
+		return equal(call(thr.Lane, dtype.I32), i32(0))
+	}
+	return equal(call(thr.TID, dtype.I32), i32(0))
+}
+
+// storeScalar lowers a store of one element by one thread of the scope.
+func (l *lowering) storeScalar(v *ir.Value) {
+	x := l.scalar(v.Args[0])
+	dt := v.Args[0].Type.DT
+	a := l.point(v, dt, v.Args[1:])
+	if dt.Is16() {
+		x = pair(dt, x, f32(0))
+	}
+	l.emit(thr.Store{At: l.at(), Space: a.space(), Value: x, Bytes: dt.Size(), Addr: a.base, Pred: leader(a.Scope), Cache: a.Cache, Buf: a.shared, Scope: a.Scope})
+}
+
+var atomics = map[ir.Op]thr.Fn{ir.AtomicAdd: thr.AtomicAdd, ir.AtomicMax: thr.AtomicMax, ir.AtomicMin: thr.AtomicMin,
+	ir.AtomicExch: thr.AtomicExch, ir.AtomicCAS: thr.AtomicCAS}
+
+// atomic lowers an atomic: of a tile element by element, of one value by the scope's leader, whose result the scope
+// shares.
+func (l *lowering) atomic(v *ir.Value) {
+	n := 1 // values before the offsets
+	if v.Op == ir.AtomicCAS {
+		n = 2
+	}
+	span := v.Type.Span
+	dt := v.Args[n-1].Type.DT
+	if span == nil {
+		a := l.point(v, dt, v.Args[n:])
+		args := []thr.Expr{a.base}
+		for _, x := range v.Args[:n] {
+			args = append(args, l.scalar(x))
+		}
+		do := thr.Do{At: l.at(), Fn: atomics[v.Op], DT: dt, Args: args, Pred: leader(a.Scope)}
+		if len(l.flow.users[v]) == 0 {
+			l.emit(do)
+			return
+		}
+		x := l.local(l.name(v, "old"), thr.Val(dt), number(dt, 0))
+		dst := ref(x)
+		do.Dst = &dst
+		l.emit(do)
+		l.share(v, a.Scope, x)
+		l.scalars[v] = ref(x)
+		return
+	}
+	for _, x := range v.Args[:n] {
+		if x.Type.Span == nil {
+			l.scalarLocal(x)
+		} else {
+			l.materialise(x)
+		}
+	}
+	a := l.newAccess(v, dt, span, v.Args[n:])
+	once := l.firstCopy(span)
+	l.comment("%s %s", v.Op, a.label())
+	l.unrolled(span.Dist.Values(), func(i thr.Expr) {
+		e := elem{i, 1, 0}
+		args := []thr.Expr{a.elemAddr(e)}
+		for _, x := range v.Args[:n] {
+			args = append(args, l.read(x, span, nil, e))
+		}
+		l.emit(thr.Do{At: l.at(), Fn: atomics[v.Op], DT: dt, Args: args, Pred: and(once, l.inside(span, e, allAxes(span)...))})
+	})
+}
+
+// materialise puts a tile into registers whatever it is.
+func (l *lowering) materialise(v *ir.Value) {
+	if v = l.flow.canonical(v); l.tiles[v] == nil {
+		l.keep(v)
+	}
+}
+
+// share gives every thread of a scope the leader's value.
+func (l *lowering) share(v *ir.Value, s ir.Scope, x *thr.Local) {
+	t := x.Type.DT
+	if s == ir.ScopeWarp {
+		l.emit(thr.Assign{At: l.at(), Dst: ref(x), Src: call(thr.ShflIdx, t, ref(x), i32(0))})
+		return
+	}
+	b := &thr.SharedBuf{Name: l.names.fresh(x.Name + "_shared"), Bytes: t.Size(), DT: t, Note: fmt.Sprintf("the result of %s", v.Op)}
+	l.out.Shared = append(l.out.Shared, b)
+	l.emit(thr.Store{At: l.at(), Space: thr.Shared, Value: ref(x), Bytes: t.Size(), Addr: address(b, i32(0)), Pred: leader(s), Buf: b})
+	l.emit(thr.Load{At: l.at(), Space: thr.Shared, Dst: x, Bytes: t.Size(), Addr: address(b, i32(0)), Buf: b})
+}
+
+// sharedTile is the buffer of a shared tile.
+func (l *lowering) sharedTile(t *ir.SharedTile) *thr.SharedBuf {
+	if b := l.sharedBufs[t]; b != nil {
+		return b
+	}
+	b := &thr.SharedBuf{Name: l.names.fresh(t.Name), Bytes: t.Elems() * t.DT.Size(), DT: t.DT, Note: fmt.Sprintf("tile %v", t.Shape)}
+	l.out.Shared = append(l.out.Shared, b)
+	l.sharedBufs[t] = b
+	return b
+}

@@ -1,0 +1,221 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/thr"
+)
+
+// lowering turns tile ops into statements.
+//
+// Pure ops are not emitted where they stand but when something with an effect asks for them. Effects on tiles of one
+// distribution that follow one another (stores, assignments to variables, reductions) form a batch, and a batch
+// becomes one loop over a thread's elements with everything it needs inside, so that intermediate tiles live in a few
+// registers and not in arrays. Values that are needed again later are kept in register arrays.
+type lowering struct {
+	*state
+	args
+	body     *[]thr.Stmt
+	prologue []thr.Stmt
+	names    namer
+	flow     *flow
+	cur      *ir.Value // the op being lowered
+
+	scalars map[*ir.Value]thr.Expr   // rank-0 values that are available
+	tiles   map[*ir.Value]*thr.Local // tiles that are in registers
+	vars    map[*ir.Value]*thr.Local // explicit variables
+	done    map[*ir.Value]bool       // ops emitted for good
+	batch   []*ir.Value
+	gets    []*ir.Value // reads of tile variables seen so far in open regions
+
+	coords     map[string]thr.Expr   // first coordinate of a thread by distribution, scope and axis
+	hidden     map[string]thr.Expr   // the same where it must be opaque to the compiler
+	top        map[string]*thr.Local // what the top of the kernel computes, by its text
+	sharedBufs map[*ir.SharedTile]*thr.SharedBuf
+	err        error
+}
+
+// lowerKernel is the pass that produces thread IR.
+func lowerKernel(s *state) error {
+	l := &lowering{state: s, args: indexArgs(s.out), names: newNamer(s.out), flow: newFlow(s.k),
+		scalars: map[*ir.Value]thr.Expr{}, tiles: map[*ir.Value]*thr.Local{}, vars: map[*ir.Value]*thr.Local{},
+		done: map[*ir.Value]bool{}, coords: map[string]thr.Expr{}, top: map[string]*thr.Local{}, sharedBufs: map[*ir.SharedTile]*thr.SharedBuf{}}
+	var body []thr.Stmt
+	l.body = &body
+	l.region(s.k.Body)
+	s.out.Body = append(l.prologue, body...)
+	return l.err
+}
+
+func (l *lowering) fail(pos ir.Pos, format string, args ...any) {
+	if l.err == nil {
+		l.err = positioned(pos, format, args...)
+	}
+}
+
+func (l *lowering) emit(stmts ...thr.Stmt) {
+	for _, s := range stmts {
+		if a, ok := s.(thr.Assign); ok && l.initialises(a) {
+			(*l.body)[len(*l.body)-1] = thr.Decl{At: a.At, Local: a.Dst.Local, Init: a.Src}
+			continue
+		}
+		*l.body = append(*l.body, s)
+	}
+}
+
+// initialises reports whether an assignment is the first value of the local declared just before it.
+func (l *lowering) initialises(a thr.Assign) bool {
+	if len(*l.body) == 0 || a.Pred != nil {
+		return false
+	}
+	d, ok := (*l.body)[len(*l.body)-1].(thr.Decl)
+	return ok && d.Local == a.Dst.Local && d.Init == nil && d.Local.Len == 0
+}
+
+func (l *lowering) at() thr.At {
+	if l.cur == nil {
+		return thr.At{}
+	}
+	return thr.At{Pos: l.cur.Pos, Op: l.cur.ID}
+}
+
+func (l *lowering) comment(format string, args ...any) {
+	l.emit(thr.Comment{At: l.at(), Text: fmt.Sprintf(format, args...)})
+}
+
+// into collects what f emits.
+func (l *lowering) into(f func()) []thr.Stmt {
+	var body []thr.Stmt
+	save := l.body
+	l.body = &body
+	f()
+	l.body = save
+	return body
+}
+
+// local makes a scalar local and declares it.
+func (l *lowering) local(name string, t thr.Type, init thr.Expr) *thr.Local {
+	x := &thr.Local{Name: l.names.fresh(name), Type: t}
+	l.emit(thr.Decl{At: l.at(), Local: x, Init: init})
+	return x
+}
+
+// array makes a register array and declares it; one value is a scalar.
+func (l *lowering) array(name string, t dtype.Type, n int) *thr.Local {
+	x := &thr.Local{Name: l.names.fresh(name), Type: thr.Val(t), Len: n}
+	if n == 1 {
+		x.Len = 0
+	}
+	l.emit(thr.Decl{At: l.at(), Local: x})
+	return x
+}
+
+// unrolled emits a loop over [0, n) whose variable indexes registers; a single iteration needs no loop.
+func (l *lowering) unrolled(n int, body func(i thr.Expr)) {
+	if n == 1 {
+		body(i32(0))
+		return
+	}
+	v := &thr.Local{Name: l.names.loop(), Type: thr.Val(dtype.I32)}
+	b := l.into(func() { body(ref(v)) })
+	l.names.endLoop()
+	l.emit(thr.For{At: l.at(), Var: v, Lo: i32(0), Hi: i32(n), Step: i32(1), Unroll: true, Body: b})
+}
+
+// region lowers the ops of a region in order.
+func (l *lowering) region(r *ir.Region) {
+	for _, v := range r.Ops {
+		if l.err != nil {
+			return
+		}
+		if !l.flow.live[v] || l.flow.canonical(v) != v {
+			continue
+		}
+		switch {
+		case ir.Table[v.Op].Pure():
+		case v.Op == ir.Get && v.Type.Span != nil:
+			l.gets = append(l.gets, v)
+		case isSink(v):
+			if !l.joins(v) {
+				l.flush()
+			}
+			l.batch = append(l.batch, v)
+		default:
+			l.flush()
+			l.cur = v
+			l.effect(v)
+			l.done[v] = true
+		}
+	}
+	l.flush()
+	if r.Yield != nil {
+		l.scalar(r.Yield)
+	}
+}
+
+// isSink reports whether an op ends a batch's loop: it consumes a tile element by element.
+func isSink(v *ir.Value) bool {
+	switch v.Op {
+	case ir.Var:
+		return v.Type.Span != nil
+	case ir.Set:
+		return v.Args[0].Type.Span != nil
+	case ir.Store:
+		return v.Args[0].Type.Span != nil
+	}
+	return ir.Table[v.Op].Class == ir.Reduction
+}
+
+// operand is the tile that a sink consumes and the span of its loop.
+func operand(v *ir.Value) (*ir.Value, *ir.Span) {
+	switch v.Op {
+	case ir.Var:
+		return v.Args[0], v.Type.Span
+	case ir.Set:
+		return v.Args[1], v.Args[0].Type.Span
+	}
+	return v.Args[0], v.Args[0].Type.Span
+}
+
+// effect lowers an op that is neither pure nor part of a batch.
+func (l *lowering) effect(v *ir.Value) {
+	switch v.Op {
+	case ir.Var:
+		l.vars[v] = l.local(l.name(v, "var"), thr.Val(register(v.Type.DT)), l.scalar(v.Args[0]))
+	case ir.Get:
+		t := l.local(l.name(v, "val"), thr.Val(register(v.Type.DT)), ref(l.vars[v.Args[0]]))
+		l.scalars[v] = ref(t)
+	case ir.Set:
+		l.emit(thr.Assign{At: l.at(), Dst: ref(l.vars[v.Args[0]]), Src: l.scalar(v.Args[1])})
+	case ir.Load:
+		if v.Type.Span == nil {
+			l.loadScalar(v)
+		} else {
+			l.loadTile(v)
+		}
+	case ir.Store:
+		l.storeScalar(v)
+	case ir.AtomicAdd, ir.AtomicMax, ir.AtomicMin, ir.AtomicExch, ir.AtomicCAS:
+		l.atomic(v)
+	case ir.Barrier:
+		l.emit(thr.Do{At: l.at(), Fn: thr.BlockSync})
+	case ir.Range, ir.Persistent:
+		l.loop(v)
+	case ir.If:
+		l.conditional(v)
+	case ir.While:
+		l.while(v)
+	default:
+		l.fail(v.Pos, "plan: op %s has no lowering", v.Op)
+	}
+}
+
+// register is the type that holds one value of an element type in a scalar: 16-bit floats as the f32 they equal.
+func register(t dtype.Type) dtype.Type {
+	if t.Is16() {
+		return dtype.F32
+	}
+	return t
+}

@@ -1,0 +1,180 @@
+package thr
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/gotile/gotile/dtype"
+)
+
+// Print is a kernel's thread IR as text, for dumps and golden files: deterministic, without positions.
+func Print(k *Kernel) string {
+	p := &printer{}
+	p.line("kernel %s target %s threads %d shared %d args %d", k.Name, k.Target, k.Threads, k.SharedBytes, k.ArgBytes)
+	for _, a := range k.Args {
+		p.line("arg %s %s at %d", a.Name, a.Type, a.Offset)
+	}
+	for _, b := range k.Shared {
+		p.line("shared %s %d bytes at %d: %s", b.Name, b.Bytes, b.Offset, b.Note)
+	}
+	p.stmts(k.Body)
+	return p.b.String()
+}
+
+// String is C-like: "i32", "const bf16*".
+func (t Type) String() string {
+	s := t.DT.String()
+	if t.Ptr {
+		s += "*"
+		if t.Const {
+			s = "const " + s
+		}
+	}
+	return s
+}
+
+type printer struct {
+	b      strings.Builder
+	indent int
+}
+
+func (p *printer) line(format string, args ...any) {
+	p.b.WriteString(strings.Repeat("  ", p.indent))
+	fmt.Fprintf(&p.b, format, args...)
+	p.b.WriteByte('\n')
+}
+
+func (p *printer) nest(body []Stmt) {
+	p.indent++
+	p.stmts(body)
+	p.indent--
+}
+
+func when(pred Expr) string {
+	if pred == nil {
+		return ""
+	}
+	return " when " + Text(pred)
+}
+
+func element(l *Local, i Expr) string {
+	if i == nil {
+		return l.Name
+	}
+	return l.Name + "[" + Text(i) + "]"
+}
+
+func (p *printer) stmts(body []Stmt) {
+	for _, s := range body {
+		switch s := s.(type) {
+		case Comment:
+			p.line("; %s", s.Text)
+		case Decl:
+			switch {
+			case s.Local.Len > 0:
+				p.line("%s %s[%d]", s.Local.Type, s.Local.Name, s.Local.Len)
+			case s.Init != nil:
+				p.line("%s %s = %s", s.Local.Type, s.Local.Name, Text(s.Init))
+			default:
+				p.line("%s %s", s.Local.Type, s.Local.Name)
+			}
+		case Assign:
+			p.line("%s = %s%s", Text(s.Dst), Text(s.Src), when(s.Pred))
+		case For:
+			word := "for"
+			if s.Unroll {
+				word = "unroll"
+			}
+			p.line("%s %s = %s to %s step %s", word, s.Var.Name, Text(s.Lo), Text(s.Hi), Text(s.Step))
+			p.nest(s.Body)
+		case While:
+			p.line("loop")
+			p.nest(s.Head)
+			p.line("while %s", Text(s.Cond))
+			p.nest(s.Body)
+		case If:
+			p.line("if %s", Text(s.Cond))
+			p.nest(s.Then)
+			if len(s.Else) > 0 {
+				p.line("else")
+				p.nest(s.Else)
+			}
+		case Load:
+			p.line("%s = load.%s%s %d at %s%s", element(s.Dst, s.Index), s.Space, dot(s.Cache.String()), s.Bytes, Text(s.Addr), when(s.Pred))
+		case Store:
+			v := ""
+			if s.Src != nil {
+				v = element(s.Src, s.Index)
+			} else {
+				v = Text(s.Value)
+			}
+			p.line("store.%s%s %d at %s: %s%s", s.Space, dot(s.Cache.String()), s.Bytes, Text(s.Addr), v, when(s.Pred))
+		case Do:
+			dst := ""
+			if s.Dst != nil {
+				dst = Text(*s.Dst) + " = "
+			}
+			p.line("%s%s(%s)%s", dst, s.Fn, texts(s.Args), when(s.Pred))
+		case Asm:
+			p.line("%s = asm %q (%s)", Text(s.Dst), s.Info.Template, texts(s.Args))
+		}
+	}
+}
+
+func dot(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "." + s
+}
+
+// String names the space.
+func (s Space) String() string { return [...]string{"global", "shared"}[s] }
+
+func texts(es []Expr) string {
+	var out []string
+	for _, e := range es {
+		out = append(out, Text(e))
+	}
+	return strings.Join(out, ", ")
+}
+
+// Text is an expression in prefix form: add(x, 1).
+func Text(e Expr) string {
+	switch e := e.(type) {
+	case Const:
+		return literal(e)
+	case ArgRef:
+		return "$" + e.Arg.Name
+	case Ref:
+		return element(e.Local, e.Index)
+	case Apply:
+		name := e.Op.String() + "." + e.T.String()
+		if e.R != e.T {
+			name += "." + e.R.String()
+		}
+		return name + "(" + texts(e.Args) + ")"
+	case Call:
+		return e.Fn.String() + "(" + texts(e.Args) + ")"
+	case SharedAddr:
+		return "&" + e.Buf.Name
+	case PtrAdd:
+		return Text(e.Base) + "[" + Text(e.Index) + ":]"
+	}
+	return fmt.Sprintf("%T", e)
+}
+
+func literal(c Const) string {
+	switch c.DT {
+	case dtype.F32:
+		return fmt.Sprint(math.Float32frombits(uint32(c.Bits)))
+	case dtype.I32:
+		return fmt.Sprint(int32(c.Bits))
+	case dtype.I64:
+		return fmt.Sprint(int64(c.Bits))
+	case dtype.Bool:
+		return fmt.Sprint(c.Bits != 0)
+	}
+	return fmt.Sprint(c.Bits)
+}

@@ -1,0 +1,73 @@
+package rmsnorm
+
+import "github.com/gotile/gotile/tile"
+
+type backwardArgs[T, W tile.Float] struct {
+	X, DY, DX tile.Global[T]        `tile:"rows,n"`
+	W         tile.Global[W]        `tile:"n"`
+	Rstd      tile.Global[tile.F32] `tile:"rows"`
+	Part      tile.Global[tile.F32] `tile:"parts,n"` // each block's share of dw
+}
+
+type backwardAddArgs[T, W tile.Float] struct {
+	S, DY, DS, DX tile.Global[T]        `tile:"rows,n"` // DS: the gradient of S; DX: of both x and r
+	W             tile.Global[W]        `tile:"n"`
+	Rstd          tile.Global[tile.F32] `tile:"rows"`
+	Part          tile.Global[tile.F32] `tile:"parts,n"`
+}
+
+// rows is what one step of the backward pass reads.
+type rows[T, W tile.Float] struct {
+	x, dy tile.View[T]
+	rstd  tile.View[tile.F32]
+}
+
+// gradient adds a block's rows to its share of dw and gives their dx in f32.
+func gradient[T, W tile.Float](block tile.Block, span tile.Span, in rows[T, W], w tile.Reg[tile.F32], n tile.Index, dw tile.Var[tile.F32]) tile.Reg[tile.F32] {
+	x := tile.Cast[tile.F32](tile.Load(block, in.x, span))
+	dy := tile.Cast[tile.F32](tile.Load(block, in.dy, span))
+	rstd := tile.Load(block, in.rstd, span.Axis(0))
+	wdy := dy.Mul(tile.Expand(w, dy.Span(), 0))
+	sum := x.Mul(wdy).Sum(1)
+	mean := sum.Mul(rstd).Mul(rstd).Div(tile.Full(block, sum.Span(), n.Float()))
+	r := tile.Expand(rstd, x.Span(), 1)
+	dw.Set(dw.Get().Add(dy.Mul(x.Mul(r)).Fill(tile.F32(0))))
+	return wdy.Sub(x.Mul(tile.Expand(mean, x.Span(), 1))).Mul(r)
+}
+
+func backward[T, W tile.Float](c Config) (*tile.Kernel, error) {
+	return tile.Define(c.KernelName(), func(k *tile.Builder, a backwardArgs[T, W]) {
+		block, n := k.Block(), a.X.Dim(1)
+		span := c.span(block)
+		w := tile.Cast[tile.F32](tile.Load(block, a.W, span.Axis(1)))
+		dw := tile.NewVar(block, tile.Full(block, span, tile.F32(0)))
+		for row := range tile.Persistent(k, a.X.Dim(0), tile.Step(c.rows()), tile.Blocks(a.Part.Dim(0))) {
+			dx := gradient(block, span, rows[T, W]{a.X.Row(row), a.DY.Row(row), a.Rstd.At(row)}, w, n, dw)
+			tile.Store(block, a.DX.Row(row), tile.Cast[T](dx))
+		}
+		tile.Store(block, a.Part.Row(k.BlockID()), dw.Get().Sum(0))
+	}, tile.Threads(c.threads()), tile.Doc("RMSNorm backward: dx, and each block's share of dw in f32."))
+}
+
+func backwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
+	return tile.Define(c.KernelName(), func(k *tile.Builder, a backwardAddArgs[T, W]) {
+		block, n := k.Block(), a.S.Dim(1)
+		span := c.span(block)
+		w := tile.Cast[tile.F32](tile.Load(block, a.W, span.Axis(1)))
+		dw := tile.NewVar(block, tile.Full(block, span, tile.F32(0)))
+		for row := range tile.Persistent(k, a.S.Dim(0), tile.Step(c.rows()), tile.Blocks(a.Part.Dim(0))) {
+			ds := tile.Cast[tile.F32](tile.Load(block, a.DS.Row(row), span))
+			dx := gradient(block, span, rows[T, W]{a.S.Row(row), a.DY.Row(row), a.Rstd.At(row)}, w, n, dw)
+			tile.Store(block, a.DX.Row(row), tile.Cast[T](dx.Add(ds)))
+		}
+		tile.Store(block, a.Part.Row(k.BlockID()), dw.Get().Sum(0))
+	}, tile.Threads(c.threads()), tile.Doc("RMSNorm backward of a sum: dx = dr, and each block's share of dw in f32."))
+}
+
+func buildBackward(c Config) (*tile.Kernel, error) {
+	return instance(c, backward[tile.BF16, tile.BF16], backward[tile.BF16, tile.F32], backward[tile.F16, tile.F16], backward[tile.F16, tile.F32], backward[tile.F32, tile.F32])
+}
+
+func buildBackwardAdd(c Config) (*tile.Kernel, error) {
+	return instance(c, backwardAdd[tile.BF16, tile.BF16], backwardAdd[tile.BF16, tile.F32], backwardAdd[tile.F16, tile.F16], backwardAdd[tile.F16, tile.F32], backwardAdd[tile.F32, tile.F32])
+}

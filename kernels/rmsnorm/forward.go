@@ -1,0 +1,63 @@
+package rmsnorm
+
+import "github.com/gotile/gotile/tile"
+
+type forwardArgs[T, W tile.Float] struct {
+	X, Y tile.Global[T]        `tile:"rows,n"`
+	W    tile.Global[W]        `tile:"n"`
+	Rstd tile.Global[tile.F32] `tile:"rows"`
+	Eps  tile.Scalar[tile.F32]
+}
+
+type forwardAddArgs[T, W tile.Float] struct {
+	X, R tile.Global[T]        `tile:"rows,n"`
+	S, Y tile.Global[T]        `tile:"rows,n"` // S = X + R
+	W    tile.Global[W]        `tile:"n"`
+	Rstd tile.Global[tile.F32] `tile:"rows"`
+	Eps  tile.Scalar[tile.F32]
+}
+
+func forward[T, W tile.Float](c Config) (*tile.Kernel, error) {
+	return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardArgs[T, W]) {
+		block := k.Block()
+		span := c.span(block)
+		w := tile.Cast[tile.F32](tile.Load(block, a.W, span.Axis(1)))
+		for row := range tile.Persistent(k, a.X.Dim(0), tile.Step(c.rows())) {
+			x := tile.Cast[tile.F32](tile.Load(block, a.X.Row(row), span))
+			y, rstd := normalise(block, x, w, a.X.Dim(1), a.Eps)
+			tile.Store(block, a.Y.Row(row), tile.Cast[T](y))
+			tile.Store(block, a.Rstd.At(row), rstd)
+		}
+	}, tile.Threads(c.threads()), tile.Doc("RMSNorm forward: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps)."))
+}
+
+// forwardAdd normalises the sum as it is stored, rounded, so that backward starts from the numbers that forward used.
+func forwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
+	return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardAddArgs[T, W]) {
+		block := k.Block()
+		span := c.span(block)
+		w := tile.Cast[tile.F32](tile.Load(block, a.W, span.Axis(1)))
+		for row := range tile.Persistent(k, a.X.Dim(0), tile.Step(c.rows())) {
+			s := tile.Load(block, a.X.Row(row), span).Add(tile.Load(block, a.R.Row(row), span))
+			tile.Store(block, a.S.Row(row), s)
+			y, rstd := normalise(block, tile.Cast[tile.F32](s), w, a.X.Dim(1), a.Eps)
+			tile.Store(block, a.Y.Row(row), tile.Cast[T](y))
+			tile.Store(block, a.Rstd.At(row), rstd)
+		}
+	}, tile.Threads(c.threads()), tile.Doc("RMSNorm forward of a sum: s = x + r, y = s * rstd * w, rstd = 1/sqrt(mean(s^2) + eps)."))
+}
+
+// normalise gives x*rstd*w and rstd of each row of a rows x n tile.
+func normalise(block tile.Block, x, w tile.Reg[tile.F32], n tile.Index, eps tile.Scalar[tile.F32]) (y, rstd tile.Reg[tile.F32]) {
+	sum := x.Mul(x).Sum(1)
+	rstd = sum.Div(tile.Full(block, sum.Span(), n.Float())).Add(eps).Rsqrt()
+	return x.Mul(tile.Expand(rstd, x.Span(), 1)).Mul(tile.Expand(w, x.Span(), 0)), rstd
+}
+
+func buildForward(c Config) (*tile.Kernel, error) {
+	return instance(c, forward[tile.BF16, tile.BF16], forward[tile.BF16, tile.F32], forward[tile.F16, tile.F16], forward[tile.F16, tile.F32], forward[tile.F32, tile.F32])
+}
+
+func buildForwardAdd(c Config) (*tile.Kernel, error) {
+	return instance(c, forwardAdd[tile.BF16, tile.BF16], forwardAdd[tile.BF16, tile.F32], forwardAdd[tile.F16, tile.F16], forwardAdd[tile.F16, tile.F32], forwardAdd[tile.F32, tile.F32])
+}

@@ -1,0 +1,49 @@
+package rmsnorm
+
+import (
+	"fmt"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/tile"
+)
+
+type weightArgs[W tile.Float] struct {
+	Part tile.Global[tile.F32] `tile:"parts,n"`
+	DW   tile.Global[W]        `tile:"n"`
+}
+
+// The shape of a weight block: 32 columns, 128 bytes of a row of partial sums, and 128 rows at a time.
+const (
+	weightCols    = 32
+	weightRows    = 128
+	weightThreads = 256
+)
+
+// weight sums the blocks' shares of dw in a fixed order, so that dw is the same in every run on a device.
+func weight[W tile.Float](c Config) (*tile.Kernel, error) {
+	return tile.Define(c.KernelName(), func(k *tile.Builder, a weightArgs[W]) {
+		block := k.Block()
+		const vec = 4
+		span := block.Striped2(weightRows, weightCols, vec, weightCols/vec)
+		for col := range tile.Persistent(k, a.DW.Dim(0), tile.Step(weightCols)) {
+			acc := tile.NewVar(block, tile.Full(block, span, tile.F32(0)))
+			for part := range tile.Range(block, 0, a.Part.Dim(0), weightRows) {
+				x := tile.Load(block, a.Part.At(part, col), span)
+				acc.Set(acc.Get().Add(x.Fill(tile.F32(0))))
+			}
+			tile.Store(block, a.DW.At(col), tile.Cast[W](acc.Get().Sum(0)))
+		}
+	}, tile.Threads(weightThreads), tile.Doc("Sums the blocks' shares of dw."))
+}
+
+func buildWeight(c Config) (*tile.Kernel, error) {
+	switch c.W {
+	case dtype.BF16:
+		return weight[tile.BF16](c)
+	case dtype.F16:
+		return weight[tile.F16](c)
+	case dtype.F32:
+		return weight[tile.F32](c)
+	}
+	return nil, fmt.Errorf("rmsnorm: no kernel for dw of type %s", c.W)
+}

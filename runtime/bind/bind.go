@@ -1,0 +1,201 @@
+// Package bind is what generated launch wrappers share: it checks the tensors of a launch against the shape contract
+// of a family of kernels, reads the dimensions off them, picks the kernel and sizes the grid. A generated z-file is a
+// table for this package and the few lines that must be typed.
+//
+// Nothing here allocates unless it fails.
+package bind
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/runtime/device"
+)
+
+// Family is the kernels of one Args type.
+type Family struct {
+	Name    string // of the launch function, for errors
+	Symbols []string
+	Fields  []Field  // the tensors, in the order of the Args struct
+	Configs []Config // in the order of preference
+}
+
+// Field is the contract of a tensor.
+type Field struct {
+	Name    string
+	Dims    []Dim
+	Strided bool // the last stride need not be 1
+	Written bool
+}
+
+// Dim is one dimension: a symbol's number, or -1 and a fixed size.
+type Dim struct{ Symbol, Size int }
+
+// Config is a kernel and what it takes.
+type Config struct {
+	Kernel *device.Kernel
+	DTypes []dtype.Type // by field
+	Max    []int        // by symbol, 0: no limit
+	Exact  bool         // the grid is exactly as many blocks as the symbol Blocks
+	Blocks int
+	Work   []int // symbols that the number of iterations depends on
+}
+
+const unknown = -1
+
+// Bind checks tensors, one for each field, fills dims, one for each symbol, and returns the number of the first
+// config that takes them on the target of the stream's device. Errors are of type *Error.
+func (f *Family) Bind(s *device.Stream, tensors []device.Tensor, dims []int32) (int, error) {
+	return f.bind(s, tensors, dims, false)
+}
+
+// BindKnown is Bind where tensors may be unset: their types are not asked for, and symbols that no other tensor has
+// become 0. The symbols that the grid depends on must be known.
+func (f *Family) BindKnown(s *device.Stream, tensors []device.Tensor, dims []int32) (int, error) {
+	config, err := f.bind(s, tensors, dims, true)
+	if err != nil {
+		return 0, err
+	}
+	for _, i := range f.Configs[config].Work {
+		if dims[i] == unknown {
+			return 0, f.errorf(device.ErrShape, "", "the size of the grid depends on %s: set one of %s", f.Symbols[i], f.having(i))
+		}
+	}
+	for i := range dims {
+		dims[i] = max(dims[i], 0)
+	}
+	return config, nil
+}
+
+func (f *Family) bind(s *device.Stream, tensors []device.Tensor, dims []int32, partial bool) (int, error) {
+	if s == nil {
+		return 0, f.errorf(device.ErrWrongDevice, "", "the stream is nil; use Device.Stream")
+	}
+	for i := range dims {
+		dims[i] = unknown
+	}
+	for i := range f.Fields {
+		if tensors[i].DType() == dtype.Invalid { // the zero Tensor
+			if partial {
+				continue
+			}
+			return 0, f.errorf(device.ErrShape, f.Fields[i].Name, "the tensor is not set")
+		}
+		if err := f.place(s, &f.Fields[i], tensors[i]); err != nil {
+			return 0, err
+		}
+		if err := f.shape(i, tensors, dims); err != nil {
+			return 0, err
+		}
+		if err := f.strides(&f.Fields[i], tensors[i]); err != nil {
+			return 0, err
+		}
+	}
+	return f.pick(s, tensors, dims)
+}
+
+// place checks where a tensor lives.
+func (f *Family) place(s *device.Stream, field *Field, t device.Tensor) error {
+	b := t.Buffer()
+	switch {
+	case b == nil:
+		return f.errorf(device.ErrClosed, field.Name, "the tensor has no buffer; make it with device.NewTensor or device.View")
+	case b.Closed():
+		return f.errorf(device.ErrClosed, field.Name, "the tensor's buffer is closed")
+	case b.Device() != s.Device():
+		return f.errorf(device.ErrWrongDevice, field.Name, "the tensor is on device %s, the stream on %s; copy it over", b.Device().Name(), s.Device().Name())
+	}
+	if size := uint64(t.DType().Size()); t.Addr()%size != 0 {
+		return f.errorf(ErrAlign, field.Name, "the address %#x is not a multiple of %d, the size of %v; start the view at a whole element", t.Addr(), size, t.DType())
+	}
+	return nil
+}
+
+// shape checks rank and sizes of field i and notes the symbols it is the first to have.
+func (f *Family) shape(i int, tensors []device.Tensor, dims []int32) error {
+	field, t := &f.Fields[i], tensors[i]
+	if t.Rank() != len(field.Dims) {
+		return f.errorf(device.ErrShape, field.Name, "the tensor has rank %d, not %d: its shape is %s", t.Rank(), len(field.Dims), f.shapeText(field))
+	}
+	for axis, d := range field.Dims {
+		n := t.Dim(axis)
+		switch {
+		case n > math.MaxInt32:
+			return f.errorf(ErrLimit, field.Name, "dimension %d is %d; a dimension holds at most %d: split the launch", axis, n, math.MaxInt32)
+		case d.Symbol < 0 && n != d.Size:
+			return f.errorf(device.ErrShape, field.Name, "dimension %d is %d, not %d: its shape is %s", axis, n, d.Size, f.shapeText(field))
+		case d.Symbol < 0:
+		case dims[d.Symbol] == unknown:
+			dims[d.Symbol] = int32(n)
+		case dims[d.Symbol] != int32(n):
+			return f.errorf(device.ErrShape, field.Name, "%s (dimension %d) is %d, but %s has %s = %d", f.Symbols[d.Symbol], axis, n,
+				f.firstWith(d.Symbol, tensors), f.Symbols[d.Symbol], dims[d.Symbol])
+		}
+	}
+	return nil
+}
+
+// strides checks that elements are where the kernel looks, and that no two elements of an output are one.
+func (f *Family) strides(field *Field, t device.Tensor) error {
+	last := t.Rank() - 1
+	if last >= 0 && !field.Strided && t.Dim(last) > 1 && t.Stride(last) != 1 {
+		return f.errorf(ErrStride, field.Name, "the last stride is %d, not 1; copy it, or tag the argument strided", t.Stride(last))
+	}
+	if !field.Written {
+		return nil
+	}
+	for axis := range t.Rank() {
+		if t.Dim(axis) > 1 && t.Stride(axis) == 0 {
+			return f.errorf(ErrStride, field.Name, "stride %d of an output is 0: its elements would overlap", axis)
+		}
+	}
+	return nil
+}
+
+// pick chooses the first config that the target, the types and the sizes allow.
+func (f *Family) pick(s *device.Stream, tensors []device.Tensor, dims []int32) (int, error) {
+	target := s.Device().Target().Name
+	runs, typed := false, false
+	for i := range f.Configs {
+		c := &f.Configs[i]
+		if !slices.Contains(c.Kernel.Targets, target) {
+			continue
+		}
+		runs = true
+		if !c.takes(tensors) {
+			continue
+		}
+		typed = true
+		if c.holds(dims) {
+			return i, nil
+		}
+	}
+	switch {
+	case !runs:
+		return 0, f.noTarget(target)
+	case !typed:
+		return 0, f.noTypes(target, tensors)
+	}
+	return 0, f.noRoom(target, tensors, dims)
+}
+
+// takes reports whether the types fit; unset tensors have none.
+func (c *Config) takes(tensors []device.Tensor) bool {
+	for i, t := range tensors {
+		if t.DType() != dtype.Invalid && t.DType() != c.DTypes[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// holds reports whether the sizes are within the capacity.
+func (c *Config) holds(dims []int32) bool {
+	for i, most := range c.Max {
+		if most > 0 && int(dims[i]) > most {
+			return false
+		}
+	}
+	return true
+}

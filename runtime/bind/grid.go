@@ -1,0 +1,61 @@
+package bind
+
+import "github.com/gotile/gotile/runtime/device"
+
+// Work is the number of blocks that find work in a loop of n iterations, step at a time: ceil(n/step), 0 where n is
+// negative.
+func Work(n int32, step int) int {
+	if n <= 0 {
+		return 0
+	}
+	return (int(n)-1)/step + 1
+}
+
+// Quo is the kernel's division: truncated, all ones for a zero divisor.
+func Quo(a, b int32) int32 {
+	if b == 0 {
+		return -1
+	}
+	return a / b
+}
+
+// Rem is the kernel's remainder: the sign of the dividend, a for a zero divisor.
+func Rem(a, b int32) int32 {
+	if b == 0 {
+		return a
+	}
+	return a % b
+}
+
+// Grid loads a config's kernel on the stream's device and gives the grid of a launch: the Blocks dimension where the
+// kernel asks for exactly as many, otherwise as many blocks as find work and are resident at once. A grid of 0 means
+// that there is nothing to launch; nothing is loaded then.
+func (f *Family) Grid(s *device.Stream, config int, dims []int32, work int) (*device.Func, int, error) {
+	c := &f.Configs[config]
+	if c.Exact {
+		work = int(dims[c.Blocks])
+	}
+	if work == 0 {
+		return nil, 0, nil
+	}
+	fn, err := s.Device().Load(c.Kernel)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !c.Exact {
+		work = max(1, min(work, fn.Blocks()))
+	}
+	return fn, work, nil
+}
+
+// Resident is the number of blocks of a launch whose grid is free: as many as find work and are resident at once.
+func (f *Family) Resident(s *device.Stream, config, work int) (int, error) {
+	if work == 0 {
+		return 0, nil
+	}
+	fn, err := s.Device().Load(f.Configs[config].Kernel)
+	if err != nil {
+		return 0, err
+	}
+	return max(1, min(work, fn.Blocks())), nil
+}

@@ -1,0 +1,43 @@
+package device
+
+import (
+	"context"
+	"time"
+)
+
+// backend is what differs between the simulator and a GPU. Handles and addresses are numbers that the backend made.
+// Its errors say what failed; the Device adds where. It is safe for concurrent use, and a handle is used by one
+// goroutine at a time.
+type backend interface {
+	alloc(bytes int) (uint64, error) // bytes > 0
+	free(addr uint64) error
+
+	newStream() (uint64, error)
+	freeStream(s uint64) error
+	sync(ctx context.Context, s uint64) error
+
+	// Copies are in stream order; host slices stay untouched until the stream is synchronised.
+	copyIn(s, dst uint64, src []byte) error
+	copyOut(s uint64, dst []byte, src uint64) error
+	copy(s, dst, src uint64, bytes int) error
+	fill(s, dst uint64, value byte, bytes int) error
+
+	record(s uint64) (event uint64, err error)
+	freeEvent(e uint64) error
+	wait(s, e uint64) error
+	syncEvent(ctx context.Context, e uint64) error
+	elapsed(from, to uint64) (time.Duration, error)
+
+	load(k *Kernel) (function, error)
+	// compiler is the version of the compiler in use; empty where there is none.
+	compiler() string
+	close() error
+}
+
+// function is a loaded kernel.
+type function interface {
+	// launch runs the kernel on grid > 0 blocks; args may be reused when it returns.
+	launch(s uint64, grid int, args []byte) error
+	blocks() int
+	close() error
+}

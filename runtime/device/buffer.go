@@ -1,0 +1,68 @@
+package device
+
+import (
+	"fmt"
+	"runtime"
+)
+
+// Buffer is a range of a device's memory, at least 256-byte aligned. Its contents start out undefined (on `sim`: NaN
+// in every float type). The owner closes it; one that is dropped instead is logged and given back later.
+type Buffer struct {
+	h       *handle
+	cleanup runtime.Cleanup
+}
+
+// Alloc reserves bytes of device memory. 0 bytes are fine: such a buffer has address 0. Too many are ErrOutOfMemory.
+func (d *Device) Alloc(bytes int) (*Buffer, error) {
+	if bytes < 0 {
+		return nil, fmt.Errorf("device: %s: allocation of %d bytes: %w", d.name, bytes, ErrShape)
+	}
+	d.Drain()
+	release, err := d.use()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	var addr uint64
+	if bytes > 0 {
+		if addr, err = d.back.alloc(bytes); err != nil {
+			return nil, d.fail("Alloc", fmt.Errorf("%d bytes: %w", bytes, err))
+		}
+	}
+	b := &Buffer{h: d.track(bufferHandle, addr, bytes)}
+	b.cleanup = runtime.AddCleanup(b, leaked, b.h)
+	return b, nil
+}
+
+// Bytes is the size.
+func (b *Buffer) Bytes() int { return b.h.bytes }
+
+// Addr is the address on the device.
+func (b *Buffer) Addr() uint64 { return b.h.raw }
+
+// Device owns the memory.
+func (b *Buffer) Device() *Device { return b.h.d }
+
+// Closed reports whether the memory was given back.
+func (b *Buffer) Closed() bool { return b.h.closed.Load() }
+
+// Close gives the memory back, after what is under way on the device. Closing twice is fine.
+func (b *Buffer) Close() error {
+	b.cleanup.Stop()
+	return b.h.close()
+}
+
+// check says why a range of the buffer cannot be used by a stream of d.
+func (b *Buffer) check(d *Device, offset, bytes int) error {
+	switch {
+	case b == nil:
+		return fmt.Errorf("device: %s: nil buffer: %w", d.name, ErrClosed)
+	case b.h.d != d:
+		return fmt.Errorf("device: %s: buffer of %s: %w", d.name, b.h.d.name, ErrWrongDevice)
+	case b.Closed():
+		return fmt.Errorf("device: %s: buffer of %d bytes: %w", d.name, b.h.bytes, ErrClosed)
+	case offset < 0 || bytes < 0 || offset > b.h.bytes || bytes > b.h.bytes-offset:
+		return fmt.Errorf("device: %s: %d bytes from byte %d on of a buffer of %d: %w", d.name, bytes, offset, b.h.bytes, ErrShape)
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/gotile/gotile/runtime/driver"
+)
+
+// cudaFunc is a kernel in a loaded module.
+type cudaFunc struct {
+	ctx      driver.Context
+	module   driver.Module
+	fn       driver.Function
+	config   driver.LaunchConfig // but for grid and stream
+	resident int
+}
+
+func (c *cuda) load(k *Kernel) (function, error) {
+	n, err := c.nvrtc()
+	if err != nil {
+		return nil, err
+	}
+	image, err := c.cache.get(cacheKey(k.Source, n.options(), c.target.Arch, n.version()), func() ([]byte, error) {
+		return n.compile(k, c.target.Arch)
+	})
+	if err != nil {
+		return nil, err
+	}
+	m, err := c.ctx.LoadModule(image)
+	if err != nil {
+		return nil, err
+	}
+	f := &cudaFunc{ctx: c.ctx, module: m, config: driver.LaunchConfig{Block: [3]uint32{uint32(k.Threads), 1, 1}, Shared: uint32(k.Shared)}}
+	if err := f.prepare(k, c.sms); err != nil {
+		return nil, errors.Join(err, c.ctx.UnloadModule(m))
+	}
+	return f, nil
+}
+
+// defaultShared is the dynamic shared memory that a kernel can have without asking, in bytes.
+const defaultShared = 48 << 10
+
+// prepare finds the entry point, asks for its shared memory and counts the blocks the device holds.
+func (f *cudaFunc) prepare(k *Kernel, sms int) error {
+	var err error
+	if f.fn, err = f.ctx.Function(f.module, k.Name); err != nil {
+		return err
+	}
+	if k.Shared > defaultShared {
+		if err := f.ctx.SetFunctionAttribute(f.fn, driver.MaxDynamicShared, k.Shared); err != nil {
+			return err
+		}
+	}
+	perSM, err := f.ctx.MaxActiveBlocks(f.fn, k.Threads, k.Shared)
+	if err != nil {
+		return err
+	}
+	if perSM == 0 {
+		return fmt.Errorf("an SM cannot hold a block of %d threads with %d bytes of shared memory and this many registers: %w", k.Threads, k.Shared, ErrTarget)
+	}
+	f.resident = perSM * sms
+	return nil
+}
+
+func (f *cudaFunc) launch(s uint64, grid int, args []byte) error {
+	c := f.config
+	c.Grid, c.Stream = [3]uint32{uint32(grid), 1, 1}, driver.Stream(s)
+	return f.ctx.Launch(f.fn, c, unsafe.Pointer(unsafe.SliceData(args)))
+}
+
+func (f *cudaFunc) blocks() int  { return f.resident }
+func (f *cudaFunc) close() error { return f.ctx.UnloadModule(f.module) }

@@ -1,0 +1,237 @@
+// Package device runs kernels: on an NVIDIA GPU ("cuda:0") or on the simulator ("sim"), behind one API.
+//
+// A Device owns memory (Buffer, seen through Tensor), queues (Stream), points in time (Event) and loaded kernels
+// (Func). It is safe for concurrent use. A Stream is not: use from two goroutines at once is refused with
+// ErrConcurrent. Nothing here prints; WithLogger gives it a logger.
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gotile/gotile/internal/env"
+	"github.com/gotile/gotile/internal/target"
+	"github.com/gotile/gotile/runtime/driver"
+)
+
+// GenV1 is the version of what generated files expect of this package. They hold `const _ = device.GenV1`: when an
+// incompatible change removes it, stale generated code fails to compile by name.
+const GenV1 = 1
+
+// Kind says what executes kernels.
+type Kind string
+
+// The kinds of devices.
+const (
+	Sim  Kind = "sim"
+	CUDA Kind = "cuda"
+)
+
+// Device is an open device. Its methods are safe for concurrent use.
+type Device struct {
+	name   string
+	kind   Kind
+	target *target.Target
+	info   Info
+	log    *slog.Logger
+	back   backend
+	stream *Stream
+
+	life   sync.RWMutex // held for reading by what creates and destroys; for writing by Close
+	closed bool
+	sticky atomic.Pointer[Error] // the error after which the device is lost
+
+	mu    sync.Mutex
+	live  map[*handle]struct{} // everything to give back
+	leaks []*handle            // found unreachable by the garbage collector, not yet given back
+
+	funcs  sync.Map // *Kernel -> *loading
+	counts sync.Map // kernel name -> *atomic.Int64
+}
+
+// config is what options set.
+type config struct {
+	log    *slog.Logger
+	target string
+	sim    SimConfig
+	ctx    context.Context
+	driver func() (driver.Driver, error)
+	nvrtc  func() (compiler, error)
+}
+
+// Option is a choice of Open and Default.
+type Option func(*config)
+
+// WithLogger sets where the device reports what is no error: leaks, an unusable cache. The default drops it.
+func WithLogger(l *slog.Logger) Option { return func(c *config) { c.log = l } }
+
+// WithTarget sets what kernels are lowered and compiled for, where that is not the device's own architecture (on
+// `sim`, where it is not sm_90a). "sm_90a-as-120" runs the kernels of sm_120a, with its 99 KB of shared memory, on
+// sm_90a.
+func WithTarget(name string) Option { return func(c *config) { c.target = name } }
+
+// WithSim sets up the simulated device; other devices ignore it.
+func WithSim(s SimConfig) Option { return func(c *config) { c.sim = s } }
+
+// WithContext ends simulated launches when ctx is done. Launches on a GPU cannot be ended.
+func WithContext(ctx context.Context) Option { return func(c *config) { c.ctx = ctx } }
+
+func newConfig(opts []Option) *config {
+	c := &config{log: slog.New(slog.DiscardHandler), ctx: context.Background(), driver: driver.Open, nvrtc: openNVRTC}
+	for _, o := range opts {
+		o(c)
+	}
+	return c
+}
+
+// Open opens a device by name: "sim", or "cuda:N" with N from 0. A device that does not exist is ErrNoDevice, on
+// platforms without CUDA errors.ErrUnsupported too.
+func Open(name string, opts ...Option) (*Device, error) {
+	return open(name, newConfig(opts))
+}
+
+func open(name string, c *config) (*Device, error) {
+	d := &Device{name: name, log: c.log, live: map[*handle]struct{}{}}
+	var err error
+	if ordinal, ok := strings.CutPrefix(name, "cuda:"); ok {
+		n, convErr := strconv.Atoi(ordinal)
+		if convErr != nil || n < 0 || ordinal != strconv.Itoa(n) {
+			return nil, fmt.Errorf("device: %q: what follows cuda: is not a number", name)
+		}
+		d.kind = CUDA
+		err = d.openCUDA(n, c)
+	} else if name == "sim" {
+		d.kind = Sim
+		err = d.openSim(c)
+	} else {
+		return nil, fmt.Errorf("device: unknown device %q; there are sim and cuda:N (cuda:0 is the first GPU)", name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("device: %s: %w", name, err)
+	}
+	if d.stream, err = d.newStream(); err != nil {
+		d.back.close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// Default opens the device that GOTILE_DEVICE names; without it cuda:0 if there is one, else sim.
+func Default(opts ...Option) (*Device, error) { return openDefault(newConfig(opts)) }
+
+func openDefault(c *config) (*Device, error) {
+	if name := env.Get(env.Device); name != "" {
+		d, err := open(name, c)
+		if err != nil {
+			return nil, fmt.Errorf("%w (chosen by %s)", err, env.Device)
+		}
+		return d, nil
+	}
+	d, err := open("cuda:0", c)
+	if err == nil || !errors.Is(err, ErrNoDevice) {
+		return d, err
+	}
+	c.log.Info("no GPU: using the simulator", "reason", err)
+	return open("sim", c)
+}
+
+// List names the devices that Open can open: GPUs first, sim last.
+func List() []string { return list(driver.Open) }
+
+func list(open func() (driver.Driver, error)) []string {
+	var out []string
+	if drv, err := open(); err == nil {
+		if n, err := drv.DeviceCount(); err == nil {
+			for i := range n {
+				out = append(out, fmt.Sprintf("cuda:%d", i))
+			}
+		}
+	}
+	return append(out, "sim")
+}
+
+// Name is what Open was given: "sim", "cuda:0".
+func (d *Device) Name() string { return d.name }
+
+// Kind says what executes kernels.
+func (d *Device) Kind() Kind { return d.kind }
+
+// Target is what kernels are lowered and compiled for.
+func (d *Device) Target() *target.Target { return d.target }
+
+// Stream is the device's default stream. It is one stream like any other: goroutines that launch at the same time
+// need streams of their own.
+func (d *Device) Stream() *Stream { return d.stream }
+
+// Launches counts the launches since the device was opened, by kernel name. Launches that failed and launches of 0
+// blocks are not counted.
+func (d *Device) Launches() map[string]int {
+	out := map[string]int{}
+	d.counts.Range(func(name, n any) bool {
+		if v := n.(*atomic.Int64).Load(); v > 0 {
+			out[name.(string)] = int(v)
+		}
+		return true
+	})
+	return out
+}
+
+// Close waits for what the device's streams do, then gives back everything the device owns; buffers, streams and
+// functions refuse to be used from then on. Closing twice is fine.
+func (d *Device) Close() error {
+	d.life.Lock()
+	defer d.life.Unlock()
+	if d.closed {
+		return nil
+	}
+	d.closed = true
+	var errs []error
+	handles := d.takeAll()
+	for _, h := range handles {
+		if h.kind != streamHandle {
+			continue
+		}
+		h.busy.lock()
+		h.closed.Store(true)
+		errs = append(errs, d.back.sync(context.Background(), h.raw))
+		h.busy.unlock()
+	}
+	for _, h := range handles {
+		h.closed.Store(true)
+		errs = append(errs, d.giveBack(h))
+	}
+	d.funcs.Range(func(_, l any) bool {
+		if f := l.(*loading).f.Load(); f != nil {
+			errs = append(errs, f.fn.close())
+		}
+		return true
+	})
+	errs = append(errs, d.back.close())
+	if d.sticky.Load() != nil {
+		return nil // the device is lost, as its user knows: giving back cannot succeed
+	}
+	if err := errors.Join(errs...); err != nil {
+		return d.fail("Close", err)
+	}
+	return nil
+}
+
+// use holds the device open; the caller calls the function it returns.
+func (d *Device) use() (release func(), err error) {
+	d.life.RLock()
+	if d.closed {
+		d.life.RUnlock()
+		return nil, fmt.Errorf("device: %s: %w", d.name, ErrClosed)
+	}
+	if e := d.sticky.Load(); e != nil {
+		d.life.RUnlock()
+		return nil, e
+	}
+	return d.life.RUnlock, nil
+}

@@ -1,0 +1,378 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/env"
+	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/thr"
+	"github.com/gotile/gotile/runtime/driver"
+	"github.com/gotile/gotile/runtime/driver/fake"
+)
+
+// scaleArgs is the argument struct of the test kernel: y[i] = a*x[i] for i < n, one element a thread.
+type scaleArgs struct {
+	x, y uint64
+	a    float32
+	n    int32
+}
+
+const scaleSource = `
+struct scale_args { const float *x; float *y; float a; int n; };
+extern "C" __global__ void scale(const __grid_constant__ scale_args p) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < p.n) p.y[i] = p.a * p.x[i];
+}
+`
+
+const scaleThreads = 64
+
+// scaleKernel makes the kernel afresh; a *Kernel is the identity that Load remembers.
+func scaleKernel() *Kernel {
+	return &Kernel{Name: "scale", Source: scaleSource, Threads: scaleThreads, ArgBytes: int(unsafe.Sizeof(scaleArgs{})),
+		Build: func() (Program, error) { return scaleProgram{}, nil }}
+}
+
+// scaleProgram lowers the kernel by hand.
+type scaleProgram struct{}
+
+func (scaleProgram) Lower(target string) (*thr.Kernel, error) {
+	x := &thr.Arg{Name: "x", Kind: thr.ArgPointer, Type: thr.Type{DT: dtype.F32, Ptr: true, Const: true}}
+	y := &thr.Arg{Name: "y", Kind: thr.ArgPointer, Type: thr.Type{DT: dtype.F32, Ptr: true}, Offset: 8}
+	a := &thr.Arg{Name: "a", Kind: thr.ArgScalar, Type: thr.Val(dtype.F32), Offset: 16}
+	n := &thr.Arg{Name: "n", Kind: thr.ArgDim, Type: thr.Val(dtype.I32), Offset: 20}
+	i, v := &thr.Local{Name: "i", Type: thr.Val(dtype.I32)}, &thr.Local{Name: "v", Type: thr.Val(dtype.F32)}
+	at := thr.At{Pos: ir.Here(0)}
+	i32 := func(op ir.Op, args ...thr.Expr) thr.Expr {
+		return thr.Apply{Op: op, T: dtype.I32, R: dtype.I32, Args: args}
+	}
+	first := i32(ir.Mul, thr.Call{Fn: thr.BlockX, R: dtype.I32}, thr.Const{DT: dtype.I32, Bits: scaleThreads})
+	in := thr.Apply{Op: ir.Lt, T: dtype.I32, R: dtype.Bool, Args: []thr.Expr{thr.Ref{Local: i}, thr.ArgRef{Arg: n}}}
+	element := func(p *thr.Arg) thr.Expr {
+		wide := thr.Apply{Op: ir.Cast, T: dtype.I32, R: dtype.I64, Args: []thr.Expr{thr.Ref{Local: i}}}
+		return thr.PtrAdd{Base: thr.ArgRef{Arg: p}, Index: wide}
+	}
+	scaled := thr.Apply{Op: ir.Mul, T: dtype.F32, R: dtype.F32, Args: []thr.Expr{thr.ArgRef{Arg: a}, thr.Ref{Local: v}}}
+	return &thr.Kernel{
+		Name: "scale", IR: &ir.Kernel{Name: "scale"}, Target: target, Threads: scaleThreads, Args: []*thr.Arg{x, y, a, n}, ArgBytes: 24,
+		Body: []thr.Stmt{
+			thr.Decl{At: at, Local: i, Init: i32(ir.Add, first, thr.Call{Fn: thr.TID, R: dtype.I32})},
+			thr.Decl{At: at, Local: v},
+			thr.Load{At: at, Space: thr.Global, Dst: v, Bytes: 4, Addr: element(x), Pred: in},
+			thr.Store{At: at, Space: thr.Global, Value: scaled, Bytes: 4, Addr: element(y), Pred: in},
+		},
+	}, nil
+}
+
+// newFake is a driver whose modules hold the test kernel.
+func newFake(devices ...fake.Device) *fake.Driver {
+	var drv *fake.Driver
+	scale := func(c driver.LaunchConfig, args unsafe.Pointer) driver.Result {
+		a := (*scaleArgs)(args)
+		x, y := drv.Bytes(driver.Ptr(a.x), 4*int(a.n)), drv.Bytes(driver.Ptr(a.y), 4*int(a.n))
+		if (x == nil || y == nil) && a.n > 0 {
+			return driver.IllegalAddress
+		}
+		for i := range min(int(a.n), int(c.Grid[0]*c.Block[0])) {
+			*(*float32)(unsafe.Pointer(&y[4*i])) = a.a * *(*float32)(unsafe.Pointer(&x[4*i]))
+		}
+		return driver.Success
+	}
+	drv = fake.New(map[string]fake.Kernel{"scale": scale}, devices...)
+	return drv
+}
+
+// fakeCompiler counts compilations; what it makes depends on source and architecture.
+type fakeCompiler struct {
+	compiled atomic.Int64
+	arch     atomic.Value
+	err      error
+	suffix   string // of the version
+	extra    string // options
+}
+
+func (c *fakeCompiler) version() string { return "13.0" + c.suffix }
+func (c *fakeCompiler) options() string { return "--fmad=false" + c.extra }
+func (c *fakeCompiler) compile(k *Kernel, arch string) ([]byte, error) {
+	c.compiled.Add(1)
+	c.arch.Store(arch)
+	return []byte("\x7fELF " + arch + k.Source), c.err
+}
+
+// withFake is the option that puts a fake driver and compiler in.
+func withFake(drv *fake.Driver, comp *fakeCompiler) Option {
+	return func(c *config) {
+		c.driver = func() (driver.Driver, error) { return drv, nil }
+		c.nvrtc = func() (compiler, error) { return comp, nil }
+	}
+}
+
+// openFake opens cuda:0 of a fake driver, with a cache of its own.
+func openFake(t *testing.T, drv *fake.Driver, opts ...Option) *Device {
+	t.Helper()
+	t.Setenv(env.Cache, t.TempDir())
+	return opened(t, "cuda:0", append([]Option{withFake(drv, &fakeCompiler{})}, opts...)...)
+}
+
+// opened opens a device for the length of a test.
+func opened(t *testing.T, name string, opts ...Option) *Device {
+	t.Helper()
+	d := must(Open(name, opts...))
+	t.Cleanup(func() { ok(t, d.Close()) })
+	return d
+}
+
+// each runs a test on every device: the simulator, a GPU of a fake driver, and the GPU of this machine.
+func each(t *testing.T, test func(t *testing.T, d *Device)) {
+	t.Run("sim", func(t *testing.T) { test(t, opened(t, "sim")) })
+	t.Run("fake", func(t *testing.T) { test(t, openFake(t, newFake(fake.H200))) })
+	t.Run("cuda", func(t *testing.T) {
+		d, err := Open("cuda:0")
+		if errors.Is(err, ErrNoDevice) {
+			t.Skip("no GPU: ", err)
+		}
+		ok(t, err)
+		t.Cleanup(func() { ok(t, d.Close()) })
+		test(t, d)
+	})
+}
+
+// must is for calls whose failure a test cannot go on from and does not expect.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func ok(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// is demands an error that matches target and whose text has the words.
+func is(t *testing.T, err, target error, words ...string) {
+	t.Helper()
+	if !errors.Is(err, target) {
+		t.Errorf("error %v, want one that is %q", err, target)
+		return
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("error %q lacks %q", err, w)
+		}
+	}
+}
+
+var background = context.Background()
+
+func TestLaunch(t *testing.T) {
+	each(t, func(t *testing.T, d *Device) {
+		s, f := d.Stream(), must(d.Load(scaleKernel()))
+		for _, n := range []int{1, 63, 64, 65, 1000} {
+			x, y := must(NewTensor(d, dtype.F32, n)), must(NewTensor(d, dtype.F32, n))
+			in := make([]float64, n)
+			for i := range in {
+				in[i] = float64(i)
+			}
+			ok(t, UploadFloats(s, x, in))
+			a := scaleArgs{x.Addr(), y.Addr(), -0.5, int32(n)}
+			ok(t, s.Launch(f, (n+scaleThreads-1)/scaleThreads, unsafe.Pointer(&a)))
+			a = scaleArgs{} // Launch has copied it
+			ok(t, s.Sync(background))
+			for i, v := range must(DownloadFloats(s, y)) {
+				if v != -0.5*float64(i) {
+					t.Fatalf("n = %d: y[%d] = %v", n, i, v)
+				}
+			}
+			ok(t, x.Close())
+			ok(t, y.Close())
+		}
+		if got := d.Launches(); len(got) != 1 || got["scale"] != 5 {
+			t.Errorf("launches %v, want 5 of scale", got)
+		}
+		if f.Blocks() < d.Info().SMs || f.Blocks()%d.Info().SMs != 0 {
+			t.Errorf("%d blocks on %d SMs", f.Blocks(), d.Info().SMs)
+		}
+	})
+}
+
+func TestLaunchRefuses(t *testing.T) {
+	other := opened(t, "sim")
+	each(t, func(t *testing.T, d *Device) {
+		s, f := d.Stream(), must(d.Load(scaleKernel()))
+		a := scaleArgs{}
+		args := unsafe.Pointer(&a)
+		ok(t, s.Launch(f, 0, args))
+		is(t, s.Launch(f, -1, args), ErrShape, "scale", "-1 blocks")
+		is(t, s.Launch(f, 1<<31, args), ErrShape, "2147483648 blocks")
+		is(t, s.Launch(must(other.Load(scaleKernel())), 1, args), ErrWrongDevice, "scale")
+		if err := s.Launch(f, 1, nil); err == nil || !strings.Contains(err.Error(), "24 bytes of arguments") {
+			t.Errorf("no arguments: %v", err)
+		}
+		if err := s.Launch(nil, 1, args); err == nil {
+			t.Error("a nil Func is accepted")
+		}
+		if got := d.Launches(); len(got) != 0 {
+			t.Errorf("launches %v are counted", got)
+		}
+	})
+}
+
+func TestLaunchAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("testing.AllocsPerRun is wrong under -race")
+	}
+	d := openFake(t, newFake(fake.H200))
+	k := scaleKernel()
+	x := must(NewTensor(d, dtype.F32, scaleThreads))
+	ok(t, UploadFloats(d.Stream(), x, make([]float64, scaleThreads)))
+	if n := testing.AllocsPerRun(1000, func() {
+		f, err := d.Load(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := scaleArgs{x: x.Addr(), y: x.Addr(), a: 2, n: scaleThreads}
+		if err := d.Stream().Launch(f, 1, unsafe.Pointer(&a)); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations a launch", n)
+	}
+}
+
+func TestInfo(t *testing.T) {
+	d := openFake(t, newFake(fake.H200))
+	got := d.Info()
+	got.Driver = "" // of the machine that the test runs on
+	want := Info{Name: "NVIDIA H200", GPU: "h200", Major: 9, SMs: 132, Memory: fake.H200.Memory, SharedPerBlock: 227 << 10, CUDA: "13.0", NVRTC: "13.0"}
+	if got != want {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	if d.Target().Name != "sm_90a" || d.Kind() != CUDA || d.Name() != "cuda:0" {
+		t.Errorf("%s %s %s", d.Target().Name, d.Kind(), d.Name())
+	}
+	s := opened(t, "sim", WithTarget("sm_120a"), WithSim(SimConfig{SMs: 3, BlocksPerSM: 5}))
+	if i := s.Info(); i.GPU != "sim" || i.Major != 12 || i.SMs != 3 || i.SharedPerBlock != 99<<10 || s.Kind() != Sim {
+		t.Errorf("sim: %+v", i)
+	}
+	if n := must(s.Load(scaleKernel())).Blocks(); n != 15 {
+		t.Errorf("%d blocks on the simulator, want 3*5", n)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	noLibrary := func(c *config) {
+		c.driver = func() (driver.Driver, error) { return nil, fmt.Errorf("x: %w", driver.ErrNoLibrary) }
+	}
+	broken := func(c *config) {
+		c.driver = func() (driver.Driver, error) {
+			return nil, &driver.Error{Call: "cuInit", Code: 803, Name: "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"}
+		}
+	}
+	old := fake.H200
+	old.Major, old.Minor = 7, 5
+	for _, c := range []struct {
+		name   string
+		opt    Option
+		target error
+		words  string
+	}{
+		{"cuda:0", noLibrary, ErrNoDevice, "no NVIDIA driver"},
+		{"cuda:1", withFake(newFake(fake.H200), nil), ErrNoDevice, "shows 1 GPUs"},
+		{"cuda:0", withFake(newFake(), nil), ErrNoDevice, "shows 0 GPUs"},
+		{"cuda:0", withFake(newFake(old), nil), ErrTarget, "7.5"},
+		{"cuda:0", broken, driver.Result(803), "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
+	} {
+		_, err := Open(c.name, c.opt)
+		is(t, err, c.target, c.words)
+	}
+	for name, want := range map[string]string{"cuda": "cuda:N", "gpu": "cuda:N", "": "cuda:N", "cuda:": "number", "cuda:-1": "number", "cuda:01": "number"} {
+		if _, err := Open(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Open(%q): %v", name, err)
+		}
+	}
+	if _, err := Open("sim", WithTarget("sm_91")); err == nil || !strings.Contains(err.Error(), "sm_90a") {
+		t.Errorf("unknown target: %v", err)
+	}
+	_, err := Open("cuda:0", withFake(newFake(fake.H200), nil), WithTarget("sm_120a"))
+	is(t, err, ErrTarget, "sm_120a", "9.0")
+	if _, err := Open("sim", WithSim(SimConfig{SMs: -1})); !errors.Is(err, ErrShape) {
+		t.Errorf("-1 SMs: %v", err)
+	}
+}
+
+func TestDefaultAndList(t *testing.T) {
+	t.Setenv(env.Cache, "off")
+	t.Setenv(env.Device, "")
+	kind := func(opts ...Option) string {
+		d, err := Default(opts...)
+		if err != nil {
+			return err.Error()
+		}
+		defer d.Close()
+		return d.Name()
+	}
+	gpu, none := withFake(newFake(fake.H200, fake.H200), &fakeCompiler{}), withFake(newFake(), nil)
+	if got := kind(gpu); got != "cuda:0" {
+		t.Errorf("with a GPU: %s", got)
+	}
+	if got := kind(none); got != "sim" {
+		t.Errorf("without a GPU: %s", got)
+	}
+	t.Setenv(env.Device, "cuda:1")
+	if got := kind(gpu); got != "cuda:1" {
+		t.Errorf("with %s=cuda:1: %s", env.Device, got)
+	}
+	if got := kind(none); !strings.Contains(got, env.Device) {
+		t.Errorf("with %s=cuda:1 and no GPU: %s", env.Device, got)
+	}
+	drv := newFake(fake.H200, fake.H200)
+	if got := list(func() (driver.Driver, error) { return drv, nil }); !slices.Equal(got, []string{"cuda:0", "cuda:1", "sim"}) {
+		t.Errorf("list %v", got)
+	}
+	// A GPU that is there but broken must not turn into a slow success.
+	drv.Fail("cuDevicePrimaryCtxRetain", 1, driver.LaunchFailed)
+	t.Setenv(env.Device, "")
+	if got := kind(withFake(drv, nil)); !strings.Contains(got, "cuDevicePrimaryCtxRetain") {
+		t.Errorf("with a broken GPU: %s", got)
+	}
+}
+
+func TestClose(t *testing.T) {
+	drv := newFake(fake.H200)
+	t.Setenv(env.Cache, t.TempDir())
+	d := must(Open("cuda:0", withFake(drv, &fakeCompiler{})))
+	f, b, s := must(d.Load(scaleKernel())), must(d.Alloc(8)), must(d.NewStream())
+	e := must(s.Record())
+	ok(t, d.Close())
+	ok(t, d.Close())
+	if live := drv.Live(); len(live) != 0 {
+		t.Errorf("not given back: %v", live)
+	}
+	var a scaleArgs
+	_, err := d.Alloc(8)
+	is(t, err, ErrClosed)
+	_, err = d.NewStream()
+	is(t, err, ErrClosed)
+	_, err = d.Load(scaleKernel())
+	is(t, err, ErrClosed)
+	_, err = s.Record()
+	is(t, err, ErrClosed)
+	is(t, s.Launch(f, 1, unsafe.Pointer(&a)), ErrClosed)
+	is(t, d.Stream().Sync(background), ErrClosed)
+	is(t, e.Sync(background), ErrClosed)
+	for _, err := range []error{b.Close(), s.Close(), e.Close()} {
+		ok(t, err) // closing late is fine
+	}
+}

@@ -1,0 +1,94 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+)
+
+// Event is a point in a stream's work. Its methods are safe for concurrent use; the owner closes it.
+type Event struct {
+	h       *handle
+	cleanup runtime.Cleanup
+}
+
+// Record marks the present end of the stream's work.
+func (s *Stream) Record() (*Event, error) {
+	release, err := s.d.use()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := s.enter("Record"); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	raw, err := s.d.back.record(s.h.raw)
+	if err != nil {
+		return nil, s.fail("Record", err)
+	}
+	e := &Event{h: s.d.track(eventHandle, raw, 0)}
+	e.cleanup = runtime.AddCleanup(e, leaked, e.h)
+	return e, nil
+}
+
+// Wait makes what is queued on the stream from now on wait for an event of the same device.
+func (s *Stream) Wait(e *Event) error {
+	if err := s.enter("Wait"); err != nil {
+		return err
+	}
+	defer s.leave()
+	if e.h.d != s.d {
+		return fmt.Errorf("device: %s: Wait for an event of %s: %w", s.d.name, e.h.d.name, ErrWrongDevice)
+	}
+	return e.with("Wait", func() error { return s.d.back.wait(s.h.raw, e.h.raw) })
+}
+
+// Sync waits until the event has happened; when ctx is cancelled the wait is abandoned.
+func (e *Event) Sync(ctx context.Context) error {
+	return e.with("Sync", func() error { return e.h.d.back.syncEvent(ctx, e.h.raw) })
+}
+
+// Since is the time between an earlier event and e, with a resolution of half a microsecond. Both must have happened.
+func (e *Event) Since(start *Event) (time.Duration, error) {
+	if start.h.d != e.h.d {
+		return 0, fmt.Errorf("device: %s: Since an event of %s: %w", e.h.d.name, start.h.d.name, ErrWrongDevice)
+	}
+	if start.h.closed.Load() {
+		return 0, fmt.Errorf("device: %s: Since an event: %w", e.h.d.name, ErrClosed)
+	}
+	var t time.Duration
+	err := e.with("Since", func() (err error) {
+		t, err = e.h.d.back.elapsed(start.h.raw, e.h.raw)
+		return err
+	})
+	return t, err
+}
+
+// Close gives the event back. Closing twice is fine.
+func (e *Event) Close() error {
+	e.cleanup.Stop()
+	return e.h.close()
+}
+
+// with runs a call on an open event.
+func (e *Event) with(call string, do func() error) error {
+	d := e.h.d
+	if e.h.closed.Load() {
+		return fmt.Errorf("device: %s: %s of an event: %w", d.name, call, ErrClosed)
+	}
+	if lost := d.sticky.Load(); lost != nil {
+		return lost
+	}
+	err := do()
+	runtime.KeepAlive(e)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("device: %s: wait abandoned: %w", d.name, err)
+	}
+	return d.keep(&Error{Call: call, Async: true, Err: err})
+}

@@ -1,0 +1,174 @@
+package device
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// handleKind says how a handle is given back.
+type handleKind uint8
+
+const (
+	bufferHandle handleKind = iota
+	eventHandle
+	streamHandle
+)
+
+func (k handleKind) String() string { return [...]string{"buffer", "event", "stream"}[k] }
+
+// handle is what a Buffer, Event or Stream owns of the backend. It outlives its owner: when the garbage collector
+// finds the owner unreachable, the handle is what is left to give back. So it must not point to the owner.
+type handle struct {
+	d      *Device
+	kind   handleKind
+	raw    uint64
+	bytes  int // of buffers
+	closed atomic.Bool
+	busy   flag // streams: held by the call under way
+	pcs    [12]uintptr
+	depth  int
+}
+
+// flag is held by one goroutine at a time.
+type flag struct{ held atomic.Bool }
+
+func (f *flag) tryLock() bool { return f.held.CompareAndSwap(false, true) }
+func (f *flag) unlock()       { f.held.Store(false) }
+
+// lock waits; only closing does.
+func (f *flag) lock() {
+	for !f.tryLock() {
+		time.Sleep(10 * time.Microsecond)
+	}
+}
+
+// track registers a handle with the position of the caller outside this package.
+func (d *Device) track(kind handleKind, raw uint64, bytes int) *handle {
+	h := &handle{d: d, kind: kind, raw: raw, bytes: bytes}
+	h.depth = runtime.Callers(3, h.pcs[:])
+	d.mu.Lock()
+	d.live[h] = struct{}{}
+	d.mu.Unlock()
+	return h
+}
+
+// packagePrefix begins the names of this package's functions.
+var packagePrefix = reflect.TypeFor[Device]().PkgPath() + "."
+
+// origin is where the handle was made: the first frame outside this package, or in its tests.
+func (h *handle) origin() string {
+	frames := runtime.CallersFrames(h.pcs[:h.depth])
+	for {
+		f, more := frames.Next()
+		if f.Function != "" && (!strings.HasPrefix(f.Function, packagePrefix) || strings.HasSuffix(f.File, "_test.go")) {
+			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+		}
+		if !more {
+			return "?"
+		}
+	}
+}
+
+// close gives the handle back, once.
+func (h *handle) close() error {
+	if !h.closed.CompareAndSwap(false, true) {
+		return nil
+	}
+	return h.release()
+}
+
+// release gives a closed handle back.
+func (h *handle) release() error {
+	d := h.d
+	d.life.RLock()
+	defer d.life.RUnlock()
+	d.mu.Lock()
+	_, ours := d.live[h]
+	delete(d.live, h)
+	d.mu.Unlock()
+	if !ours || d.sticky.Load() != nil {
+		return nil // Close has it, or the device is lost with all it held
+	}
+	if err := d.giveBack(h); err != nil {
+		return d.fail("Close", err)
+	}
+	return nil
+}
+
+// giveBack calls the backend.
+func (d *Device) giveBack(h *handle) error {
+	switch h.kind {
+	case streamHandle:
+		return d.back.freeStream(h.raw)
+	case eventHandle:
+		return d.back.freeEvent(h.raw)
+	}
+	if h.bytes == 0 {
+		return nil
+	}
+	return d.back.free(h.raw)
+}
+
+// takeAll empties the list of live handles: events first, then streams, then buffers.
+func (d *Device) takeAll() []*handle {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var out []*handle
+	for _, kind := range []handleKind{eventHandle, streamHandle, bufferHandle} {
+		for h := range d.live {
+			if h.kind == kind {
+				out = append(out, h)
+			}
+		}
+	}
+	clear(d.live)
+	d.leaks = nil
+	return out
+}
+
+// leaked is the cleanup of buffers, streams and events that were dropped without Close. It runs on a goroutine of the
+// runtime at any time, within a graph capture too, so it calls no driver: it queues the handle for Drain.
+func leaked(h *handle) {
+	if !h.closed.CompareAndSwap(false, true) {
+		return
+	}
+	d := h.d
+	d.mu.Lock()
+	d.leaks = append(d.leaks, h)
+	d.mu.Unlock()
+	d.log.Warn("gotile: "+h.kind.String()+" dropped without Close", "device", d.name, "bytes", h.bytes, "made", h.origin())
+}
+
+// Drain gives back what was dropped without Close and has been found by the garbage collector; it returns how many
+// handles. Alloc, NewStream and Stream.Sync call it.
+func (d *Device) Drain() int {
+	d.mu.Lock()
+	leaks := d.leaks
+	d.leaks = nil
+	d.mu.Unlock()
+	if len(leaks) == 0 {
+		return 0
+	}
+	d.life.RLock()
+	defer d.life.RUnlock()
+	n := 0
+	for _, h := range leaks {
+		d.mu.Lock()
+		_, ours := d.live[h]
+		delete(d.live, h)
+		d.mu.Unlock()
+		if !ours || d.sticky.Load() != nil {
+			continue
+		}
+		n++
+		if err := d.giveBack(h); err != nil {
+			d.log.Warn("gotile: a dropped "+h.kind.String()+" could not be given back", "device", d.name, "error", d.fail("Drain", err))
+		}
+	}
+	return n
+}

@@ -1,0 +1,97 @@
+package device
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/gotile/gotile/internal/target"
+)
+
+// Info describes a device.
+type Info struct {
+	Name           string // the vendor's: "NVIDIA H200"; "gotile simulator"
+	GPU            string // short, lower case, for file names: "h200", "rtx5090"; "sim"
+	Major, Minor   int    // compute capability: 9, 0; on the simulator the target's
+	SMs            int
+	Memory         int64  // bytes
+	SharedPerBlock int    // bytes of shared memory a block can have on the device's target
+	CUDA           string // newest CUDA version the driver supports: "13.0"; empty on the simulator
+	Driver         string // the driver's release: "580.82.07"; empty where unknown
+	NVRTC          string // the compiler's version: "13.0"; empty where there is none
+}
+
+// Info describes the device. The first call opens the compiler to ask for its version.
+func (d *Device) Info() Info {
+	i := d.info
+	i.NVRTC = d.back.compiler()
+	return i
+}
+
+// shortName makes "h200" of "NVIDIA H200", "rtx5070ti" of "NVIDIA GeForce RTX 5070 Ti": without the makers' words, up to
+// the word with the number, with the suffixes that name another chip.
+func shortName(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return !('a' <= r && r <= 'z' || unicode.IsDigit(r))
+	})
+	var out strings.Builder
+	number := false
+	for _, w := range words {
+		switch {
+		case number && !slices.Contains([]string{"ti", "super", "ada", "d"}, w):
+			return out.String()
+		case slices.Contains([]string{"nvidia", "geforce", "tesla", "quadro"}, w):
+		default:
+			out.WriteString(w)
+			number = number || strings.ContainsFunc(w, unicode.IsDigit)
+		}
+	}
+	if out.Len() == 0 {
+		return "gpu"
+	}
+	return out.String()
+}
+
+// targetFor finds the target of a compute capability: its own, or the newest older one of the same major version
+// whose code it runs. Architecture-specific targets (names with an a) run on their own capability only.
+func targetFor(major, minor int) (*target.Target, error) {
+	var best *target.Target
+	for _, name := range target.Names() {
+		t, err := target.Lookup(name)
+		if err != nil {
+			return nil, err
+		}
+		if t.Proxy == "" && runs(t, major, minor) && (best == nil || t.CC > best.CC) {
+			best = t
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("no target for compute capability %d.%d; gotile has %s: %w", major, minor, strings.Join(target.Names(), ", "), ErrTarget)
+	}
+	return best, nil
+}
+
+// runs reports whether a device of a compute capability runs the code of a target.
+func runs(t *target.Target, major, minor int) bool {
+	cc := 10*major + minor
+	if strings.HasSuffix(t.Arch, "a") {
+		return t.CC == cc
+	}
+	return t.CC/10 == major && t.CC <= cc
+}
+
+// chooseTarget is the target named, or the device's own.
+func chooseTarget(name string, major, minor int) (*target.Target, error) {
+	if name == "" {
+		return targetFor(major, minor)
+	}
+	t, err := target.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	if !runs(t, major, minor) {
+		return nil, fmt.Errorf("code for %s does not run on compute capability %d.%d: %w", t.Arch, major, minor, ErrTarget)
+	}
+	return t, nil
+}

@@ -1,0 +1,99 @@
+package device
+
+import (
+	"bytes"
+	"log/slog"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gotile/gotile/runtime/driver/fake"
+)
+
+// logBuffer is a log that goroutines may write to.
+type logBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func (l *logBuffer) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+// drop makes one of each and forgets them.
+//
+//go:noinline
+func drop(d *Device) {
+	must(d.Alloc(100))
+	must(must(d.NewStream()).Record())
+}
+
+// What is dropped is logged with the line that made it, and given back by the owner's next call; the cleanup itself
+// calls no driver.
+func TestLeaks(t *testing.T) {
+	drv := newFake(fake.H200)
+	var log logBuffer
+	d := openFake(t, drv, WithLogger(log.logger()))
+	drop(d)
+	kept := must(d.Alloc(8))
+	calls := drv.Count("")
+	for deadline := time.Now().Add(10 * time.Second); strings.Count(log.String(), "dropped") < 3; {
+		if time.Now().After(deadline) {
+			t.Fatalf("no report of the leaks: %s", &log)
+		}
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+	if n := drv.Count(""); n != calls {
+		t.Errorf("cleanups made %d calls of the driver", n-calls)
+	}
+	if live := drv.Live(); live["memory"] != 2 || live["stream"] != 2 || live["event"] != 1 {
+		t.Errorf("before draining: %v", live)
+	}
+	for _, want := range []string{`buffer dropped without Close.*bytes=100 made=leak_test\.go:\d+`, `stream dropped.*made=leak_test\.go`, `event dropped.*made=leak_test\.go`} {
+		if !regexp.MustCompile(want).MatchString(log.String()) {
+			t.Errorf("the log lacks %s:\n%s", want, &log)
+		}
+	}
+	must(d.Alloc(0))
+	if live := drv.Live(); live["memory"] != 1 || live["stream"] != 1 || live["event"] != 0 {
+		t.Errorf("after draining: %v", live)
+	}
+	if n := d.Drain(); n != 0 {
+		t.Errorf("%d handles left in the queue", n)
+	}
+	ok(t, kept.Close())
+}
+
+// What was closed is no leak.
+func TestClosedIsNoLeak(t *testing.T) {
+	var log logBuffer
+	d := openFake(t, newFake(fake.H200), WithLogger(log.logger()))
+	func() {
+		b, s := must(d.Alloc(8)), must(d.NewStream())
+		e := must(s.Record())
+		ok(t, e.Close())
+		ok(t, s.Close())
+		ok(t, b.Close())
+	}()
+	for range 5 {
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+	if d.Drain() != 0 || log.String() != "" {
+		t.Errorf("log: %s", &log)
+	}
+}

@@ -1,0 +1,203 @@
+package device
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gotile/gotile/internal/target"
+	"github.com/gotile/gotile/runtime/driver"
+	"github.com/gotile/gotile/runtime/sim"
+)
+
+// SimConfig sets up a simulated device. The zero value is good.
+type SimConfig struct {
+	SMs                int    // default 4
+	BlocksPerSM        int    // blocks an SM holds, whatever the kernel; default 2
+	Workers            int    // goroutines that run blocks; default: one a CPU
+	Seed               uint64 // of schedules and block order
+	Memory             int64  // bytes; default 16 GiB, reserved as it is allocated
+	TrackUninitialised bool   // report kernels that read memory nobody has written; slower
+}
+
+// simTarget is what the simulator is where WithTarget says nothing.
+const simTarget = "sm_90a"
+
+// simulator is the backend that runs thread IR on the host. Work is done when the call returns, so there is nothing to
+// wait for.
+type simulator struct {
+	c      SimConfig
+	ctx    context.Context
+	target *target.Target
+	mem    *sim.Memory
+
+	mu     sync.Mutex
+	used   int64
+	sizes  map[uint64]int
+	next   uint64 // stream and event handles
+	events map[uint64]time.Time
+}
+
+func (d *Device) openSim(c *config) error {
+	name := c.target
+	if name == "" {
+		name = simTarget
+	}
+	t, err := target.Lookup(name)
+	if err != nil {
+		return err
+	}
+	s := c.sim
+	if s.SMs < 0 || s.BlocksPerSM < 0 || s.Workers < 0 || s.Memory < 0 {
+		return fmt.Errorf("negative number in %+v: %w", s, ErrShape)
+	}
+	s.SMs, s.BlocksPerSM = orDefault(s.SMs, 4), orDefault(s.BlocksPerSM, 2)
+	s.Memory = orDefault(s.Memory, 16<<30)
+	d.target = t
+	d.info = Info{
+		Name: "gotile simulator", GPU: "sim", Major: t.CC / 10, Minor: t.CC % 10,
+		SMs: s.SMs, Memory: s.Memory, SharedPerBlock: t.Shared,
+	}
+	d.back = &simulator{
+		c: s, ctx: c.ctx, target: t, mem: sim.NewMemory(s.TrackUninitialised), sizes: map[uint64]int{}, events: map[uint64]time.Time{},
+	}
+	return nil
+}
+
+func orDefault[T int | int64](v, def T) T {
+	if v == 0 {
+		return def
+	}
+	return v
+}
+
+func (s *simulator) alloc(bytes int) (uint64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if int64(bytes) > s.c.Memory-s.used {
+		return 0, &driver.Error{Call: "sim.Memory.Alloc", Code: driver.OutOfMemory,
+			Text: fmt.Sprintf("%d of %d bytes in use", s.used, s.c.Memory)}
+	}
+	addr, err := s.mem.Alloc(bytes)
+	if err != nil {
+		return 0, err
+	}
+	s.used += int64(bytes)
+	s.sizes[addr] = bytes
+	return addr, nil
+}
+
+func (s *simulator) free(addr uint64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.mem.Free(addr); err != nil {
+		return err
+	}
+	s.used -= int64(s.sizes[addr])
+	delete(s.sizes, addr)
+	return nil
+}
+
+func (s *simulator) handle() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next++
+	return s.next
+}
+
+func (s *simulator) newStream() (uint64, error)              { return s.handle(), nil }
+func (s *simulator) freeStream(uint64) error                 { return nil }
+func (s *simulator) sync(context.Context, uint64) error      { return nil }
+func (s *simulator) wait(_, _ uint64) error                  { return nil }
+func (s *simulator) syncEvent(context.Context, uint64) error { return nil }
+func (s *simulator) compiler() string                        { return "" }
+func (s *simulator) close() error                            { return nil }
+
+func (s *simulator) copyIn(_, dst uint64, src []byte) error {
+	b, err := s.mem.Bytes(dst, len(src))
+	copy(b, src)
+	return err
+}
+
+func (s *simulator) copyOut(_ uint64, dst []byte, src uint64) error {
+	b, err := s.mem.Peek(src, len(dst))
+	copy(dst, b)
+	return err
+}
+
+func (s *simulator) copy(_, dst, src uint64, bytes int) error {
+	b, err := s.mem.Peek(src, bytes)
+	if err != nil {
+		return err
+	}
+	return s.copyIn(0, dst, b)
+}
+
+func (s *simulator) fill(_, dst uint64, value byte, bytes int) error {
+	b, err := s.mem.Bytes(dst, bytes)
+	for i := range b {
+		b[i] = value
+	}
+	return err
+}
+
+func (s *simulator) record(uint64) (uint64, error) {
+	e := s.handle()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.events[e] = time.Now()
+	return e, nil
+}
+
+func (s *simulator) freeEvent(e uint64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.events, e)
+	return nil
+}
+
+func (s *simulator) elapsed(from, to uint64) (time.Duration, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.events[to].Sub(s.events[from]), nil
+}
+
+// simFunc is a kernel compiled for the simulator.
+type simFunc struct {
+	s       *simulator
+	program *sim.Program
+}
+
+// load builds the kernel and checks that the numbers in the generated file are those of the kernel of today.
+func (s *simulator) load(k *Kernel) (function, error) {
+	if k.Build == nil {
+		return nil, fmt.Errorf("it has no Build function, so the simulator cannot run it")
+	}
+	p, err := k.Build()
+	if err != nil {
+		return nil, err
+	}
+	low, err := p.Lower(s.target.Name)
+	if err != nil {
+		return nil, err
+	}
+	if low.Name != k.Name || low.Threads != k.Threads || low.SharedBytes != k.Shared || low.ArgBytes != k.ArgBytes {
+		return nil, fmt.Errorf("the generated file is stale: it says %s with %d threads, %d bytes of shared memory and %d of arguments, "+
+			"the kernel is %s with %d, %d and %d; run go generate",
+			k.Name, k.Threads, k.Shared, k.ArgBytes, low.Name, low.Threads, low.SharedBytes, low.ArgBytes)
+	}
+	program, err := sim.Compile(low)
+	if err != nil {
+		return nil, err
+	}
+	return &simFunc{s, program}, nil
+}
+
+func (f *simFunc) launch(_ uint64, grid int, args []byte) error {
+	_, err := f.program.Run(f.s.ctx, f.s.mem, grid, args, sim.Options{Workers: f.s.c.Workers, Seed: f.s.c.Seed})
+	return err
+}
+
+func (f *simFunc) blocks() int  { return f.s.c.SMs * f.s.c.BlocksPerSM }
+func (f *simFunc) close() error { return nil }

@@ -1,0 +1,210 @@
+package device
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"unsafe"
+)
+
+// Stream is a queue of work: what is queued on it runs in order. It is not safe for concurrent use, and says so with
+// ErrConcurrent. On the simulator work is done when the call that queues it returns.
+type Stream struct {
+	d       *Device
+	h       *handle
+	cleanup runtime.Cleanup
+	args    []byte // the argument struct of a launch, 64-byte aligned as tensor maps must be
+	last    *Func  // of the last launch, for errors that show later
+	grid    int
+}
+
+// NewStream makes a stream that runs beside the others. The owner closes it.
+func (d *Device) NewStream() (*Stream, error) {
+	d.Drain()
+	release, err := d.use()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	s, err := d.newStream()
+	if err != nil {
+		return nil, err
+	}
+	s.cleanup = runtime.AddCleanup(s, leaked, s.h)
+	return s, nil
+}
+
+func (d *Device) newStream() (*Stream, error) {
+	raw, err := d.back.newStream()
+	if err != nil {
+		return nil, d.fail("NewStream", err)
+	}
+	return &Stream{d: d, h: d.track(streamHandle, raw, 0)}, nil
+}
+
+// Device is what the stream runs on.
+func (s *Stream) Device() *Device { return s.d }
+
+// Close gives the stream back; what is queued still runs. The device's default stream is closed with the device.
+func (s *Stream) Close() error {
+	if s == s.d.stream {
+		return fmt.Errorf("device: %s: the default stream is closed with its device", s.d.name)
+	}
+	if !s.h.busy.tryLock() {
+		return fmt.Errorf("device: %s: Close: %w", s.d.name, ErrConcurrent)
+	}
+	first := s.h.closed.CompareAndSwap(false, true)
+	s.leave()
+	s.cleanup.Stop()
+	if !first {
+		return nil
+	}
+	return s.h.release()
+}
+
+// enter claims the stream for one call, which ends with s.leave.
+func (s *Stream) enter(call string) error {
+	if !s.h.busy.tryLock() {
+		return fmt.Errorf("device: %s: %s: %w", s.d.name, call, ErrConcurrent)
+	}
+	if s.h.closed.Load() {
+		s.leave()
+		return fmt.Errorf("device: %s: %s on a stream: %w", s.d.name, call, ErrClosed)
+	}
+	if e := s.d.sticky.Load(); e != nil {
+		s.leave()
+		return e
+	}
+	return nil
+}
+
+func (s *Stream) leave() { s.h.busy.unlock() }
+
+// Launch runs a kernel on grid blocks with the argument struct (f.Kernel().ArgBytes bytes in C's layout) that args points
+// to. The struct is copied before Launch returns and may live on the stack; the memory that its addresses name must
+// stay open until the kernel is done. A grid of 0 blocks does nothing and counts as no launch. Failures are *Error
+// with kernel, grid and arguments; on a GPU a kernel's own failure shows in a later call. Launch allocates nothing.
+func (s *Stream) Launch(f *Func, grid int, args unsafe.Pointer) error {
+	if err := s.enter("Launch"); err != nil {
+		return err
+	}
+	defer s.leave()
+	switch {
+	case f == nil:
+		return fmt.Errorf("device: %s: launch of a nil Func", s.d.name)
+	case f.d != s.d:
+		return fmt.Errorf("device: %s: launch of %s, which was loaded on %s: %w", s.d.name, f.k.Name, f.d.name, ErrWrongDevice)
+	case grid < 0 || grid > math.MaxInt32:
+		return fmt.Errorf("device: %s: launch of %s on %d blocks; a grid has 0 to %d: %w", s.d.name, f.k.Name, grid, math.MaxInt32, ErrShape)
+	case args == nil && f.k.ArgBytes > 0:
+		return fmt.Errorf("device: %s: launch of %s without its %d bytes of arguments", s.d.name, f.k.Name, f.k.ArgBytes)
+	case grid == 0:
+		return nil
+	}
+	buf := s.argBuffer(f.k.ArgBytes)
+	copy(buf, unsafe.Slice((*byte)(args), f.k.ArgBytes))
+	if err := f.fn.launch(s.h.raw, grid, buf); err != nil {
+		return s.d.keep(&Error{Call: "Launch", Kernel: f.k.Name, Grid: grid, Args: append([]byte(nil), buf...), Err: err})
+	}
+	f.count.Add(1)
+	s.last, s.grid = f, grid
+	return nil
+}
+
+// argBuffer is room for the argument struct, kept between launches.
+func (s *Stream) argBuffer(n int) []byte {
+	if s.args == nil {
+		const align = 64
+		b := make([]byte, maxArgBytes+align)
+		skip := -int(uintptr(unsafe.Pointer(&b[0]))) & (align - 1)
+		s.args = b[skip : skip+maxArgBytes]
+	}
+	return s.args[:n:n]
+}
+
+// Sync waits until everything queued so far is done and returns the first failure of it. When ctx is cancelled the
+// wait is abandoned, not the work.
+func (s *Stream) Sync(ctx context.Context) error {
+	if err := s.enter("Sync"); err != nil {
+		return err
+	}
+	err := s.wait(ctx)
+	s.leave()
+	s.d.Drain()
+	return err
+}
+
+func (s *Stream) wait(ctx context.Context) error {
+	if err := s.d.back.sync(ctx, s.h.raw); err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("device: %s: wait abandoned: %w", s.d.name, err)
+		}
+		return s.fail("Sync", err)
+	}
+	return nil
+}
+
+// fail describes an error that work queued before may have caused.
+func (s *Stream) fail(call string, err error) error {
+	e := &Error{Call: call, Async: true, Err: err}
+	if s.last != nil {
+		e.Kernel, e.Grid = s.last.k.Name, s.grid
+	}
+	return s.d.keep(e)
+}
+
+// CopyIn copies src into the buffer from a byte on, and waits for it.
+func (s *Stream) CopyIn(dst *Buffer, offset int, src []byte) error {
+	return s.onBuffer("CopyIn", dst, offset, len(src), true, func(addr uint64) error {
+		return s.d.back.copyIn(s.h.raw, addr, src)
+	})
+}
+
+// CopyOut copies from a byte of the buffer on into dst, and waits for it.
+func (s *Stream) CopyOut(dst []byte, src *Buffer, offset int) error {
+	return s.onBuffer("CopyOut", src, offset, len(dst), true, func(addr uint64) error {
+		return s.d.back.copyOut(s.h.raw, dst, addr)
+	})
+}
+
+// Fill queues setting bytes of the buffer to a value.
+func (s *Stream) Fill(dst *Buffer, offset, bytes int, value byte) error {
+	return s.onBuffer("Fill", dst, offset, bytes, false, func(addr uint64) error {
+		return s.d.back.fill(s.h.raw, addr, value, bytes)
+	})
+}
+
+// Copy queues a copy between buffers of the stream's device. Ranges of one buffer must not overlap.
+func (s *Stream) Copy(dst *Buffer, dstOffset int, src *Buffer, srcOffset, bytes int) error {
+	if err := src.check(s.d, srcOffset, bytes); err != nil {
+		return fmt.Errorf("Copy: %w", err)
+	}
+	if dst == src && dstOffset < srcOffset+bytes && srcOffset < dstOffset+bytes {
+		return fmt.Errorf("device: %s: Copy of %d bytes from byte %d to byte %d: the ranges overlap: %w", s.d.name, bytes, srcOffset, dstOffset, ErrShape)
+	}
+	return s.onBuffer("Copy", dst, dstOffset, bytes, false, func(addr uint64) error {
+		return s.d.back.copy(s.h.raw, addr, src.Addr()+uint64(srcOffset), bytes)
+	})
+}
+
+// onBuffer runs an operation on a range of a buffer, and waits for it where asked to.
+func (s *Stream) onBuffer(call string, b *Buffer, offset, bytes int, wait bool, do func(addr uint64) error) error {
+	if err := s.enter(call); err != nil {
+		return err
+	}
+	defer s.leave()
+	if err := b.check(s.d, offset, bytes); err != nil {
+		return fmt.Errorf("%s: %w", call, err)
+	}
+	if bytes == 0 {
+		return nil
+	}
+	if err := do(b.Addr() + uint64(offset)); err != nil {
+		return s.fail(call, err)
+	}
+	if !wait {
+		return nil
+	}
+	return s.wait(context.Background())
+}

@@ -1,0 +1,258 @@
+package fake
+
+import (
+	"bytes"
+	"unsafe"
+
+	"github.com/gotile/gotile/runtime/driver"
+)
+
+// context is a driver.Context.
+type context struct {
+	*Driver
+	dev    int
+	device Device
+	self   uintptr
+}
+
+// do runs one call: f returns the result.
+func (c *context) do(call string, f func() driver.Result) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.enter(call); err != nil {
+		return err
+	}
+	if c.live[c.self] != "context" {
+		return fail(call, driver.InvalidContext)
+	}
+	if r := f(); r != driver.Success {
+		if r.Sticky() {
+			c.sticky = r
+		}
+		return fail(call, r)
+	}
+	return nil
+}
+
+// valid is Success where ok, else code.
+func valid(ok bool, code driver.Result) driver.Result {
+	if ok {
+		return driver.Success
+	}
+	return code
+}
+
+func (c *context) Release() error {
+	return c.do("cuDevicePrimaryCtxRelease", func() driver.Result {
+		return valid(c.drop("context", c.self), driver.InvalidContext)
+	})
+}
+
+func (c *context) LoadModule(image []byte) (m driver.Module, err error) {
+	err = c.do("cuModuleLoadData", func() driver.Result {
+		if !bytes.HasPrefix(image, []byte("\x7fELF")) {
+			return driver.InvalidImage
+		}
+		m = driver.Module(c.handle("module"))
+		return driver.Success
+	})
+	return m, err
+}
+
+func (c *context) UnloadModule(m driver.Module) error {
+	return c.do("cuModuleUnload", func() driver.Result {
+		return valid(c.drop("module", uintptr(m)), driver.InvalidHandle)
+	})
+}
+
+func (c *context) Function(m driver.Module, name string) (f driver.Function, err error) {
+	err = c.do("cuModuleGetFunction", func() driver.Result {
+		if c.live[uintptr(m)] != "module" {
+			return driver.InvalidHandle
+		}
+		if c.kernels[name] == nil {
+			return driver.NotFound
+		}
+		c.next += 0x10
+		f = driver.Function(c.next)
+		c.funcs[f] = &function{name: name, module: m, shared: 48 << 10}
+		return driver.Success
+	})
+	return f, err
+}
+
+// function finds a function whose module is loaded.
+func (c *context) function(f driver.Function) *function {
+	if fn := c.funcs[f]; fn != nil && c.live[uintptr(fn.module)] == "module" {
+		return fn
+	}
+	return nil
+}
+
+func (c *context) FunctionAttribute(f driver.Function, a driver.FunctionAttribute) (v int, err error) {
+	err = c.do("cuFuncGetAttribute", func() driver.Result {
+		fn := c.function(f)
+		if fn == nil {
+			return driver.InvalidHandle
+		}
+		switch a {
+		case driver.FunctionMaxThreads:
+			v = 1024
+		case driver.FunctionRegisters:
+			v = 32
+		case driver.MaxDynamicShared:
+			v = fn.shared
+		}
+		return driver.Success
+	})
+	return v, err
+}
+
+func (c *context) SetFunctionAttribute(f driver.Function, a driver.FunctionAttribute, v int) error {
+	return c.do("cuFuncSetAttribute", func() driver.Result {
+		fn := c.function(f)
+		if fn == nil {
+			return driver.InvalidHandle
+		}
+		if a != driver.MaxDynamicShared || v < 0 || v > c.device.Shared {
+			return driver.InvalidValue
+		}
+		fn.shared = v
+		return driver.Success
+	})
+}
+
+func (c *context) MaxActiveBlocks(f driver.Function, threads, shared int) (n int, err error) {
+	err = c.do("cuOccupancyMaxActiveBlocksPerMultiprocessor", func() driver.Result {
+		if c.function(f) == nil {
+			return driver.InvalidHandle
+		}
+		if threads <= 0 {
+			return driver.InvalidValue
+		}
+		n = c.device.ThreadsPerSM / threads
+		if shared > 0 {
+			n = min(n, (c.device.Shared+1024)/(shared+1024)) // the hardware keeps 1 KB a block
+		}
+		return driver.Success
+	})
+	return n, err
+}
+
+func (c *context) Alloc(n int) (p driver.Ptr, err error) {
+	err = c.do("cuMemAlloc", func() driver.Result {
+		if n <= 0 {
+			return driver.InvalidValue
+		}
+		if c.used[c.dev]+int64(n) > c.device.Memory {
+			return driver.OutOfMemory
+		}
+		c.next = (c.next + 511) &^ 255 // a gap and the driver's alignment
+		p = driver.Ptr(c.next)
+		c.next += uintptr(n)
+		c.mem[p] = make([]byte, n)
+		c.live[uintptr(p)] = "memory"
+		c.used[c.dev] += int64(n)
+		return driver.Success
+	})
+	return p, err
+}
+
+func (c *context) Free(p driver.Ptr) error {
+	return c.do("cuMemFree", func() driver.Result {
+		if !c.drop("memory", uintptr(p)) {
+			return driver.InvalidValue
+		}
+		c.used[c.dev] -= int64(len(c.mem[p]))
+		delete(c.mem, p)
+		return driver.Success
+	})
+}
+
+func (c *context) copyIn(call string, dst driver.Ptr, src []byte) error {
+	return c.do(call, func() driver.Result {
+		d := c.Bytes(dst, len(src))
+		copy(d, src)
+		return valid(d != nil, driver.InvalidValue)
+	})
+}
+
+func (c *context) copyOut(call string, dst []byte, src driver.Ptr) error {
+	return c.do(call, func() driver.Result {
+		s := c.Bytes(src, len(dst))
+		copy(dst, s)
+		return valid(s != nil, driver.InvalidValue)
+	})
+}
+
+func (c *context) copy(call string, dst, src driver.Ptr, n int) error {
+	return c.do(call, func() driver.Result {
+		d, s := c.Bytes(dst, n), c.Bytes(src, n)
+		copy(d, s)
+		return valid(d != nil && s != nil, driver.InvalidValue)
+	})
+}
+
+func (c *context) CopyIn(dst driver.Ptr, src []byte) error { return c.copyIn("cuMemcpyHtoD", dst, src) }
+func (c *context) CopyOut(dst []byte, src driver.Ptr) error {
+	return c.copyOut("cuMemcpyDtoH", dst, src)
+}
+func (c *context) Copy(dst, src driver.Ptr, n int) error { return c.copy("cuMemcpyDtoD", dst, src, n) }
+
+func (c *context) CopyInAsync(dst driver.Ptr, src []byte, s driver.Stream) error {
+	return c.copyIn("cuMemcpyHtoDAsync", dst, src)
+}
+
+func (c *context) CopyOutAsync(dst []byte, src driver.Ptr, s driver.Stream) error {
+	return c.copyOut("cuMemcpyDtoHAsync", dst, src)
+}
+
+func (c *context) CopyAsync(dst, src driver.Ptr, n int, s driver.Stream) error {
+	return c.copy("cuMemcpyDtoDAsync", dst, src, n)
+}
+
+func (c *context) Set8Async(dst driver.Ptr, value uint8, n int, s driver.Stream) error {
+	return c.do("cuMemsetD8Async", func() driver.Result {
+		b := c.Bytes(dst, n)
+		for i := range b {
+			b[i] = value
+		}
+		return valid(b != nil, driver.InvalidValue)
+	})
+}
+
+func (c *context) Set32Async(dst driver.Ptr, value uint32, n int, s driver.Stream) error {
+	return c.do("cuMemsetD32Async", func() driver.Result {
+		b := c.Bytes(dst, 4*n)
+		if b == nil || dst%4 != 0 {
+			return driver.InvalidValue
+		}
+		for i := range n {
+			*(*uint32)(unsafe.Pointer(&b[4*i])) = value
+		}
+		return driver.Success
+	})
+}
+
+func (c *context) Launch(f driver.Function, l driver.LaunchConfig, args unsafe.Pointer) error {
+	// Not through do: a launch allocates nothing.
+	const call = "cuLaunchKernelEx"
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.enter(call); err != nil {
+		return err
+	}
+	fn := c.function(f)
+	threads := l.Block[0] * l.Block[1] * l.Block[2]
+	switch {
+	case fn == nil || c.live[uintptr(l.Stream)] != "stream":
+		return fail(call, driver.InvalidHandle)
+	case l.Grid[0]*l.Grid[1]*l.Grid[2] == 0 || threads == 0 || threads > 1024 || int(l.Shared) > fn.shared || args == nil:
+		return fail(call, driver.InvalidValue)
+	}
+	if r := c.kernels[fn.name](l, args); r != driver.Success {
+		// A kernel's failure shows at the next synchronisation.
+		c.sticky = r
+	}
+	return nil
+}

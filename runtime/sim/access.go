@@ -1,0 +1,289 @@
+package sim
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/thr"
+)
+
+// access is a load or store instruction.
+type access struct {
+	site  int32
+	bytes int
+	write bool
+	addr  int32   // register of lanes: global addresses, or offsets into shared memory
+	pred  int32   // register of a predicate
+	every bool    // there is no predicate
+	reg   operand // the first register
+	count int     // registers
+	width int     // bytes a register
+	// scalar: all lanes read one address into scalar registers; the first lane's address is used.
+	scalar bool
+}
+
+// offsets is where each lane accesses an allocation or shared memory.
+type offsets = [warpSize]int
+
+// access fills in what loads and stores share.
+func (c *compiler) access(bytes int, space thr.Space, what string, addr, pred thr.Expr) *access {
+	switch bytes {
+	case 1, 2, 4, 8, 16:
+	default:
+		c.fail("an access of %d bytes", bytes)
+	}
+	t := addr.ExprType()
+	if space == thr.Shared {
+		c.program.granule = min(c.program.granule, bytes)
+		if t.Ptr || t.DT.Size() != 4 {
+			c.fail("an address of shared memory is a u32")
+		}
+		what += " of shared memory"
+	} else {
+		if !t.Ptr {
+			c.fail("an address of global memory is a pointer")
+		}
+		what += " of global memory"
+	}
+	a := &access{bytes: bytes, site: c.site(what, bytes), every: pred == nil}
+	a.addr = c.vec(addr).i
+	if pred != nil {
+		a.pred = c.vec(pred).i
+	}
+	return a
+}
+
+// registers sets how the bytes are spread over registers of a type.
+func (c *compiler) registers(a *access, t thr.Type, left int) {
+	a.count, a.width = 1, a.bytes
+	if s := size(t); a.bytes > s {
+		a.count, a.width = a.bytes/s, s
+		if s < 4 {
+			c.fail("%d bytes and registers of %s", a.bytes, t.DT)
+		}
+	} else if a.bytes < s && s == 8 {
+		c.fail("%d bytes and registers of 8", a.bytes)
+	}
+	if a.count > left {
+		c.fail("%d bytes and %d registers", a.bytes, left)
+	}
+}
+
+func (c *compiler) load(s thr.Load) {
+	if s.Dst.Type.DT == dtype.Bool && !s.Dst.Type.Ptr {
+		c.fail("a load of predicates")
+	}
+	dst := c.ref(s.Dst, s.Index)
+	a := c.access(s.Bytes, s.Space, "load", s.Addr, s.Pred)
+	c.registers(a, s.Dst.Type, max(s.Dst.Len, 1)-int(dst.i-c.slots[s.Dst].i))
+	a.reg = dst
+	a.scalar = uniform(s.Addr, c.varying) && (s.Pred == nil || uniform(s.Pred, c.varying))
+	run := a.runGlobal
+	if s.Space == thr.Shared {
+		run = a.runShared
+	}
+	c.emit(warpSize, run)
+}
+
+func (c *compiler) store(s thr.Store) {
+	var from operand
+	var t thr.Type
+	left := 1
+	if s.Value != nil {
+		t, from = s.Value.ExprType(), c.vec(s.Value)
+	} else {
+		t, from = s.Src.Type, c.ref(s.Src, s.Index)
+		left = max(s.Src.Len, 1) - int(from.i-c.slots[s.Src].i)
+	}
+	a := c.access(s.Bytes, s.Space, "store", s.Addr, s.Pred)
+	c.registers(a, t, left)
+	a.reg, a.write = from, true
+	if from.uniform && !from.pooled() { // a uniform array: its registers as lanes
+		a.reg = c.register(a.count, false)
+		for i := range a.count {
+			c.move(operand{a.reg.i + int32(i), false}, operand{from.i + int32(i), true})
+		}
+	}
+	run := a.runGlobal
+	if s.Space == thr.Shared {
+		run = a.runShared
+	}
+	c.emit(warpSize, run)
+}
+
+// lanes is the lanes that take part.
+func (a *access) lanes(w *warp) uint32 {
+	m := allLanes
+	if !a.every {
+		m = mask(w.vec(a.pred))
+	}
+	if a.scalar {
+		m &= 1
+	}
+	return m
+}
+
+func (a *access) runGlobal(w *warp) {
+	var off offsets
+	m := a.lanes(w)
+	if m == 0 {
+		a.zero(w)
+		return
+	}
+	if al := w.block.cache[a.site]; al != nil && al.locate(w.vec(a.addr), m, a.bytes, &off) {
+		if m != allLanes {
+			a.zero(w)
+		}
+		a.transfer(w, al, m, &off)
+		return
+	}
+	// Some lane is elsewhere: in another allocation, or nowhere.
+	addr := *w.vec(a.addr) // the destination may be the same register
+	a.zero(w)
+	for rest := m; rest != 0; rest &= rest - 1 {
+		l := bits.TrailingZeros32(rest)
+		if al := w.global(addr[l], a.bytes, a.site, l); al != nil {
+			off[l] = int(addr[l] - al.addr)
+			a.transfer(w, al, 1<<l, &off)
+		}
+	}
+}
+
+// locate finds the offsets of lanes in an allocation; it fails if one is outside or misaligned.
+func (al *allocation) locate(addr *lanes, m uint32, bytes int, off *offsets) bool {
+	last, odd := uint64(len(al.data)-bytes), uint64(bytes-1) // an allocation in the cache has held bytes once
+	var bad bool
+	if m == allLanes {
+		for l := range addr {
+			o := addr[l] - al.addr
+			bad = bad || o > last || o&odd != 0
+			off[l] = int(o)
+		}
+		return !bad
+	}
+	for ; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		o := addr[l] - al.addr
+		bad = bad || o > last || o&odd != 0
+		off[l&31] = int(o)
+	}
+	return !bad
+}
+
+// global finds the allocation of a lane's access, or reports why there is none.
+func (w *warp) global(addr uint64, bytes int, at int32, lane int) *allocation {
+	b := w.block
+	what := b.program.sites[at].what
+	al := b.mem.at(addr, bytes)
+	switch {
+	case al == nil:
+		b.mem.mu.Lock()
+		defer b.mem.mu.Unlock()
+		w.report(OutOfBounds, at, none, lane, "%d-byte %s at %#x: %s", bytes, what, addr, b.mem.describe(addr))
+		return nil
+	case addr%uint64(bytes) != 0:
+		w.report(Misaligned, at, none, lane, "%d-byte %s at %#x", bytes, what, addr)
+		return nil
+	}
+	b.cache[at] = al
+	return al
+}
+
+// transfer moves the bytes of lanes whose offsets are known to be good.
+func (a *access) transfer(w *warp, al *allocation, m uint32, off *offsets) {
+	if al.init != nil {
+		a.track(w, al, m, off)
+	}
+	if a.write {
+		a.put(w, al.data, m, off)
+	} else {
+		a.get(w, al.data, m, off)
+	}
+}
+
+// track keeps the record of initialised global memory.
+func (a *access) track(w *warp, al *allocation, m uint32, off *offsets) {
+	for ; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		if o := uint64(off[l]); a.write {
+			al.mark(o, a.bytes)
+		} else if !al.marked(o, a.bytes) {
+			w.report(Uninitialised, a.site, none, l, "%d-byte load at byte %d of the allocation of %d bytes at %#x", a.bytes, o, len(al.data), al.addr)
+		}
+	}
+}
+
+// get loads registers in the lanes of m and leaves the others.
+func (a *access) get(w *warp, data []byte, m uint32, off *offsets) {
+	if a.scalar {
+		for i := range a.count {
+			w.fill(operand{a.reg.i + int32(i), a.reg.uniform}, word(data[off[0]+i*a.width:], a.width))
+		}
+		return
+	}
+	for i := range a.count {
+		r := &w.r[int(a.reg.i)+i]
+		d := data[i*a.width:]
+		switch {
+		case m == allLanes && a.width == 4:
+			for l := range r {
+				r[l] = uint64(binary.LittleEndian.Uint32(d[off[l]:]))
+			}
+		case m == allLanes:
+			for l := range r {
+				r[l] = word(d[off[l]:], a.width)
+			}
+		default:
+			for m := m; m != 0; m &= m - 1 {
+				l := bits.TrailingZeros32(m) & 31
+				r[l] = word(d[off[l]:], a.width)
+			}
+		}
+	}
+}
+
+// put stores registers, lane by lane: where lanes hit one address the last wins.
+func (a *access) put(w *warp, data []byte, m uint32, off *offsets) {
+	for ; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m) & 31
+		for i := range a.count {
+			setWord(data[off[l]+i*a.width:], a.width, w.vec(a.reg.i + int32(i))[l])
+		}
+	}
+}
+
+// zero clears the destination of a load: what lanes get that take no part or are out of bounds.
+func (a *access) zero(w *warp) {
+	if a.write {
+		return
+	}
+	for i := range a.count {
+		w.fill(operand{a.reg.i + int32(i), a.reg.uniform}, 0)
+	}
+}
+
+func word(b []byte, n int) uint64 {
+	switch n {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		return uint64(binary.LittleEndian.Uint16(b))
+	case 4:
+		return uint64(binary.LittleEndian.Uint32(b))
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+func setWord(b []byte, n int, v uint64) {
+	switch n {
+	case 1:
+		b[0] = byte(v)
+	case 2:
+		binary.LittleEndian.PutUint16(b, uint16(v))
+	case 4:
+		binary.LittleEndian.PutUint32(b, uint32(v))
+	default:
+		binary.LittleEndian.PutUint64(b, v)
+	}
+}

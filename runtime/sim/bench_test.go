@@ -1,0 +1,101 @@
+package sim
+
+import (
+	"context"
+	"testing"
+
+	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/thr"
+)
+
+// bench reports the time of a lane operation on one core, all checks on.
+func bench(b *testing.B, k *thr.Kernel, grid int, bytes ...int) {
+	m := NewMemory(false)
+	var args []uint64
+	for _, n := range bytes {
+		a, data := output(b, m, n)
+		clear(data)
+		args = append(args, a)
+	}
+	p, err := Compile(k)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var ops int64
+	for b.Loop() {
+		s, err := p.Run(context.Background(), m, grid, words(args...), Options{Workers: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		ops += s.LaneOps
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(ops), "ns/lane-op")
+}
+
+// A reduction: loads of 4 bytes, fma, shuffles, some shared memory.
+func BenchmarkReduction(b *testing.B) { bench(b, blockSum(256, 16), 64, 4*256*16*64, 4*64) }
+
+// A row scaled in registers, as RMSNorm does it: 16-byte loads and stores of bf16, unpacking, f32 arithmetic, packing.
+func BenchmarkElementwise(b *testing.B) {
+	const threads, vecs = 256, 4
+	in, out := pointer("in", tU), pointer("out", tU)
+	x, i, j := array("x", tU, 4*vecs), local("i", tI), local("j", tI)
+	sum, scale := local("sum", tF), local("scale", tF)
+	at4 := op(ir.Mul, ref(i), i32(4))
+	word := elem(x, op(ir.Add, at4, ref(j)))
+	place := func(p *thr.Arg) thr.Expr {
+		row := op(ir.Mul, cast(bid, tQ), i64(threads*vecs*4))
+		col := op(ir.Add, op(ir.Mul, tid, i32(4)), op(ir.Mul, ref(i), i32(4*threads)))
+		return thr.PtrAdd{Base: thr.PtrAdd{Base: arg(p), Index: row}, Index: cast(col, tQ)}
+	}
+	loop := func(v *thr.Local, n int, body ...thr.Stmt) thr.Stmt {
+		return thr.For{Var: v, Lo: i32(0), Hi: i32(n), Step: i32(1), Unroll: true, Body: body}
+	}
+	fma := func(f thr.Fn) thr.Stmt {
+		return thr.Assign{Dst: ref(sum), Src: op(ir.Fma, call(f, word), call(f, word), ref(sum))}
+	}
+	scaled := func(f thr.Fn) thr.Expr { return op(ir.Mul, call(f, word), ref(scale)) }
+	pred := op(ir.Lt, op(ir.Add, op(ir.Mul, tid, i32(4)), op(ir.Mul, ref(i), i32(4*threads))), i32(threads*vecs*4-8))
+	bench(b, kernel(threads, 0, []*thr.Arg{in, out},
+		declare(x, nil), declare(sum, cf32(0)),
+		loop(i, vecs,
+			thr.Load{At: at(), Space: thr.Global, Dst: x, Index: at4, Bytes: 16, Addr: place(in), Pred: pred},
+			loop(j, 4, fma(thr.BF16Lo), fma(thr.BF16Hi))),
+		declare(scale, op(ir.Rsqrt, op(ir.Fma, ref(sum), cf32(1.0/8), cf32(1e-6)))),
+		loop(i, vecs,
+			loop(j, 4, thr.Assign{Dst: word, Src: call(thr.BF16Pair, scaled(thr.BF16Lo), scaled(thr.BF16Hi))}),
+			thr.Store{At: at(), Space: thr.Global, Src: x, Index: at4, Bytes: 16, Addr: place(out), Pred: pred}),
+	), 64, 4*threads*vecs*4*64, 4*threads*vecs*4*64)
+}
+
+// A transposition through shared memory: every other operation is a checked shared access.
+func BenchmarkShared(b *testing.B) {
+	x, y, i := local("x", tF), local("y", tF), local("i", tI)
+	const threads = 256
+	other := op(ir.Rem, op(ir.Add, op(ir.Mul, tid, i32(33)), ref(i)), i32(threads))
+	bench(b, kernel(threads, 4*threads, nil, declare(x, cast(tid, tF)), declare(y, nil),
+		thr.For{Var: i, Lo: i32(0), Hi: i32(64), Step: i32(1), Body: []thr.Stmt{
+			storeShared(at(), tid, op(ir.Add, ref(x), ref(x))), barrier(at()), loadShared(at(), x, other), barrier(at())}}), 16)
+}
+
+// Arithmetic alone, in the loops of hot.go and lifted.
+func BenchmarkOps(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		e    func(x *thr.Local) thr.Expr
+	}{
+		{"mul", func(x *thr.Local) thr.Expr { return op(ir.Mul, ref(x), ref(x)) }},
+		{"fma", func(x *thr.Local) thr.Expr { return op(ir.Fma, ref(x), ref(x), ref(x)) }},
+		{"max", func(x *thr.Local) thr.Expr { return op(ir.Max, ref(x), ref(x)) }},
+		{"min", func(x *thr.Local) thr.Expr { return op(ir.Min, ref(x), ref(x)) }},
+		{"exp", func(x *thr.Local) thr.Expr { return op(ir.Exp, ref(x)) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			x, i, j := local("x", tF), local("i", tI), local("j", tI)
+			bench(b, kernel(256, 0, nil, declare(x, cast(tid, tF)),
+				thr.For{Var: i, Lo: i32(0), Hi: i32(16), Step: i32(1), Body: []thr.Stmt{
+					thr.For{Var: j, Lo: i32(0), Hi: i32(64), Step: i32(1), Unroll: true, Body: []thr.Stmt{
+						thr.Assign{Dst: ref(x), Src: c.e(x)}}}}}), 4)
+		})
+	}
+}

@@ -1,0 +1,50 @@
+// Package sim executes thread IR as the warps of a GPU would, 32 lanes at a time, on all cores of the host.
+//
+// It is the oracle for values (exact formats, one rounding an operation) and for hazards: out-of-bounds and misaligned
+// accesses, reads of uninitialised memory, shared-memory races, barrier divergence, non-uniform control flow. Every
+// report carries the Go lines of both sides.
+//
+// # How a kernel runs
+//
+// Compile flattens the structured statements into one list of instructions; a warp is a program counter over it, so
+// stepping a warp is a call that returns when the warp blocks, ends or has used its quantum. Nothing of a warp lives
+// on a goroutine's stack: a switch between warps costs a call, not the 100 to 300 ns of a coroutine or a channel, and
+// anything that can wait (a barrier now; an mbarrier phase, a named barrier, a wgmma group later) is one more state
+// of the warp with one more rule in the scheduler.
+//
+// A register is 32 lanes of 64 bits for every type: one register class, one signature for the meaning of an op, at
+// the price of cache that simulated kernels do not miss. Values that are the same in all lanes by construction
+// (arguments, loop variables, what is computed from them) take one scalar register and one scalar operation.
+// Constants and arguments are shared by all warps of a block. Temporaries are a stack and are reused by the next
+// statement.
+//
+// A block is run by one goroutine, which owns its shared memory, shadow memory and scheduler. The scheduler picks
+// among the warps that can run with a generator seeded by (seed, block); asynchronous agents (TMA, cp.async, wgmma)
+// belong in the same list of candidates, so that a seed also decides when they complete. A cluster will be several
+// blocks in one such list, with one clock index for each of its warps. Blocks run in parallel, in an order that the
+// seed permutes; a kernel with atomics runs its blocks one after the other in that order, since their order is
+// visible in its results.
+//
+// # How races are found
+//
+// Lanes, not warps, are the unit: lockstep execution would hide a missing WarpSync. All lanes of a warp pass each of
+// its synchronisations together, so a warp has one epoch, counted up by BlockSync and WarpSync, and one vector clock:
+// for each warp the first epoch that is not known to be over. An earlier access is ordered before the current one
+// when its epoch is below the clock's entry for its warp, or when the same lane made it. Each granule of shared
+// memory remembers its last write and the reads since then (one record while the readers are one lane, or several
+// lanes of one warp in one epoch; a record for each warp beyond that), as FastTrack does. This is exact for any
+// synchronisation that joins clocks, which is why BlockSync does not use the simpler "generation" that would suffice
+// today: an mbarrier will keep a clock of its own that arriving joins into and waiting joins from, and an
+// asynchronous agent is an entry in the clock like a warp.
+//
+// The granule is the size of the smallest shared access of the kernel, so that neighbouring bf16 elements written by
+// different lanes are not mistaken for a race and 16-byte accesses still cost one check.
+//
+// # Floating point
+//
+// Every product is written float32(a*b), since Go may otherwise fuse it with a sum (arm64, GOAMD64=v3); Fma is float64
+// arithmetic with rounding to odd, because float32(math.FMA(...)) rounds twice. NaN results are 0x7fffffff, as on
+// the GPU, whatever the host makes of them. Functions (exp, log, tanh, ...) are computed in float64 and rounded once;
+// approximate forms have the true value too, with subnormals flushed where their PTX says ftz. Comparisons with a GPU
+// therefore need the ulp bounds of the op table for these, and none for the rest.
+package sim

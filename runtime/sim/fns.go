@@ -1,0 +1,138 @@
+package sim
+
+import (
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/thr"
+)
+
+// fnRow is the simulator's row of the table of built-ins. One of the fields is set.
+type fnRow struct {
+	pure fn                                                  // elementwise
+	call func(c *compiler, e thr.Call, dst *operand) operand // an expression that is more than that
+	do   func(c *compiler, s thr.Do)                         // a statement
+}
+
+// fns is indexed like thr.Fns; a test demands that every row is filled. It is set in init since statements compile
+// expressions, which look functions up here.
+var fns [thr.NumFns]fnRow
+
+func init() {
+	fns = [thr.NumFns]fnRow{
+		thr.TID:    {call: standing(operand{i: vecTID})},
+		thr.Lane:   {call: standing(operand{i: ^poolLane})},
+		thr.Warp:   {call: standing(operand{i: uniWarp, uniform: true})},
+		thr.BlockX: {call: standing(operand{i: ^poolBlock, uniform: true})},
+		thr.GridX:  {call: standing(operand{i: ^poolGrid, uniform: true})},
+
+		thr.Aligned: {pure: raw(2, func(p, n, _ uint64) uint64 { return put(p&(n-1) == 0) })},
+
+		thr.Opaque: {pure: raw(1, func(x, _, _ uint64) uint64 { return x })},
+
+		thr.BF16Lo: {pure: raw(1, func(a, _, _ uint64) uint64 { return a << 16 & 0xffffffff }).with(func(d, a, _, _ *lanes) {
+			for l := range d {
+				d[l] = a[l] << 16 & 0xffffffff
+			}
+		})},
+		thr.BF16Hi: {pure: raw(1, func(a, _, _ uint64) uint64 { return a & 0xffff0000 }).with(func(d, a, _, _ *lanes) {
+			for l := range d {
+				d[l] = a[l] & 0xffff0000
+			}
+		})},
+		thr.BF16Pair: {pure: raw(2, func(lo, hi, _ uint64) uint64 { return bf16(lo) | bf16(hi)<<16 }).with(func(d, lo, hi, _ *lanes) {
+			for l := range d {
+				d[l] = bf16(lo[l]) | bf16(hi[l])<<16
+			}
+		})},
+		thr.F16Lo:     {pure: raw(1, func(a, _, _ uint64) uint64 { return unf16(a) })},
+		thr.F16Hi:     {pure: raw(1, func(a, _, _ uint64) uint64 { return unf16(a >> 16) })},
+		thr.F16Pair:   {pure: raw(2, func(lo, hi, _ uint64) uint64 { return f16(lo) | f16(hi)<<16 })},
+		thr.RoundBF16: {pure: raw(1, func(a, _, _ uint64) uint64 { return bf16(a) << 16 })},
+		thr.RoundF16:  {pure: raw(1, func(a, _, _ uint64) uint64 { return unf16(f16(a)) })},
+
+		thr.ShflXor: {call: (*compiler).shuffleXor},
+		thr.ShflIdx: {call: (*compiler).shuffleIndex},
+
+		thr.BlockSync:  {do: (*compiler).blockSync},
+		thr.WarpSync:   {do: (*compiler).warpSync},
+		thr.AtomicAdd:  {do: atomicDo(atomicAdd)},
+		thr.AtomicMax:  {do: atomicDo(atomicMax)},
+		thr.AtomicMin:  {do: atomicDo(atomicMin)},
+		thr.AtomicExch: {do: atomicDo(atomicExch)},
+		thr.AtomicCAS:  {do: atomicDo(atomicCAS)},
+	}
+}
+
+// 16-bit floats, as bits in lanes. Reading one does not change a NaN; rounding makes it canonical.
+
+func bf16(x uint64) uint64  { return uint64(dtype.BF16FromFloat32(float(x)).Bits()) }
+func f16(x uint64) uint64   { return uint64(dtype.F16FromFloat32(float(x)).Bits()) }
+func unf16(x uint64) uint64 { return fbits(dtype.F16FromBits(uint16(x)).Float32()) }
+
+// standing is a built-in without operands whose value is always in one place.
+func standing(o operand) func(*compiler, thr.Call, *operand) operand {
+	return func(c *compiler, e thr.Call, _ *operand) operand {
+		if len(e.Args) != 0 {
+			c.fail("%s takes no operands", e.Fn)
+		}
+		return o
+	}
+}
+
+func (c *compiler) call(e thr.Call, dst *operand) operand {
+	if e.Fn <= thr.InvalidFn || e.Fn >= thr.NumFns {
+		c.fail("built-in %d", e.Fn)
+	}
+	row := fns[e.Fn]
+	switch {
+	case row.call != nil:
+		return row.call(c, e, dst)
+	case row.pure.scalar != nil:
+		return c.apply(row.pure, e.Args, dst)
+	}
+	c.fail("%s is a statement", e.Fn)
+	panic("unreachable")
+}
+
+// shuffleXor reads the lane whose number differs by a constant mask.
+func (c *compiler) shuffleXor(e thr.Call, dst *operand) operand {
+	if len(e.Args) != 2 {
+		c.fail("shfl_xor of %d operands", len(e.Args))
+	}
+	k, ok := c.fold(e.Args[1])
+	if !ok || k >= warpSize {
+		c.fail("the mask of shfl_xor is a constant below 32")
+	}
+	m := c.mark()
+	x := c.vec(e.Args[0])
+	c.release(m)
+	d := c.result(false, dst)
+	c.emit(warpSize, func(w *warp) {
+		from, to := *w.vec(x.i), &w.r[d.i] // a copy: they may be one register
+		for l := range to {
+			to[l] = from[(l^int(k))&31]
+		}
+	})
+	return d
+}
+
+// shuffleIndex reads a lane by number.
+func (c *compiler) shuffleIndex(e thr.Call, dst *operand) operand {
+	if len(e.Args) != 2 {
+		c.fail("shfl_idx of %d operands", len(e.Args))
+	}
+	m := c.mark()
+	x, n := c.vec(e.Args[0]), c.vec(e.Args[1])
+	c.release(m)
+	d := c.result(false, dst)
+	at := c.site("shfl_idx", 0)
+	c.emit(warpSize, func(w *warp) {
+		from, lane, to := *w.vec(x.i), *w.vec(n.i), &w.r[d.i]
+		for l := range to {
+			if i := int32(lane[l]); i < 0 || i >= warpSize {
+				w.report(BadShuffle, at, none, l, "lane %d reads lane %d", l, i)
+			}
+			to[l] = from[lane[l]&31]
+		}
+	})
+	return d
+}

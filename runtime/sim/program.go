@@ -1,0 +1,135 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/thr"
+)
+
+// Program is a kernel ready to run. It is immutable: any number of runs may use it at once.
+type Program struct {
+	kernel *thr.Kernel
+	code   []instr
+	sites  []site
+	consts []uint64 // first entries of a launch's pool; then come arguments, the grid and the block
+	vecs   int      // registers of 32 lanes a warp
+	unis   int      // scalar registers a warp
+	// granule is the size in bytes of a cell of shadow memory: the smallest shared access.
+	granule int
+	serial  bool // blocks run one after the other
+}
+
+// instr is one instruction: what it does, and how many lane operations it counts as.
+type instr struct {
+	run func(w *warp)
+	ops int64
+}
+
+// site is a place that can be reported: a memory access, a barrier, a branch.
+type site struct {
+	pos   ir.Pos
+	what  string // "16-byte load of shared memory"
+	bytes int
+}
+
+// operand says where a value is: in a register of lanes, in a scalar register that stands for 32 equal lanes, or in
+// the pool of values that all warps of a block share (constants, arguments, the grid, the block), which has both forms.
+type operand struct {
+	i       int32 // register of the file that uniform says; negative: ^index in the pool
+	uniform bool
+}
+
+func (o operand) pooled() bool { return o.i < 0 }
+
+const (
+	maxThreads = 1024
+	warpSize   = 32
+	allLanes   = ^uint32(0)
+)
+
+// Compile makes a program of a kernel. It fails for thread IR that breaks the rules of package thr: an unknown op or
+// type, a register array indexed by a run-time value, a block that is not whole warps.
+func Compile(k *thr.Kernel) (p *Program, err error) {
+	c := &compiler{kernel: k, program: &Program{kernel: k, granule: 16}, slots: map[*thr.Local]operand{},
+		unrolled: map[*thr.Local]uint64{}, pool: map[uint64]int32{}, args: map[*thr.Arg]int32{}, sites: map[site]int32{}}
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case compileError:
+			p, err = nil, fmt.Errorf("sim: kernel %s: %w", k.Name, e.error)
+		default:
+			panic(e)
+		}
+	}()
+	if k.Threads < warpSize || k.Threads > maxThreads || k.Threads%warpSize != 0 {
+		c.fail("%d threads a block; a multiple of 32 from 32 to 1024 is needed", k.Threads)
+	}
+	c.varying = varyingLocals(k.Body)
+	c.launchValues()
+	c.vecs.take(1) // vecTID
+	c.unis.take(1) // uniWarp
+	c.body(k.Body)
+	c.emit(0, func(w *warp) { w.state = exited })
+	c.program.vecs, c.program.unis = c.vecs.most, c.unis.most
+	return c.program, nil
+}
+
+// Registers that every warp has.
+const (
+	vecTID  = 0
+	uniWarp = 0
+)
+
+// launchValues numbers the pool: first the constants, which the compiler appends to as it meets them, so the entries
+// that a launch fills in come at fixed places in front.
+func (c *compiler) launchValues() {
+	p := c.program
+	p.consts = make([]uint64, poolArgs+len(c.kernel.Args))
+	for i, a := range c.kernel.Args {
+		if n := argBytes(a); a.Offset < 0 || a.Offset+n > c.kernel.ArgBytes {
+			c.fail("argument %s: bytes %d to %d of a struct of %d", a.Name, a.Offset, a.Offset+n, c.kernel.ArgBytes)
+		}
+		c.args[a] = int32(poolArgs + i)
+	}
+}
+
+// Entries of the pool before the arguments.
+const (
+	poolGrid = iota
+	poolBlock
+	poolLane
+	poolArgs
+)
+
+// argBytes is the size of an argument's field.
+func argBytes(a *thr.Arg) int {
+	if a.Type.Ptr || a.Kind == thr.ArgStride {
+		return 8
+	}
+	return max(a.Type.DT.Size(), 4)
+}
+
+type compileError struct{ error }
+
+func (c *compiler) fail(format string, args ...any) {
+	err := fmt.Errorf(format, args...)
+	if c.pos.Known() {
+		err = fmt.Errorf("%s: %w", c.pos, err)
+	}
+	panic(compileError{err})
+}
+
+// bytesOf is the size of what a pointer expression points to.
+func bytesOf(e thr.Expr) uint64 { return uint64(e.ExprType().DT.Size()) }
+
+// isRegisterType reports whether thread IR computes with a type.
+func isRegisterType(t dtype.Type) bool {
+	for _, r := range registerTypes {
+		if r == t {
+			return true
+		}
+	}
+	return false
+}

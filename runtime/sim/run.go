@@ -1,0 +1,169 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gotile/gotile/internal/ir"
+)
+
+// Options of a run; the zero value is fine.
+type Options struct {
+	Workers    int    // host threads; 0: one a core
+	Seed       uint64 // permutes the order of warps and blocks; race-free results do not depend on it
+	MaxReports int    // distinct reports returned; 0: 20
+	StepLimit  int64  // instructions a warp may execute in loops; 0: 2^31, minutes
+}
+
+// Stats is what a run counted. It does not depend on Workers.
+type Stats struct {
+	Blocks, Warps int64
+	LaneOps       int64 // operations of lanes; one that is uniform in its warp counts once
+	BankPasses    int64 // passes over the banks of shared memory beyond the least possible
+	Banks         []BankConflict
+}
+
+// BankConflict is a shared-memory access that took more passes over the banks than it had to.
+type BankConflict struct {
+	Pos      ir.Pos
+	What     string // "load of shared memory"
+	Accesses int64  // by warps
+	Extra    int64  // passes beyond the least possible
+}
+
+// ErrLaunch is wrapped by errors of a launch that no block was run for.
+var ErrLaunch = errors.New("sim: invalid launch")
+
+// Run executes grid blocks; args is the kernel's argument struct in C layout, ArgBytes long. It returns *Errors if
+// the kernel did something wrong (its other effects stand), an error that wraps ErrLaunch for a bad grid or args, or
+// ctx's cause if that ended first. Runs on one Memory may overlap as on a device: their accesses are then unordered.
+func (p *Program) Run(ctx context.Context, mem *Memory, grid int, args []byte, o Options) (Stats, error) {
+	if len(args) != p.kernel.ArgBytes {
+		return Stats{}, fmt.Errorf("%w: kernel %s takes %d bytes of arguments, not %d", ErrLaunch, p.kernel.Name, p.kernel.ArgBytes, len(args))
+	}
+	if grid < 0 || int64(grid) > 1<<31-1 {
+		return Stats{}, fmt.Errorf("%w: a grid of %d blocks", ErrLaunch, grid)
+	}
+	workers := o.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	if p.serial {
+		workers = 1
+	}
+	workers = min(workers, grid)
+	if o.MaxReports <= 0 {
+		o.MaxReports = 20
+	}
+	if o.StepLimit <= 0 {
+		o.StepLimit = 1 << 31
+	}
+	var stop atomic.Bool
+	defer context.AfterFunc(ctx, func() { stop.Store(true) })()
+	if ctx.Err() != nil {
+		return Stats{}, context.Cause(ctx)
+	}
+	order := permutation(grid, o.Seed)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	blocks := make([]*block, workers)
+	logs := make([]map[int][]keyed, workers)
+	for i := range workers {
+		wg.Go(func() {
+			b := newBlock(p, mem, p.pool(grid, args), limits{o.StepLimit, &stop})
+			blocks[i], logs[i] = b, map[int][]keyed{}
+			for {
+				n := next.Add(1) - 1
+				if n >= int64(grid) || !b.run(order(int(n)), o.Seed) {
+					return
+				}
+				if len(b.log.list) > 0 {
+					logs[i][b.id] = b.log.list
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if stop.Load() {
+		return Stats{}, context.Cause(ctx)
+	}
+	all := map[int][]keyed{}
+	for _, l := range logs {
+		for id, list := range l {
+			all[id] = list
+		}
+	}
+	return p.stats(grid, blocks), merge(all, o.MaxReports)
+}
+
+// pool is the launch's values: constants, the grid, the arguments.
+func (p *Program) pool(grid int, args []byte) pool {
+	q := pool{make([]uint64, len(p.consts)), make([]lanes, len(p.consts))}
+	for i, v := range p.consts {
+		q.set(i, v)
+	}
+	q.set(poolGrid, uint64(grid))
+	for l := range q.vec[poolLane] {
+		q.vec[poolLane][l] = uint64(l)
+	}
+	for i, a := range p.kernel.Args {
+		q.set(poolArgs+i, word(args[a.Offset:], argBytes(a)))
+	}
+	return q
+}
+
+func (p *Program) stats(grid int, blocks []*block) Stats {
+	s := Stats{Blocks: int64(grid), Warps: int64(grid) * int64(p.kernel.Threads/warpSize)}
+	total := make([]bankCount, len(p.sites))
+	for _, b := range blocks {
+		for _, w := range b.warps {
+			s.LaneOps += w.ops
+		}
+		for i, c := range b.banks.sites {
+			total[i].accesses += c.accesses
+			total[i].passes += c.passes
+			total[i].least += c.least
+		}
+	}
+	for i, c := range total {
+		if extra := c.passes - c.least; extra > 0 {
+			s.BankPasses += extra
+			s.Banks = append(s.Banks, BankConflict{p.sites[i].pos, p.sites[i].what, c.accesses, extra})
+		}
+	}
+	sort.SliceStable(s.Banks, func(i, j int) bool { return s.Banks[i].Extra > s.Banks[j].Extra })
+	return s
+}
+
+// permutation is a bijection of [0, n), computed and not stored since grids are large: a 4-round Feistel network over
+// the next even power of two, walked until it lands inside.
+func permutation(n int, seed uint64) func(int) int {
+	half := 1
+	for 1<<(2*half) < n {
+		half++
+	}
+	var keys [4]uint64
+	r := newRNG(seed, 0)
+	for i := range keys {
+		keys[i] = r.next()
+	}
+	low := uint64(1)<<half - 1
+	return func(i int) int {
+		x := uint64(i)
+		for {
+			a, b := x>>half, x&low
+			for _, k := range keys {
+				f := (b ^ k) * 0x9e3779b97f4a7c15
+				a, b = b, a^(f^f>>29)*0xbf58476d1ce4e5b9>>(64-half)&low
+			}
+			if x = a<<half | b; x < uint64(n) {
+				return int(x)
+			}
+		}
+	}
+}

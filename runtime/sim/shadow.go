@@ -1,0 +1,160 @@
+package sim
+
+import "math/bits"
+
+// record is one access in shadow memory: epoch<<32 | site<<11 | many<<10 | warp<<5 | lane; 0 where there is none. many
+// says that several lanes of the warp read in this epoch.
+type record uint64
+
+const (
+	recordThread = 1<<10 - 1
+	recordMany   = 1 << 10
+	recordSite   = 11
+	maxSites     = 1 << 20
+)
+
+func newRecord(epoch uint32, site int32, warp, lane int) record {
+	return record(epoch)<<32 | record(site)<<recordSite | record(warp<<5|lane)
+}
+
+func (r record) epoch() uint32 { return uint32(r >> 32) }
+func (r record) warp() int     { return int(r>>5) & 31 }
+func (r record) lane() int     { return int(r) & 31 }
+func (r record) site() int32   { return int32(r>>recordSite) & (maxSites - 1) }
+
+// before reports whether an earlier access is ordered before what a thread does now: by a synchronisation that the
+// thread's warp has seen, or because it was the same thread.
+func (r record) before(clock []uint32, now record) bool {
+	return r.epoch() < clock[r.warp()] || (r^now)&(recordThread|recordMany) == 0
+}
+
+// cell is the shadow of a granule.
+type cell struct {
+	write record
+	read  record // the reads since the write, while they are one thread's, or one epoch's of one warp
+	more  int32  // else the index of a set with a record for each warp; 0: none
+}
+
+// readers is a set of reads, by warp.
+type readers [maxThreads / warpSize]record
+
+// shadow is the shadow of a shared memory.
+type shadow struct {
+	shift int // log2 of the granule
+	cells []cell
+	sets  []readers // the first is unused
+	free  []int32
+}
+
+func (s *shadow) init(bytes, granule int) {
+	s.shift = bits.TrailingZeros(uint(granule))
+	s.cells = make([]cell, (bytes+granule-1)>>s.shift)
+	s.sets = make([]readers, 1)
+}
+
+func (s *shadow) reset() {
+	clear(s.cells)
+	s.sets, s.free = s.sets[:1], s.free[:0]
+}
+
+// check checks and records a warp's access to shared memory.
+func (a *access) check(w *warp, m uint32, off *offsets) {
+	s := &w.block.shared.shadow
+	n := max(a.bytes>>s.shift, 1)
+	epoch := w.clock[w.id]
+	for ; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m) & 31
+		now := newRecord(epoch, a.site, w.id, l)
+		if a.scalar {
+			now |= recordMany // all lanes read it
+		}
+		first := off[l] >> s.shift
+		for i := first; i < first+n; i++ {
+			c := &s.cells[i]
+			switch {
+			case a.write:
+				if other, ok := s.store(c, now, w.clock); !ok {
+					a.race(w, other, l, i)
+				}
+			case c.write == 0:
+				w.report(Uninitialised, a.site, none, l, "%d-byte load at byte %d of shared memory", a.bytes, off[l])
+			default:
+				if other, ok := s.load(c, now, w.clock); !ok {
+					a.race(w, other, l, i)
+				}
+			}
+		}
+	}
+}
+
+// load records a read; it returns the write that it races with.
+func (s *shadow) load(c *cell, now record, clock []uint32) (record, bool) {
+	if now == c.read {
+		return 0, true // the write was checked then
+	}
+	if !c.write.before(clock, now) {
+		return c.write, false
+	}
+	switch {
+	case c.more != 0:
+		joinRead(&s.sets[c.more][now.warp()], now, clock)
+	case c.read == 0 || c.read.before(clock, now):
+		c.read = now
+	case c.read.warp() == now.warp():
+		c.read = now | recordMany // the same epoch, else it were before
+	default:
+		c.more = s.set()
+		s.sets[c.more][c.read.warp()] = c.read
+		s.sets[c.more][now.warp()] = now
+	}
+	return 0, true
+}
+
+// joinRead adds a read to those of its warp.
+func joinRead(r *record, now record, clock []uint32) {
+	if *r == 0 || r.before(clock, now) {
+		*r = now
+	} else {
+		*r = now | recordMany
+	}
+}
+
+// store records a write; it returns the access that it races with. The write takes the place of everything before it.
+func (s *shadow) store(c *cell, now record, clock []uint32) (record, bool) {
+	other, ok := record(0), true
+	if c.write != 0 && !c.write.before(clock, now) {
+		other, ok = c.write, false
+	}
+	if c.read != 0 && !c.read.before(clock, now) {
+		other, ok = c.read, false
+	}
+	if c.more != 0 {
+		for _, r := range s.sets[c.more] {
+			if r != 0 && !r.before(clock, now) {
+				other, ok = r, false
+				break
+			}
+		}
+		s.free = append(s.free, c.more)
+	}
+	*c = cell{write: now}
+	return other, ok
+}
+
+// set takes an empty set of readers.
+func (s *shadow) set() int32 {
+	if n := len(s.free); n > 0 {
+		i := s.free[n-1]
+		s.free = s.free[:n-1]
+		s.sets[i] = readers{}
+		return i
+	}
+	s.sets = append(s.sets, readers{})
+	return int32(len(s.sets) - 1)
+}
+
+func (a *access) race(w *warp, other record, lane, granule int) {
+	b := w.block
+	w.report(Race, a.site, other.site(), lane, "%s at byte %d, not ordered after the %s of warp %d lane %d",
+		b.program.sites[a.site].what, granule<<b.shared.shadow.shift, b.program.sites[other.site()].what, other.warp(), other.lane())
+}

@@ -1,0 +1,123 @@
+package sim
+
+import "fmt"
+
+// state says why a warp does not run.
+type state uint8
+
+const (
+	running state = iota
+	yielded       // its quantum is used up
+	waiting       // at a barrier
+	exited
+)
+
+// quantum is how many instructions a warp may run before the scheduler chooses again; only loops are counted, so
+// that a warp which spins on another's flag lets the other run.
+const quantum = 20_000
+
+// warp is 32 threads with one program counter.
+type warp struct {
+	block *block
+	id    int
+	pc    int
+	state state
+	waits int32 // site of the barrier it waits at
+	fuel  int64 // left of the quantum
+	steps int64 // instructions of loops so far
+	ops   int64 // lane operations so far
+
+	r []lanes  // registers
+	u []uint64 // scalar registers, for values that all lanes share
+
+	// clock has, for each warp, the first epoch that is not known to be over; clock[id] is the current epoch.
+	clock []uint32
+}
+
+// none is the other site of a report that has none.
+const none = int32(-1)
+
+// reset makes the warp ready to start the kernel.
+func (w *warp) reset() {
+	w.pc, w.state, w.steps = 0, running, 0
+	w.u[uniWarp] = uint64(w.id)
+	for l := range &w.r[vecTID] {
+		w.r[vecTID][l] = uint64(w.id*warpSize + l)
+	}
+	for i := range w.clock {
+		w.clock[i] = 1 // 0 is never an epoch, so an access record is never 0
+	}
+}
+
+// step runs the warp until it blocks, ends or has used its quantum.
+func (w *warp) step() {
+	code := w.block.program.code
+	w.state, w.fuel = running, quantum
+	for w.state == running {
+		in := &code[w.pc]
+		w.pc++
+		w.ops += in.ops
+		in.run(w)
+	}
+}
+
+func (w *warp) yield() { w.state = yielded }
+
+// vec is the register of an operand, or the pool's entry as lanes.
+func (w *warp) vec(i int32) *lanes {
+	if i < 0 {
+		return &w.block.pool.vec[^i]
+	}
+	return &w.r[i]
+}
+
+// uni is the scalar register of an operand, or the pool's entry.
+func (w *warp) uni(i int32) uint64 {
+	if i < 0 {
+		return w.block.pool.uni[^i]
+	}
+	return w.u[i]
+}
+
+// value is an operand's value in a lane.
+func (w *warp) value(o operand, lane int) uint64 {
+	if o.uniform {
+		return w.uni(o.i)
+	}
+	return w.vec(o.i)[lane]
+}
+
+// fill sets a register in all lanes.
+func (w *warp) fill(o operand, v uint64) {
+	if o.uniform {
+		w.u[o.i] = v
+		return
+	}
+	r := &w.r[o.i]
+	for l := range r {
+		r[l] = v
+	}
+}
+
+// mask is the lanes where a predicate, 0 or 1 in each lane, holds.
+func mask(p *lanes) (m uint32) {
+	for l := range p {
+		m |= uint32(p[l]) << l
+	}
+	return m
+}
+
+// report records a defect that this warp ran into.
+func (w *warp) report(k Kind, at, other int32, lane int, format string, args ...any) {
+	b := w.block
+	r := b.log.add(reportKey{k, at, other})
+	if r == nil {
+		return
+	}
+	r.Kernel, r.Block, r.Warp, r.Lane = b.program.kernel.Name, b.id, w.id, lane
+	r.Pos = b.program.sites[at].pos
+	if other != none {
+		r.Other = b.program.sites[other].pos
+	}
+	r.Detail = fmt.Sprintf(format, args...)
+}

@@ -1,0 +1,162 @@
+package tile
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/gotile/gotile/internal/ir"
+)
+
+// port is a field of an Args struct.
+type port interface {
+	bind(b *ir.Builder, a *ir.Arg)
+	scalar() bool
+}
+
+func (g *Global[T]) bind(b *ir.Builder, a *ir.Arg) { a.DT, g.b, g.a = dtypeOf[T](), b, a }
+func (s *Scalar[T]) bind(b *ir.Builder, a *ir.Arg) {
+	a.DT = dtypeOf[T]()
+	s.b, s.v = b, b.Param(a)
+}
+func (g *Global[T]) scalar() bool { return false }
+func (s *Scalar[T]) scalar() bool { return true }
+
+// bindArgs gives the fields of the Args struct at v their arguments. Mistakes are noted at the caller of Define.
+func bindArgs(b *ir.Builder, v reflect.Value) {
+	t := v.Type()
+	if t.Kind() != reflect.Struct {
+		b.Reject(ErrPort, "Args is %v: it must be a struct of tile.Global and tile.Scalar fields", t)
+		return
+	}
+	b.Kernel.ArgsType, _, _ = strings.Cut(t.Name(), "[")
+	symbols := map[string]*ir.Symbol{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if !f.IsExported() {
+			b.Reject(ErrPort, "field %s of %s is not exported: the wrapper needs its name; export it", f.Name, argsName(t))
+			continue
+		}
+		p, ok := v.Field(i).Addr().Interface().(port)
+		if !ok {
+			b.Reject(ErrPort, "field %s of %s is a %v: use tile.Global[T] or tile.Scalar[T]", f.Name, argsName(t), f.Type)
+			continue
+		}
+		a := &ir.Arg{Field: f.Name, Name: cName(f.Name)}
+		tag, tagged := f.Tag.Lookup("tile")
+		switch {
+		case p.scalar() && tagged:
+			b.Reject(ErrPort, "scalar %s of %s has the shape tag %q; drop it", f.Name, argsName(t), tag)
+			continue
+		case !p.scalar():
+			if err := parseTag(a, tag, symbols, &b.Kernel.Symbols); err != nil {
+				b.Reject(ErrPort, "field %s of %s: %v", f.Name, argsName(t), err)
+				a.Dims = []ir.DimSpec{{Size: 1}}
+			}
+		}
+		b.Kernel.Args = append(b.Kernel.Args, a)
+		p.bind(b, a)
+	}
+	checkNames(b, argsName(t))
+}
+
+func argsName(t reflect.Type) string {
+	if t.Name() == "" {
+		return "Args"
+	}
+	n, _, _ := strings.Cut(t.Name(), "[")
+	return n
+}
+
+var symbol = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+
+// parseTag reads a shape tag: symbols or sizes with commas between, and "strided" after a space or a comma.
+func parseTag(a *ir.Arg, tag string, symbols map[string]*ir.Symbol, all *[]*ir.Symbol) error {
+	const grammar = `a shape tag lists a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided"`
+	items := strings.Split(tag, ",")
+	last := strings.Fields(items[len(items)-1])
+	switch {
+	case len(last) == 2 && last[1] == "strided":
+		a.Strided = true
+		items[len(items)-1] = last[0]
+	case len(last) == 1 && last[0] == "strided":
+		a.Strided = true
+		items = items[:len(items)-1]
+	}
+	if strings.TrimSpace(tag) == "" || len(items) == 0 {
+		return fmt.Errorf("no shape; %s", grammar)
+	}
+	for _, it := range items {
+		it = strings.TrimSpace(it)
+		if n, err := strconv.ParseInt(it, 10, 32); err == nil {
+			if n < 1 {
+				return fmt.Errorf("size %d in tag %q: sizes are at least 1", n, tag)
+			}
+			a.Dims = append(a.Dims, ir.DimSpec{Size: int(n)})
+			continue
+		}
+		if !symbol.MatchString(it) || keywords[it] || it == "strided" {
+			a.Dims = nil
+			return fmt.Errorf("dimension %q in tag %q is no size and no symbol; %s", it, tag, grammar)
+		}
+		if symbols[it] == nil {
+			symbols[it] = &ir.Symbol{Name: it}
+			*all = append(*all, symbols[it])
+		}
+		a.Dims = append(a.Dims, ir.DimSpec{Symbol: symbols[it]})
+	}
+	return nil
+}
+
+// cName is a field's name in C: the first capitals become small (DX is dx, DWeight is dWeight).
+func cName(field string) string {
+	r := []rune(field)
+	for i := range r {
+		if !unicode.IsUpper(r[i]) || i > 0 && i+1 < len(r) && unicode.IsLower(r[i+1]) {
+			break
+		}
+		r[i] = unicode.ToLower(r[i])
+	}
+	if s := string(r); keywords[s] {
+		return s + "_"
+	} else {
+		return s
+	}
+}
+
+// checkNames refuses arguments and symbols that would be one name in the C struct.
+func checkNames(b *ir.Builder, args string) {
+	seen := map[string]string{}
+	add := func(c, what string) {
+		if o, ok := seen[c]; ok {
+			b.Reject(ErrPort, "%s and %s of %s are both %q in C; rename one", o, what, args, c)
+		}
+		seen[c] = what
+	}
+	for _, a := range b.Kernel.Args {
+		add(a.Name, "field "+a.Field)
+		for i := range a.Dims {
+			if i < len(a.Dims)-1 || a.Strided {
+				add(fmt.Sprintf("%s_stride%d", a.Name, i), fmt.Sprintf("stride %d of %s", i, a.Field))
+			}
+		}
+	}
+	for _, s := range b.Kernel.Symbols {
+		add(s.Name, "dimension "+s.Name)
+	}
+}
+
+// keywords are the words of CUDA C++ that cannot be names, and that a field or a symbol might be.
+var keywords = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`alignas alignof and asm auto bool break case catch char class const constexpr continue default
+		delete do double else enum explicit export extern false float for friend goto if inline int long mutable namespace new not
+		operator or private protected public register return short signed sizeof static struct switch template this throw true try
+		typedef typeid typename union unsigned using virtual void volatile while xor half warpSize threadIdx blockIdx blockDim gridDim`) {
+		m[w] = true
+	}
+	return m
+}()

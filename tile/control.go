@@ -1,0 +1,123 @@
+package tile
+
+import (
+	"iter"
+
+	"github.com/gotile/gotile/internal/ir"
+)
+
+// Range is a loop over lo, lo+step, .. < hi. Its body is recorded, not run: Go code in it happens while the kernel is
+// built, at nesting depth d, d+1 times. What changes from one iteration to the next lives in a Var.
+func Range[L, H, S Int](s Scope, lo L, hi H, step S) iter.Seq[Index] {
+	b, scope := s.scope()
+	return func(yield func(Index) bool) {
+		b.Loop(scope, indexOf(b, ir.Range, "the lower bound of Range", lo), indexOf(b, ir.Range, "the upper bound of Range", hi), indexOf(b, ir.Range, "the step of Range", step),
+			func(i *ir.Value) bool { return yield(Index{b: b, v: i}) })
+	}
+}
+
+// LoopOption is an option of Persistent.
+type LoopOption func(*persistent)
+
+type persistent struct {
+	step   int
+	blocks *Index
+}
+
+// Step makes an iteration cover n values of the loop variable.
+func Step(n int) LoopOption { return func(p *persistent) { p.step = n } }
+
+// Blocks makes the grid exactly as many blocks as a dimension says: for outputs with a row a block.
+func Blocks(dim Index) LoopOption { return func(p *persistent) { p.blocks = &dim } }
+
+// Persistent is a loop over 0, step, .. < n whose iterations the blocks of the grid share, or, at warp scope, all
+// warps of all blocks. The grid is as many blocks as the device holds at once, at most one an iteration. A kernel has
+// one, at its top level; n is known at launch.
+func Persistent[N Int](s Scope, n N, opts ...LoopOption) iter.Seq[Index] {
+	b, scope := s.scope()
+	return func(yield func(Index) bool) {
+		p := persistent{step: 1}
+		for _, o := range opts {
+			o(&p)
+		}
+		bound := indexOf(b, ir.Persistent, "the bound of Persistent", n)
+		var blocks *ir.Symbol
+		if p.blocks != nil {
+			if v := indexOf(b, ir.Persistent, "the dimension of Blocks", *p.blocks); v != nil {
+				if v.Op != ir.Dim {
+					b.Errorf(ir.Persistent, ErrControl, "Blocks takes a run-time dimension itself, such as a.Out.Dim(0)")
+				} else {
+					blocks = v.Attr.(*ir.Symbol)
+				}
+			}
+		}
+		b.Persist(scope, bound, p.step, blocks, func(i *ir.Value) bool { return yield(Index{b: b, v: i}) })
+	}
+}
+
+// If records then under a condition of rank 0, and els[0], if given, under its opposite. The functions are called
+// once, in order. What a branch changes lives in a Var.
+func If(s Scope, cond Reg[Bool], then func(), els ...func()) {
+	b, scope := s.scope()
+	var e func()
+	if len(els) > 0 {
+		e = els[0]
+	}
+	if len(els) > 1 {
+		b.Errorf(ir.If, ErrControl, "If with %d else functions: it has one; nest another If", len(els))
+	}
+	if then == nil {
+		b.Errorf(ir.If, ErrControl, "If with a nil function; give an empty one")
+		return
+	}
+	b.If(scope, owned(b, ir.If, "the condition of If", cond.b, cond.v), then, e)
+}
+
+// While records a loop that runs body as long as cond, computed before each iteration, holds. Both functions are
+// recorded as those of Range.
+func While(s Scope, cond func() Reg[Bool], body func()) {
+	b, scope := s.scope()
+	if cond == nil || body == nil {
+		b.Errorf(ir.While, ErrControl, "While with a nil function; give both")
+		return
+	}
+	b.While(scope, func() *ir.Value {
+		c := cond()
+		return owned(b, ir.While, "the condition of While", c.b, c.v)
+	}, body)
+}
+
+// Var is an explicit variable: what loops and branches change.
+type Var[T Elem] struct {
+	_ [0]func()
+	b *ir.Builder
+	v *ir.Value
+}
+
+// NewVar declares a variable of a scope with its first value. A tile variable has the span and the extents of that
+// value.
+func NewVar[T Elem](s Scope, x Operand[T]) Var[T] {
+	b, scope := s.scope()
+	return Var[T]{b: b, v: b.NewVar(scope, operand(b, ir.Var, x))}
+}
+
+// Get is the value that the variable has at this point.
+func (v Var[T]) Get() Reg[T] {
+	if v.b == nil {
+		return Reg[T]{}
+	}
+	return Reg[T]{b: v.b, v: v.b.Get(v.v)}
+}
+
+// Set assigns to the variable.
+func (v Var[T]) Set(x Operand[T]) {
+	b := v.b
+	if b == nil {
+		if b = builder(x); b == nil {
+			panic("tile: Set of a variable that was never declared") // no kernel to note it in but the one that recovers
+		}
+		owned(b, ir.Set, "the variable of Set", nil, nil)
+		return
+	}
+	b.Set(v.v, operand(b, ir.Set, x))
+}

@@ -1,0 +1,91 @@
+package tile
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+
+	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/target"
+)
+
+// Kernel is a recorded kernel. It is immutable.
+type Kernel struct {
+	ir *ir.Kernel
+}
+
+// Name is the kernel's name, which is its entry point's name in C.
+func (k *Kernel) Name() string { return k.ir.Name }
+
+// IR is the recorded tile IR. Callers must not change it.
+func (k *Kernel) IR() *ir.Kernel { return k.ir }
+
+// Option is an option of Define.
+type Option func(*ir.Builder)
+
+// Threads sets the number of threads of a block: a multiple of 32, at most 1024. The default is 256.
+func Threads(n int) Option { return func(b *ir.Builder) { b.Kernel.Threads = n } }
+
+// MinBlocks asks for registers so few that an SM holds n blocks (the second number of __launch_bounds__).
+func MinBlocks(n int) Option { return func(b *ir.Builder) { b.Kernel.MinBlocks = n } }
+
+// Targets names the targets that the kernel is for; the default is all.
+func Targets(names ...string) Option {
+	return func(b *ir.Builder) { b.Kernel.Targets = append(b.Kernel.Targets, names...) }
+}
+
+// Doc sets the comment at the head of the generated code.
+func Doc(text string) Option { return func(b *ir.Builder) { b.Kernel.Doc = text } }
+
+// Limit sets the number of ops that the kernel may record, 20000 by default: more is most likely a Go loop that
+// unrolls by accident.
+func Limit(ops int) Option { return func(b *ir.Builder) { b.Limit = ops } }
+
+const (
+	defaultThreads = 256
+	maxThreads     = 1024
+)
+
+var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// Define records a kernel. A is a struct of exported Global and Scalar fields; f is called once with its arguments
+// bound and the builder. The error is of type Errors: all mistakes with their positions. A panic of f becomes an
+// error of rule ErrPanic, so that the mistakes before it, which may be its cause, are not lost.
+func Define[A any](name string, f func(*Builder, A), opts ...Option) (*Kernel, error) {
+	b := ir.NewBuilder(name)
+	b.Kernel.Threads = defaultThreads
+	for _, o := range opts {
+		o(b)
+	}
+	var a A
+	checkOptions(b)
+	bindArgs(b, reflect.ValueOf(&a).Elem())
+	b.Run(func() { f(&Builder{b: b}, a) })
+	k, err := b.Finish()
+	if err != nil {
+		return nil, err
+	}
+	return &Kernel{k}, nil
+}
+
+func checkOptions(b *ir.Builder) {
+	k := b.Kernel
+	if !identifier.MatchString(k.Name) || keywords[k.Name] {
+		b.Reject(ErrPort, "kernel name %q is no C identifier; use letters, digits and underscores", k.Name)
+	}
+	if k.Threads < warpSize || k.Threads > maxThreads || k.Threads%warpSize != 0 {
+		b.Reject(ErrLimit, "Threads(%d): a block has a multiple of %d threads, at most %d; use %d", k.Threads, warpSize, maxThreads, min(max(1, (k.Threads+warpSize-1)/warpSize)*warpSize, maxThreads))
+		k.Threads = defaultThreads // for the mistakes in the body
+	}
+	if k.MinBlocks < 0 || k.MinBlocks > 32 {
+		b.Reject(ErrLimit, "MinBlocks(%d): an SM holds 1 to 32 blocks", k.MinBlocks)
+	}
+	for _, n := range k.Targets {
+		if _, err := target.Lookup(n); err != nil {
+			b.Reject(ErrTarget, "Targets: %v", err)
+		}
+	}
+}
+
+// String is the tile IR as text.
+func (k *Kernel) String() string { return fmt.Sprint(k.ir) }

@@ -1,0 +1,130 @@
+package tile_test
+
+import "github.com/gotile/gotile/tile"
+
+type everyArgs struct {
+	X, Y tile.Global[tile.F32] `tile:"n"`
+	I, J tile.Global[tile.I32] `tile:"n"`
+	Eps  tile.Scalar[tile.F32]
+}
+
+// everyOp records each elementwise op, reduction and conversion.
+func everyOp(name string) (*tile.Kernel, error) {
+	return tile.Define(name, func(k *tile.Builder, a everyArgs) {
+		cols := k.Block().Striped(1024, 4)
+		x, y := tile.Load(k, a.X, cols), tile.Load(k, a.Y, cols)
+		for _, f := range []func(tile.Reg[tile.F32]) tile.Reg[tile.F32]{
+			tile.Reg[tile.F32].Neg, tile.Reg[tile.F32].Abs, tile.Reg[tile.F32].Exp, tile.Reg[tile.F32].Exp2, tile.Reg[tile.F32].Log,
+			tile.Reg[tile.F32].Log2, tile.Reg[tile.F32].Sqrt, tile.Reg[tile.F32].Rsqrt, tile.Reg[tile.F32].Tanh, tile.Reg[tile.F32].Sigmoid,
+			tile.Reg[tile.F32].Silu, tile.Reg[tile.F32].Softplus, tile.Reg[tile.F32].ExpApprox, tile.Reg[tile.F32].Exp2Approx,
+			tile.Reg[tile.F32].LogApprox, tile.Reg[tile.F32].Log2Approx, tile.Reg[tile.F32].SqrtApprox, tile.Reg[tile.F32].RsqrtApprox,
+			tile.Reg[tile.F32].TanhApprox, tile.Reg[tile.F32].SigmoidApprox, tile.Reg[tile.F32].SiluApprox,
+		} {
+			y = y.Add(f(x))
+		}
+		y = y.Sub(x).Mul(x).Div(x).DivApprox(a.Eps).Fma(x, tile.F32(0.5)).Min(tile.Const[tile.F32](3)).Max(x)
+		for _, c := range []tile.Reg[tile.Bool]{x.Lt(y), x.Le(y), x.Gt(y), x.Ge(y), x.Eq(y), x.Ne(y)} {
+			y = tile.Select(c.And(c.Not()).Or(c).Xor(c), y, tile.F32(1))
+		}
+		tile.Store(k, a.Y, y)
+
+		i := tile.Load(k, a.I, cols)
+		j := i.Rem(tile.I32(7)).MulHi(i).And(i).Shl(tile.I32(1)).Shr(tile.I32(2)).Not()
+		u := tile.Bitcast[tile.U32](x).Xor(tile.Cast[tile.U32](i))
+		w := tile.Cast[tile.I64](u).MulHi(tile.I64(1 << 40))
+		add := func(in []uint64) uint64 { return uint64(uint32(in[0] + in[1])) }
+		j = tile.PTX[tile.I32]("add.s32 %0, %1, %2;", add, j, tile.Cast[tile.I32](w))
+		tile.Store(k, a.J, j.Add(tile.Coord(j.Span(), 0)).Fill(tile.I32(-1)))
+
+		h := tile.Cast[tile.F16](tile.Cast[tile.BF16](x).Add(tile.Const[tile.BF16](2))).Mul(tile.Const[tile.F16](0.5))
+		s := x.Sum().Add(x.MaxOf()).Add(x.MinOf()).Add(x.Prod()).Add(tile.Cast[tile.F32](h).Sum(0))
+		tile.Store(k, a.X.At(0), s)
+	})
+}
+
+// controlFlow records loops, branches and variables, nested and at both scopes.
+func controlFlow(name string) (*tile.Kernel, error) {
+	return tile.Define(name, func(k *tile.Builder, a everyArgs) {
+		block, warp := k.Block(), k.Warp()
+		n := a.X.Dim(0)
+		total := tile.NewVar(block, tile.F32(0))
+		for i := range tile.Persistent(block, n, tile.Step(4), tile.Blocks(n)) {
+			acc := tile.NewVar(block, tile.Full(block, block.Striped(256, 1), tile.F32(0)))
+			for j := range tile.Range(block, i, i.AddInt(4).Min(n), 2) {
+				for l := range tile.Range(block, 0, j.Scale(3), j.SubInt(1)) {
+					x := tile.LoadScalar(block, a.X.At(l.Rem(n)))
+					tile.If(block, x.Gt(a.Eps).And(l.Ne(j)), func() {
+						acc.Set(acc.Get().Add(x))
+					}, func() {
+						tile.If(block, l.EqInt(3), func() { total.Set(tile.F32(1)) })
+					})
+				}
+			}
+			total.Set(total.Get().Add(acc.Get().Sum()))
+		}
+		tile.Store(block, a.Y.At(k.BlockID()), total.Get().Div(k.NumBlocks().Float()))
+
+		at := tile.NewVar(warp, warp.Index().Int())
+		tile.While(warp, func() tile.Reg[tile.Bool] { return at.Get().Lt(n.Int()) }, func() {
+			i := tile.AsIndex(at.Get())
+			tile.Store(warp, a.J.At(i), tile.LoadScalar(warp, a.I.At(i)))
+			at.Set(at.Get().Add(tile.Const[tile.I32](float64(k.Warps()))))
+		})
+	}, tile.Threads(128), tile.MinBlocks(4), tile.Targets("sm_90a", "sm_120a"), tile.Doc("Control flow."))
+}
+
+type memoryArgs struct {
+	X    tile.Global[tile.BF16] `tile:"rows,16,n strided"`
+	Y    tile.Global[tile.F32]  `tile:"rows,n"`
+	Hist tile.Global[tile.I32]  `tile:"64"`
+	Sum  tile.Global[tile.F32]  `tile:"1"`
+}
+
+// memoryOps records views, hints, shared tiles and atomics.
+func memoryOps(name string) (*tile.Kernel, error) {
+	return tile.Define(name, func(k *tile.Builder, a memoryArgs) {
+		block, warp := k.Block(), k.Warp()
+		s := tile.NewShared[tile.F32](k, 8, 128)
+		span := block.Striped2(8, 128, 4, 32)
+		x := tile.Cast[tile.F32](tile.Load(block, a.X.At(3, 8), span, tile.Streaming))
+		tile.Store(block, s, x)
+		block.Sync()
+		row := tile.Load(block, s.At(2), block.Striped(128, 1))
+		tile.Store(block, a.Y.At(1, 2), row, tile.L2Only)
+		tile.Store(warp, a.Y.At(warp.Index()), tile.Load(warp, s.At(warp.Index()), warp.Striped(128, 4)))
+
+		old := tile.AtomicAdd(block, a.Sum, row.Sum())
+		tile.AtomicAdd(block, a.Sum, old)
+		one := tile.Full(block, block.Striped(64, 1), tile.I32(1))
+		tile.AtomicAdd(block, a.Hist, one)
+		tile.AtomicMax(block, a.Hist, one)
+		tile.AtomicMin(block, a.Hist, one)
+		tile.AtomicExch(block, a.Hist.At(1), tile.I32(7))
+		tile.AtomicCAS(block, a.Hist.At(2), tile.I32(7), tile.I32(8))
+	})
+}
+
+type clipArgs struct {
+	X tile.Global[tile.F32] `tile:"rows,n"`
+	S tile.Global[tile.F32] `tile:"1024"`
+}
+
+// clipping records accesses whose extents come from the buffers.
+func clipping(name string) (*tile.Kernel, error) {
+	return tile.Define(name, func(k *tile.Builder, a clipArgs) {
+		cols := k.Block().Striped(256, 1)
+		whole := tile.Load(k, a.S, cols)                               // inside: no extent
+		tail := tile.Load(k, a.S.At(1000), cols)                       // 24 are left
+		row := tile.Load(k, a.X.At(5), cols)                           // n are left, which launch bounds
+		tile.Store(k, a.X.At(6, 4), whole)                             // n-4 are left
+		tile.Store(k, a.S, tail.Add(tile.Load(k, a.S.At(1000), cols))) // the value's own
+		tile.Store(k, a.S, row)
+		for c := range tile.Range(k, 0, 1024, 256) {
+			tile.Store(k, a.S.At(c), tile.Load(k, a.S.At(c), cols)) // certain to lie inside
+			tile.Store(k, a.S.At(c.AddInt(1)), whole)               // not certain
+		}
+		span := k.Block().Striped2(8, 32, 1, 32)
+		t := tile.Load(k, a.X.At(8), span.Clip(nil, 16))
+		tile.Store(k, a.X, t)
+	})
+}

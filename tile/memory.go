@@ -1,0 +1,157 @@
+package tile
+
+import (
+	"fmt"
+
+	"github.com/gotile/gotile/internal/ir"
+)
+
+// Hint says how an access uses the caches.
+type Hint uint8
+
+// The hints. Measure them: they are not free.
+const (
+	Streaming Hint = Hint(ir.CacheStreaming) // read or written once: evict first (.cs)
+	ReadOnly  Hint = Hint(ir.CacheReadOnly)  // nothing writes it while the kernel runs: the read-only path (.nc)
+	L2Only    Hint = Hint(ir.CacheGlobal)    // not in L1 (.cg)
+)
+
+func cache(b *ir.Builder, op ir.Op, hints []Hint) ir.Cache {
+	if len(hints) > 1 {
+		b.Errorf(op, ErrTarget, "%s with %d cache hints: an access has one; drop the others", ir.Table[op].Go, len(hints))
+	}
+	if len(hints) == 0 {
+		return ir.CacheDefault
+	}
+	return ir.Cache(hints[0])
+}
+
+// place is the buffer of a source, checked to belong to the kernel; nil where it does not.
+func place[T Number](b *ir.Builder, op ir.Op, src Source[T]) *ir.Place {
+	if src == nil {
+		b.Errorf(op, ErrScope, "the buffer of %s is nil", ir.Table[op].Go)
+		return nil
+	}
+	var t T
+	v := src.view(t)
+	switch {
+	case v.b == nil:
+		b.Errorf(op, ErrScope, "the buffer of %s was never assigned: it is not a field of the Args that Define gave", ir.Table[op].Go)
+		return nil
+	case v.b != b:
+		b.Errorf(op, ErrScope, "the buffer of %s belongs to kernel %s", ir.Table[op].Go, v.b.Kernel.Name)
+		return nil
+	}
+	return v.p
+}
+
+// Load reads a tile of a span from a view, each thread its own elements, 16 bytes at a time where alignment allows.
+// An axis without an extent is clipped at the end of the buffer's dimension. Masked elements are zero.
+func Load[T Number](s Scope, src Source[T], span Span, hints ...Hint) Reg[T] {
+	b, scope := s.scope()
+	p, c := place(b, ir.Load, src), cache(b, ir.Load, hints)
+	if p == nil || !sameScope(b, ir.Load, scope, span) {
+		return Reg[T]{b: b}
+	}
+	return Reg[T]{b: b, v: b.Load(scope, *p, span.s, c)}
+}
+
+// LoadScalar reads one element; each thread of the scope gets it.
+func LoadScalar[T Number](s Scope, src Source[T], hints ...Hint) Reg[T] {
+	b, scope := s.scope()
+	p, c := place(b, ir.Load, src), cache(b, ir.Load, hints)
+	if p == nil {
+		return Reg[T]{b: b}
+	}
+	return Reg[T]{b: b, v: b.Load(scope, *p, nil, c)}
+}
+
+// Store writes a tile to a view, clipped at the tile's extents; an axis without one is clipped at the end of the
+// buffer's dimension. A value of rank 0 is written by one thread of the scope.
+func Store[T Number](s Scope, dst Source[T], x Operand[T], hints ...Hint) {
+	b, scope := s.scope()
+	p, c, v := place(b, ir.Store, dst), cache(b, ir.Store, hints), operand(b, ir.Store, x)
+	if p != nil {
+		b.Store(ir.Store, scope, *p, c, v)
+	}
+}
+
+func atomic[T Number](op ir.Op, s Scope, dst Source[T], xs ...Operand[T]) Reg[T] {
+	b, scope := s.scope()
+	p := place(b, op, dst)
+	var vs []*ir.Value
+	for _, x := range xs {
+		vs = append(vs, operand(b, op, x))
+	}
+	if p == nil {
+		return Reg[T]{b: b}
+	}
+	v := b.Store(op, scope, *p, ir.CacheDefault, vs...)
+	if v != nil && v.Type.DT == 0 {
+		v = nil // a tile's atomics return nothing
+	}
+	return Reg[T]{b: b, v: v}
+}
+
+// AtomicAdd adds a tile to global memory, element by element, relaxed, at GPU scope (f32, i32, u32, i64). For a value
+// of rank 0, which one thread adds, it returns the old value; a tile's result must not be used. The order of float
+// additions is not fixed, nor is then their sum's last bit.
+func AtomicAdd[T Number](s Scope, dst Source[T], x Operand[T]) Reg[T] {
+	return atomic(ir.AtomicAdd, s, dst, x)
+}
+
+// AtomicMax is AtomicAdd with the maximum, for integers.
+func AtomicMax[T Integer](s Scope, dst Source[T], x Operand[T]) Reg[T] {
+	return atomic(ir.AtomicMax, s, dst, x)
+}
+
+// AtomicMin is AtomicAdd with the minimum, for integers.
+func AtomicMin[T Integer](s Scope, dst Source[T], x Operand[T]) Reg[T] {
+	return atomic(ir.AtomicMin, s, dst, x)
+}
+
+// AtomicExch is AtomicAdd with plain replacement.
+func AtomicExch[T Number](s Scope, dst Source[T], x Operand[T]) Reg[T] {
+	return atomic(ir.AtomicExch, s, dst, x)
+}
+
+// AtomicCAS stores x where memory equals old, for integers.
+func AtomicCAS[T Integer](s Scope, dst Source[T], old, x Operand[T]) Reg[T] {
+	return atomic(ir.AtomicCAS, s, dst, old, x)
+}
+
+// Shared is a tile in the block's shared memory. The planner places barriers between its writers and readers.
+type Shared[T Number] struct {
+	_ [0]func()
+	b *ir.Builder
+	s *ir.SharedTile
+}
+
+// NewShared makes a tile in shared memory with the given sizes, last one contiguous.
+func NewShared[T Number](k *Builder, shape ...int) Shared[T] {
+	if len(shape) == 0 {
+		k.b.Errorf(ir.Invalid, ErrShape, "NewShared without sizes; give at least one")
+		return Shared[T]{b: k.b}
+	}
+	for _, n := range shape {
+		if n < 1 {
+			k.b.Errorf(ir.Invalid, ErrShape, "NewShared with sizes %v: each is at least 1", shape)
+			return Shared[T]{b: k.b}
+		}
+	}
+	name := fmt.Sprintf("s%d", len(k.b.Kernel.Shared))
+	return Shared[T]{b: k.b, s: k.b.NewShared(name, dtypeOf[T](), append([]int(nil), shape...))}
+}
+
+func (s Shared[T]) view(T) View[T] {
+	if s.s == nil {
+		return View[T]{b: s.b}
+	}
+	return View[T]{b: s.b, p: &ir.Place{Shared: s.s}}
+}
+
+// At is the view from an element on, as of Global.
+func (s Shared[T]) At(offsets ...any) View[T] {
+	var t T
+	return at(s.view(t), offsets)
+}

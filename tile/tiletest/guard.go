@@ -1,0 +1,179 @@
+package tiletest
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/runtime/device"
+)
+
+// Role says what a kernel may do with a tensor.
+type Role uint8
+
+// The roles.
+const (
+	Input  Role = iota // read only: every byte must stay
+	Output             // poisoned: every element must be written
+	Both               // given and changed
+)
+
+// Spec describes a tensor to place.
+type Spec struct {
+	Role    Role
+	DType   dtype.Type
+	Shape   []int
+	Strides []int     // in elements, none negative; nil: contiguous
+	Offset  int       // elements by which the tensor starts past a 256-byte boundary
+	Values  []float64 // row-major, as many as Shape has; nil for an Output
+}
+
+// guardBytes is the size of each guard band. It keeps a tensor without offset on a 256-byte boundary, as cuMemAlloc
+// gives it.
+const guardBytes = 256
+
+// block is a placed tensor: a buffer, what it held before the launch, and what it was last seen to hold.
+type block struct {
+	Spec
+	buffer    *device.Buffer
+	tensor    device.Tensor
+	start     int // element number of the tensor's first element
+	image     []byte
+	seen      []byte
+	unwritten bool // already reported
+}
+
+func (r *Run) place(s Spec) (*block, error) {
+	if s.Strides == nil {
+		s.Strides = contiguous(s.Shape)
+	}
+	if len(s.Strides) != len(s.Shape) {
+		return nil, fmt.Errorf("%d strides for %d dimensions", len(s.Strides), len(s.Shape))
+	}
+	count, extent := 1, 1
+	for i, n := range s.Shape {
+		if n < 0 || s.Strides[i] < 0 {
+			return nil, fmt.Errorf("dimension %d has size %d and stride %d", i, n, s.Strides[i])
+		}
+		count *= n
+		extent += (n - 1) * s.Strides[i]
+	}
+	if count == 0 {
+		extent = 0
+	}
+	if s.Role != Output && len(s.Values) != count {
+		return nil, fmt.Errorf("%d values for %d elements", len(s.Values), count)
+	}
+	size := s.DType.Size()
+	b := &block{Spec: s, start: guardBytes/size + s.Offset}
+	b.image = make([]byte, (b.start+extent)*size+guardBytes)
+	fillPoison(b.image, s.DType)
+	if s.Role != Output {
+		i := 0
+		b.walk(func(at int) {
+			put(b.image[at:], s.DType, s.Values[i])
+			i++
+		})
+	}
+	var err error
+	if b.buffer, err = r.Device.Alloc(len(b.image)); err != nil {
+		return nil, err
+	}
+	if b.tensor, err = device.View(b.buffer, b.start, s.DType, s.Shape, s.Strides); err == nil {
+		err = r.Stream.CopyIn(b.buffer, 0, b.image)
+	}
+	if err != nil {
+		b.buffer.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func contiguous(shape []int) []int {
+	strides := make([]int, len(shape))
+	n := 1
+	for i := len(shape) - 1; i >= 0; i-- {
+		strides[i] = n
+		n *= max(1, shape[i])
+	}
+	return strides
+}
+
+// walk calls f with the byte offset of each element of the tensor, in row-major order.
+func (b *block) walk(f func(at int)) {
+	size := b.DType.Size()
+	var axis func(i, at int)
+	axis = func(i, at int) {
+		if i == len(b.Shape) {
+			f(at * size)
+			return
+		}
+		for k := range b.Shape[i] {
+			axis(i+1, at+k*b.Strides[i])
+		}
+	}
+	axis(0, b.start)
+}
+
+func (r *Run) find(t device.Tensor) *block {
+	for _, b := range r.blocks {
+		if b.buffer == t.Buffer() {
+			return b
+		}
+	}
+	return nil
+}
+
+// fetch reads the whole buffer back, guards included.
+func (r *Run) fetch(b *block) error {
+	b.seen = make([]byte, len(b.image))
+	if err := r.Stream.CopyOut(b.seen, b.buffer, 0); err != nil {
+		return err
+	}
+	return r.Stream.Sync(r.ctx)
+}
+
+func (b *block) floats() []float64 {
+	var x []float64
+	b.walk(func(at int) { x = append(x, get(b.seen[at:], b.DType)) })
+	return x
+}
+
+// checkWritten reports, once, elements of an output that still hold poison.
+func (b *block) checkWritten(r *Run) {
+	if b.Role != Output || b.unwritten {
+		return
+	}
+	i, first, missing := 0, -1, 0
+	b.walk(func(at int) {
+		if isPoison(b.seen[at:], b.DType) {
+			if missing++; first < 0 {
+				first = i
+			}
+		}
+		i++
+	})
+	if missing > 0 {
+		b.unwritten = true
+		r.Errorf("an output of shape %v %v: %d of %d elements not written, the first at [%d]", b.Shape, b.DType, missing, i, first)
+	}
+}
+
+// checkGuards reports bytes changed outside the tensor, and inside an input.
+func (b *block) checkGuards(r *Run) {
+	want := bytes.Clone(b.image)
+	size := b.DType.Size()
+	if b.Role != Input {
+		b.walk(func(at int) { copy(want[at:at+size], b.seen[at:at+size]) })
+	}
+	if bytes.Equal(want, b.seen) {
+		return
+	}
+	for i := range want {
+		if want[i] != b.seen[i] {
+			r.Errorf("a tensor of shape %v, strides %v, %v: memory that is not an output was written, first at element %d counted from the tensor's start",
+				b.Shape, b.Strides, b.DType, i/size-b.start)
+			return
+		}
+	}
+}

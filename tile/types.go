@@ -1,0 +1,93 @@
+package tile
+
+import (
+	"math"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/ir"
+)
+
+// The element types. A host number of one of them is an operand: x.Mul(tile.F32(2)).
+type (
+	F32  = dtype.Float32
+	BF16 = dtype.BFloat16
+	F16  = dtype.Float16
+	I32  = dtype.Int32
+	U32  = dtype.Uint32
+	I64  = dtype.Int64
+	// Bool is the element type of comparisons; it exists in registers only.
+	Bool = dtype.Boolean
+)
+
+// Float is a floating-point element type. 16-bit types are computed in f32 and rounded once an op.
+type Float interface {
+	F32 | BF16 | F16
+	DType() dtype.Type
+}
+
+// Integer is an integer element type.
+type Integer interface {
+	I32 | U32 | I64
+	DType() dtype.Type
+}
+
+// Number is an element type that memory can hold.
+type Number interface {
+	F32 | BF16 | F16 | I32 | U32 | I64
+	DType() dtype.Type
+}
+
+// Elem is an element type of registers.
+type Elem interface {
+	F32 | BF16 | F16 | I32 | U32 | I64 | Bool
+	DType() dtype.Type
+}
+
+func dtypeOf[T Elem]() dtype.Type {
+	var t T
+	return t.DType()
+}
+
+// Const is the number x in a type that the caller does not know: tile.Const[T](2). Floats round to nearest even;
+// integers truncate.
+func Const[T Number](x float64) T {
+	var t T
+	switch p := any(&t).(type) {
+	case *F32:
+		*p = F32(x)
+	case *BF16:
+		*p = dtype.BF16FromFloat32(float32(x))
+	case *F16:
+		*p = dtype.F16FromFloat32(float32(x))
+	case *I32:
+		*p = I32(x)
+	case *U32:
+		*p = U32(x)
+	case *I64:
+		*p = I64(x)
+	}
+	return t
+}
+
+// pattern is the bit pattern of a host number.
+func pattern(x any) ir.Bits {
+	switch x := x.(type) {
+	case F32:
+		return ir.Bits(math.Float32bits(float32(x)))
+	case BF16:
+		return ir.Bits(x.Bits())
+	case F16:
+		return ir.Bits(x.Bits())
+	case I32:
+		return ir.Bits(uint32(x))
+	case U32:
+		return ir.Bits(x)
+	case I64:
+		return ir.Bits(x)
+	case Bool:
+		if x {
+			return 1
+		}
+	}
+	return 0
+}

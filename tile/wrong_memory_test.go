@@ -1,0 +1,32 @@
+package tile_test
+
+import "github.com/gotile/gotile/tile"
+
+var wrongMemory = []wrong{
+	{name: "read-only store", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
+		tile.Store(k, a.S, tile.F32(0), tile.ReadOnly) // ERR Store with the read-only hint: the read-only path cannot write; use Streaming or L2Only
+	}},
+	{name: "two hints", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
+		tile.LoadScalar(k, a.S, tile.Streaming, tile.L2Only) // ERR Load with 2 cache hints: an access has one; drop the others
+	}},
+	{name: "hints on shared memory", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
+		s := tile.NewShared[tile.F32](k, 128)
+		tile.Store(k, s.At(0), tile.F32(0), tile.L2Only) // ERR cache hint cg on shared tile s0: hints are for global memory; drop it
+		tile.LoadScalar(k, s, tile.Streaming)            // ERR cache hint cs on shared tile s0: hints are for global memory; drop it
+	}},
+	{name: "atomics on shared memory", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
+		tile.AtomicAdd(k, tile.NewShared[tile.I32](k, 128), tile.I32(1)) // ERR AtomicAdd on shared tile s0: atomics work on global memory; reduce, then Store
+	}},
+	{name: "unknown target", rule: tile.ErrTarget, def: func() error {
+		_, err := tile.Define("wrong", empty, tile.Targets("sm_90")) // ERR Targets: unknown target "sm_90"; have sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a, sm_90a-as-120
+		return err
+	}},
+	{name: "PTX without a simulator", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
+		tile.PTX[tile.F32]("neg.f32 %0, %1;", nil, a.Eps) // ERR PTX "neg.f32 %0, %1;" without a function for the simulator; give one that computes the same
+	}},
+	{name: "PTX operands", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
+		same := func(in []uint64) uint64 { return in[0] }
+		tile.PTX[tile.F32]("neg.f32 %0, %2;", same, a.Eps)        // ERR PTX "neg.f32 %0, %2;" names %2, but has 1 operand: %0 is the result, %1 the first operand
+		tile.PTX[tile.F32]("neg.f32 %0, %1;", same, a.Eps, a.Eps) // ERR PTX "neg.f32 %0, %1;" does not name %2: %0 is the result, %1 the first operand
+	}},
+}
