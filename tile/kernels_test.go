@@ -64,6 +64,13 @@ func controlFlow(name string) (*tile.Kernel, error) {
 		}
 		tile.Store(block, a.Y.At(k.BlockID()), total.Get().Div(k.NumBlocks().Float()))
 
+		// Indices: each op with an Index and with a Go int.
+		i := k.BlockID()
+		j := i.Add(n).Sub(i).Mul(n).Div(i).Rem(n).Min(i).Max(n).DivInt(2).MaxInt(1)
+		for _, c := range []tile.Reg[tile.Bool]{i.Lt(j), i.Le(j), i.Gt(j), i.Ge(j), i.Eq(j), i.LtInt(1), i.LeInt(1), i.GtInt(1), i.GeInt(1), i.NeInt(1)} {
+			tile.If(block, c, func() { total.Set(j.Float()) })
+		}
+
 		at := tile.NewVar(warp, warp.Index().Int())
 		tile.While(warp, func() tile.Reg[tile.Bool] { return at.Get().Lt(n.Int()) }, func() {
 			i := tile.AsIndex(at.Get())

@@ -192,13 +192,13 @@ func Coord(span Span, axis int) Reg[I32] {
 	return Reg[I32]{b: span.b, v: span.b.Coord(span.s, axis)}
 }
 
-// Fill gives the masked elements of x a value; the result has no extents. A tile that was clipped needs it before a
-// variable of the whole capacity can take it.
-func (x Reg[T]) Fill(y Operand[T]) Reg[T] {
+// Fill gives the elements of x past its extent on the given axes (none: on any axis) a value; the result has no extent
+// there. A tile that was clipped needs it before a variable that was not can take it.
+func (x Reg[T]) Fill(y Operand[T], axes ...int) Reg[T] {
 	if x.b == nil {
 		return x
 	}
-	return Reg[T]{b: x.b, v: x.b.Fill(x.v, operand(x.b, ir.Fill, y))}
+	return Reg[T]{b: x.b, v: x.b.Fill(x.v, operand(x.b, ir.Fill, y), axes...)}
 }
 
 func (x Reg[T]) reduce(op ir.Op, axes []int) Reg[T] {

@@ -48,9 +48,9 @@ func dtypeOf[T Elem]() dtype.Type {
 	return t.DType()
 }
 
-// Const is the number x in a type that the caller does not know: tile.Const[T](2). Floats round to nearest even;
-// integers truncate.
-func Const[T Number](x float64) T {
+// Const is the number x as an operand of a type that the caller does not know: tile.Const[T](2). Floats round to
+// nearest even; integers truncate. It returns an Operand because a T that is a type parameter is none for the compiler.
+func Const[T Number](x float64) Operand[T] {
 	var t T
 	switch p := any(&t).(type) {
 	case *F32:
@@ -66,7 +66,7 @@ func Const[T Number](x float64) T {
 	case *I64:
 		*p = I64(x)
 	}
-	return t
+	return any(t).(Operand[T])
 }
 
 // pattern is the bit pattern of a host number.

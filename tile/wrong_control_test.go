@@ -64,6 +64,42 @@ var wrongControl = []wrong{
 			size *= 2
 		}
 	}},
+	{name: "attributes that change", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
+		hint, size, axis := tile.Streaming, 4, 0
+		x := tile.Load(k, a.X, k.Block().Striped2(8, 128, 4, 32))
+		for range tile.Range(k, 0, 4, 1) {
+			tile.LoadScalar(k, a.S, hint) // ERR host state carried between iterations; use tile.Var: Load is not the same op the second time: S hint cs, then S hint cg
+			hint = tile.L2Only
+		}
+		for range tile.Range(k, 0, 4, 1) {
+			tile.Store(k, tile.NewShared[tile.F32](k, size), a.Eps) // ERR host state carried between iterations; use tile.Var: Store is not the same op the second time: s0 f32[4], then s0 f32[5]
+			size++
+		}
+		for range tile.Range(k, 0, 4, 1) {
+			tile.Coord(x.Span(), axis) // ERR host state carried between iterations; use tile.Var: Coord is not the same op the second time: axis 0, then axis 1
+			axis = 1
+		}
+	}},
+	{name: "an extent that changes", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
+		n := 8
+		for range tile.Range(k, 0, 4, 1) {
+			tile.Load(k, a.S, k.Block().Striped(128, 1).Clip(n)) // ERR host state carried between iterations; use tile.Var: axis 0 of Load ends at 8 the first time, at 9 the second
+			n++
+		}
+	}},
+	{name: "a condition that changes", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
+		c := a.Eps.Reg().Gt(tile.F32(0))
+		d := c.Not()
+		tile.While(k, func() tile.Reg[tile.Bool] { c, d = d, c; return c }, func() {}) // ERR host state carried between iterations; use tile.Var: the condition is another value the second time
+	}},
+	{name: "a branch that changes", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
+		c := a.Eps.Reg().Gt(tile.F32(0))
+		els := []func(){func() {}}
+		for range tile.Range(k, 0, 4, 1) {
+			tile.If(k, c, func() {}, els...) // ERR host state carried between iterations; use tile.Var: If has no else the second time
+			els = nil
+		}
+	}},
 	{name: "fails the second time", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
 		axis := 0
 		x := tile.Load(k, a.S, k.Block().Striped(128, 4))

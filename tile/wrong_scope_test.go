@@ -78,6 +78,10 @@ var wrongScopes = []wrong{
 			v.Set(tile.I32(1)) // ERR Var.Set of scope block stands in the warp's Range at @-1: the other warps do not come here; move it out, or give the Range scope block
 		}
 	}},
+	{name: "a block's variable of a warp's tile", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		w := k.Warp()
+		tile.NewVar(k, tile.Load(w, a.S, w.Striped2(2, 32, 1, 32).Axis(1))) // ERR a variable of scope block cannot hold a tile of scope warp; declare it at the tile's scope
+	}},
 	{name: "never assigned", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
 		var x tile.Reg[tile.F32]
 		var i tile.Index
@@ -125,5 +129,5 @@ func deeper(k *tile.Builder, a wrongArgs, x tile.Reg[tile.F32], n int) {
 		deeper(k, a, x, n-1)
 		return
 	}
-	tile.Store(k, a.S.At(0), x) // ERR a value made in the loop body at @-84 is used outside it: it ends with its region; declare a tile.Var before the Range and Set it inside (called from @-8)
+	tile.Store(k, a.S.At(0), x) // ERR a value made in the loop body at @-88 is used outside it: it ends with its region; declare a tile.Var before the Range and Set it inside (called from @-8)
 }

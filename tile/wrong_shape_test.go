@@ -69,6 +69,20 @@ var wrongShapes = []wrong{
 		v.Set(tile.Load(k, a.V, cols)) // ERR Set of a variable without an extent on axis 0 to a tile that ends at n: elements past it hold anything; use x.Fill first, or clip the variable's first value
 		v.Set(tile.Load(k, a.V, cols).Fill(tile.F32(0)))
 	}},
+	{name: "division by nothing", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
+		a.X.Dim(0).DivInt(0) // ERR Div of an index by 0; give a positive divisor
+	}},
+	{name: "coordinates and masks", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
+		x := tile.Load(k, a.X, k.Block().Striped2(8, 128, 4, 32))
+		tile.Coord(x.Span(), 2)   // ERR Coord along axis 2 of a tile of 8x128: its axes are 0 to 1
+		x.Fill(tile.F32(0), 2)    // ERR Fill along axis 2 of a tile of 8x128: its axes are 0 to 1
+		x.Sum().Fill(tile.F32(0)) // ERR Fill of one value: only tiles have masked elements; drop the call
+	}},
+	{name: "two extents of a variable", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
+		cols := k.Block().Striped(64, 4)
+		v := tile.NewVar(k, tile.Load(k, a.S, cols.Clip(10)))
+		v.Set(tile.Load(k, a.S, cols.Clip(11))) // ERR Set of a variable that ends at 10 to a tile that ends at 11 on axis 0; use x.Fill first
+	}},
 	{name: "empty span", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
 		tile.Load(k, a.V, k.Block().Striped(0, 4)) // ERR a span of 0 elements: capacities are at least 1
 	}},

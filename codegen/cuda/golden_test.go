@@ -68,23 +68,29 @@ func stripPrelude(s string) string {
 	return heading + "\n\nstruct " + kernel
 }
 
+// golden compares a text with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v; write it with -update", err)
+	}
+	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); d != "" {
+		t.Errorf("%s: -want +got; -update accepts\n%s", name, d)
+	}
+}
+
 func TestGolden(t *testing.T) {
 	for _, k := range goldenKernels() {
 		t.Run(k.Name, func(t *testing.T) {
 			text := mustPrint(t, k, Options{})
-			got, file := stripPrelude(text), filepath.Join("testdata", k.Name+".cu")
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatalf("%v; write it with -update", err)
-			}
-			if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); d != "" {
-				t.Errorf("-want +got; -update accepts\n%s", d)
-			}
+			golden(t, k.Name+".cu", stripPrelude(text))
 			compileAll(t, k.Name, text)
 		})
 	}

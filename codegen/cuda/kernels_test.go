@@ -39,6 +39,9 @@ func elementwiseKernel(name string, t dtype.Type, first, last ir.Op) *thr.Kernel
 		}
 		ss = append(ss, thr.Comment{Text: ir.Table[o].Doc}, store(a.z, int64(o), op(o, args...)))
 	}
+	if t == dtype.Bool {
+		ss = append(ss, store(a.z, 0, op(ir.Select, ref(ls[0]), ref(ls[1]), ref(ls[2]))))
+	}
 	return a.kernel(name, ss...)
 }
 

@@ -30,15 +30,20 @@ func words(s string) map[string]bool {
 // reserved reports whether a local or a kernel must not have a name.
 func reserved(name string) bool {
 	_, prelude := preludeIndex[name]
-	return prelude || keywords[name] || builtins[name] || strings.HasPrefix(name, "__") ||
-		strings.HasPrefix(name, "load_") || strings.HasPrefix(name, "store_")
+	return prelude || keywords[name] || builtins[name] || accessName.MatchString(name) || strings.HasPrefix(name, "__")
 }
 
-// rename maps every local's name to its name in C: the same, or with underscores where it is reserved.
+// accessName matches the names of all loads and stores, as access.name makes them.
+var accessName = regexp.MustCompile(`^(load|store)(_shared)?_(f32|i32|u32|i64|u8|u16)(x\d+)?(_cs|_nc|_cg)?(_if)?$`)
+
+// rename maps every local's name to its name in C: the same, or with underscores after it where it is reserved.
 func rename(names map[string]bool) map[string]string {
 	out := map[string]string{}
 	for n := range names {
 		c := n
+		if strings.HasPrefix(n, "__") { // the compiler's own, whatever follows
+			c = "v" + n
+		}
 		for reserved(c) || c != n && names[c] {
 			c += "_"
 		}

@@ -14,6 +14,8 @@ type form struct {
 	// op is the C operator, and plain says whether it stands alone, so that x = x op y may become x op= y.
 	op    string
 	plain func(p *printer, e thr.Apply) bool
+	// unsigned prints a signed op on unsigned operands, for where its result may not fit.
+	unsigned func(p *printer, e thr.Apply) code
 }
 
 // forms is a row of the table: a form for each type of the operands.

@@ -46,6 +46,7 @@ func positioned(bad string) (k *thr.Kernel, lines []int, file string) {
 	if bad != "" {
 		k.Body = append(k.Body, thr.Comment{At: at3, Text: "next is wrong"}, thr.Assign{At: at3, Dst: ref(x), Src: thr.ArgRef{Arg: &thr.Arg{Name: bad}}})
 	}
+	k.Body = append(k.Body, store(newTensors().y, 0, ref(x))) // without a position
 	_, file, _, _ = runtime.Caller(0)
 	return k, []int{l1, l2, l3}, file
 }
@@ -95,13 +96,13 @@ func TestErrorAtGoLine(t *testing.T) {
 // TestNames: locals that C or the prelude has other uses for are renamed, apart from one another.
 func TestNames(t *testing.T) {
 	var ss []thr.Stmt
-	for _, n := range []string{"a", "a_", "smem", "int", "min", "sigmoid", "load_f32", "threadIdx", "linux", "u32", "i_end"} {
+	for _, n := range []string{"a", "a_", "smem", "int", "min", "sigmoid", "load_f32", "store_shared_u16x2_if", "load_rows", "__x", "threadIdx", "linux", "u32", "i_end"} {
 		ss = append(ss, decl(local(n, dtype.F32), op(ir.Sigmoid, get(newTensors().eps))))
 	}
 	hi, i := local("hi", dtype.I32), local("i", dtype.I32)
 	ss = append(ss, decl(hi, i32(9)), thr.For{Var: i, Lo: i32(0), Hi: ref(hi), Step: i32(1), Body: []thr.Stmt{set(hi, op(ir.Min, ref(hi), i32(3)))}})
 	text := mustPrint(t, newTensors().kernel("k", ss...), Options{})
-	for _, want := range []string{"float a__ =", "float a_ =", "float smem_ =", "float int_ =", "float min_ =", "float sigmoid_ =", "float u32_ =", "i_end_ = hi; i < i_end_"} {
+	for _, want := range []string{"float a__ =", "float a_ =", "float smem_ =", "float int_ =", "float min_ =", "float sigmoid_ =", "float u32_ =", "float load_f32_ =", "float store_shared_u16x2_if_ =", "float load_rows =", "float v__x =", "i_end_ = hi; i < i_end_"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -119,6 +120,29 @@ func TestNames(t *testing.T) {
 	}
 	if _, err := Print(newTensors().kernel("k", decl(local("x y", dtype.F32), nil)), Options{}); err == nil {
 		t.Error("a local named with a space is accepted")
+	}
+}
+
+// TestAccessNamesReserved: no local can hide a load or a store.
+func TestAccessNamesReserved(t *testing.T) {
+	p := &printer{k: &thr.Kernel{}, accesses: map[string]access{}}
+	for _, typ := range []dtype.Type{dtype.F32, dtype.I32, dtype.U32, dtype.I64} {
+		for _, bytes := range []int{1, 2, 4, 8, 16} {
+			for c := ir.CacheDefault; c <= ir.CacheGlobal; c++ {
+				for _, kind := range []int{0, 1, 2, 3, 4, 5, 6, 7} {
+					p.err = nil
+					p.newAccess(kind&1 != 0, thr.Space(kind>>1&1), typ, bytes, c, kind&4 != 0)
+				}
+			}
+		}
+	}
+	if len(p.accesses) < 100 {
+		t.Errorf("only %d accesses", len(p.accesses))
+	}
+	for n := range p.accesses {
+		if !reserved(n) {
+			t.Errorf("%s is not reserved", n)
+		}
 	}
 }
 

@@ -2,26 +2,36 @@ package cuda
 
 import (
 	"github.com/gotile/gotile/dtype"
-	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
 )
 
 // arithmetic is an operator on numbers. Floats and u32 are plain C; i32 and i64 are where the result fits (see ranges).
 func arithmetic(op string, pr prec) forms {
 	plain := infixForm(op, pr)
-	wraps := form{op: op, plain: fits, print: func(p *printer, e thr.Apply) code {
-		if !fits(p, e) {
-			return p.wrapped(e)
-		}
-		if c, ok := e.Args[1].(thr.Const); ok && e.Op == ir.Add { // x + -1 reads better as x - 1
+	wraps := wrapping(func(p *printer, e thr.Apply) code {
+		if c, ok := e.Args[1].(thr.Const); ok && op == "+" { // x + -1 reads better as x - 1
 			if minus, ok := negated(c); ok {
 				a, b := p.pair(e.Args[0], minus)
 				return infix("-", precAdd, a, b)
 			}
 		}
 		return plain.print(p, e)
-	}}
+	}, func(p *printer, e thr.Apply) code {
+		return infix(op, pr, p.unsigned(e.Args[0]), p.unsigned(e.Args[1]))
+	})
+	wraps.op, wraps.plain = op, fits
 	return forms{dtype.F32: plain, dtype.I32: wraps, dtype.U32: plain, dtype.I64: wraps}
+}
+
+// wrapping makes a form that is signed where the result fits, and elsewhere unsigned and converted back:
+// (int)((u32)x * 3u).
+func wrapping(signed, unsigned func(p *printer, e thr.Apply) code) form {
+	return form{unsigned: unsigned, print: func(p *printer, e thr.Apply) code {
+		if fits(p, e) {
+			return signed(p, e)
+		}
+		return prefix(casts[e.T], unsigned(p, e))
+	}}
 }
 
 // negated is -c for a negative integer constant.
@@ -36,25 +46,14 @@ func negated(c thr.Const) (thr.Const, bool) {
 	return thr.Const{DT: c.DT, Bits: uint64(-v)}, true
 }
 
-// fits reports whether signed C arithmetic gives the op's result.
+// fits reports whether signed C arithmetic gives the op's result; u32 wraps in C too.
 func fits(p *printer, e thr.Apply) bool {
-	if e.Op == ir.Shl && e.T == dtype.U32 {
-		return true
-	}
-	return p.ranges.exact(e)
+	return e.T == dtype.U32 || p.ranges.exact(e)
 }
 
-var negation = form{print: func(p *printer, e thr.Apply) code {
-	if !fits(p, e) {
-		return p.wrapped(e)
-	}
-	return prefix("-", p.expr(e.Args[0]))
-}}
-
-// wrapped prints a signed op on unsigned operands and converts the result back: (int)((u32)x * 3u).
-func (p *printer) wrapped(e thr.Apply) code {
-	return prefix(casts[e.T], p.unsigned(e))
-}
+var negation = wrapping(
+	func(p *printer, e thr.Apply) code { return prefix("-", p.expr(e.Args[0])) },
+	func(p *printer, e thr.Apply) code { return prefix("-", p.unsigned(e.Args[0])) })
 
 // unsigned prints a signed expression as its unsigned twin of the same bits. Ops that may overflow nest without
 // converting back in between.
@@ -71,18 +70,8 @@ func (p *printer) unsigned(e thr.Expr) code {
 			return c
 		}
 	case thr.Apply:
-		if !e.T.IsInt() || e.T != e.R || fits(p, e) {
-			break
-		}
-		switch e.Op {
-		case ir.Add, ir.Sub:
-			return infix(ops[e.Op][e.T].op, precAdd, p.unsigned(e.Args[0]), p.unsigned(e.Args[1]))
-		case ir.Mul:
-			return infix("*", precMul, p.unsigned(e.Args[0]), p.unsigned(e.Args[1]))
-		case ir.Neg:
-			return prefix("-", p.unsigned(e.Args[0]))
-		case ir.Shl:
-			return infix("<<", precShift, p.unsigned(e.Args[0]), p.count(e))
+		if f := ops[e.Op][e.T]; f.unsigned != nil && !fits(p, e) {
+			return f.unsigned(p, e)
 		}
 	}
 	if t == dtype.I64 {
@@ -101,14 +90,14 @@ func (c code) as(cast string) code {
 
 // shift masks its count to the width, as the table says; constants and small ranges need no mask.
 func shift(op string) form {
-	f := form{op: op, print: func(p *printer, e thr.Apply) code {
-		if op == "<<" && !fits(p, e) {
-			return p.wrapped(e)
-		}
-		return infix(op, precShift, p.expr(e.Args[0]), p.count(e))
-	}}
-	// x <<= n keeps C's type of the left side; a masked count prints the same on the right.
-	f.plain = func(p *printer, e thr.Apply) bool { return op == ">>" || fits(p, e) }
+	signed := func(p *printer, e thr.Apply) code { return infix(op, precShift, p.expr(e.Args[0]), p.count(e)) }
+	if op == ">>" {
+		return form{op: op, print: signed}
+	}
+	f := wrapping(signed, func(p *printer, e thr.Apply) code {
+		return infix(op, precShift, p.unsigned(e.Args[0]), p.count(e))
+	})
+	f.op, f.plain = op, fits
 	return f
 }
 

@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// fatalWarnings are messages of ptxas with which a kernel compiles, but not to what was asked for.
+// fatalWarnings are messages of ptxas with which a kernel compiles, but not to what was asked for. The line itself
+// says why.
 var fatalWarnings = map[string]string{
-	"C7508": "setmaxnreg is ignored: the kernel has no launch bounds",
-	"C7511": "wgmma is serialised: accumulator registers are used while it is in flight",
-	"C7514": "wgmma is serialised: a function call stands inside its pipeline stage",
-	"C7517": "wgmma is serialised: there are not enough registers for it",
-	"C7518": "wgmma is serialised: its operands are not ready",
+	"C7508": "setmaxnreg is ignored",
+	"C7511": "wgmma is serialised",
+	"C7514": "wgmma is serialised",
+	"C7517": "wgmma is serialised",
+	"C7518": "wgmma is serialised",
 }
 
 var code = regexp.MustCompile(`\(?\b(C7\d{3})\b\)?`)

@@ -82,7 +82,7 @@ func (g *goCommand) build(ctx context.Context, p *pkg, c *worker.Command, out st
 	if err != nil {
 		return err
 	}
-	args := []string{"build", "-tags=" + g.allTags(ctx, own), "-overlay=" + overlay, "-o", out}
+	args := []string{"build", "-tags=" + g.allTags(ctx, own), "-overlay=" + overlay, "-ldflags=-s -w", "-o", out}
 	environ := append(os.Environ(), "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	if travels {
 		args = append(args, "-trimpath")
@@ -95,20 +95,21 @@ func (g *goCommand) build(ctx context.Context, p *pkg, c *worker.Command, out st
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return fmt.Errorf("package %s does not build:\n%s%s", p.ImportPath, stderr.String(), buildHint(stderr.String(), c))
+		return fmt.Errorf("package %s does not build:\n%s%s", p.ImportPath, stderr.String(), buildHint(stderr.String(), p, c))
 	}
 	return nil
 }
 
 // buildHint adds the way out to the go command's message.
-func buildHint(text string, c *worker.Command) string {
+func buildHint(text string, p *pkg, c *worker.Command) string {
+	kernels := strings.Contains(text, "# "+p.ImportPath+"\n") || strings.Contains(text, "no matching files found") // not another package's mistake
 	switch {
 	case strings.Contains(text, "missing go.sum entry") || strings.Contains(text, "no required module provides package github.com/gotile") ||
 		strings.Contains(text, "cannot find module providing package github.com/gotile"):
 		return "gotile's own dependencies are missing from go.mod; run: go get -tool github.com/gotile/gotile/cmd/gotile (and go mod vendor where you vendor)"
-	case c.Runs && (strings.Contains(text, "undefined:") || strings.Contains(text, "no matching files found")):
+	case c.Runs && kernels && (strings.Contains(text, "undefined:") || strings.Contains(text, "no matching files found")):
 		return "generated files may be missing or stale; run: gotile gen"
-	case !c.Runs && strings.Contains(text, "undefined:"):
+	case !c.Runs && kernels && strings.Contains(text, "undefined:"):
 		return "a file that uses generated names must carry //go:build !gotilegen"
 	}
 	return ""

@@ -36,8 +36,9 @@ type pkg struct {
 
 // goCommand runs the go command with this process's environment.
 type goCommand struct {
-	tmp  string // for overlays and programs
-	tags string // from the command line
+	tmp   string  // for overlays and programs
+	tags  string  // from the command line
+	flags *string // GOFLAGS, once read
 }
 
 // bootTag is set where generated names must not be needed.
@@ -178,11 +179,14 @@ func generatedGo(dir string) []string {
 // allTags joins the tags of the command line, those of GOFLAGS (which a -tags flag would replace) and one of ours.
 func (g *goCommand) allTags(ctx context.Context, own string) string {
 	tags := strings.FieldsFunc(g.tags, func(r rune) bool { return r == ',' || r == ' ' })
-	if out, err := g.output(ctx, "", "env", "GOFLAGS"); err == nil {
-		for _, f := range strings.Fields(string(out)) {
-			if v, ok := strings.CutPrefix(strings.TrimLeft(f, "-"), "tags="); ok {
-				tags = append(tags, strings.Split(v, ",")...)
-			}
+	if g.flags == nil {
+		out, _ := g.output(ctx, "", "env", "GOFLAGS") // go list will say what is wrong
+		text := string(out)
+		g.flags = &text
+	}
+	for _, f := range strings.Fields(*g.flags) {
+		if v, ok := strings.CutPrefix(strings.TrimLeft(f, "-"), "tags="); ok {
+			tags = append(tags, strings.Split(v, ",")...)
 		}
 	}
 	if own != "" {

@@ -46,13 +46,13 @@ func (d *differ) region(a, c *Region) bool {
 		x := c.Ops[len(a.Ops)]
 		return d.fail(x, "%s is recorded the second time only", Table[x.Op].Go)
 	}
-	if a.Yield != nil && d.map1(a.Yield) != c.Yield {
+	if a.Yield != nil && d.second(a.Yield) != c.Yield {
 		return d.fail(a.Owner, "the condition is another value the second time")
 	}
 	return true
 }
 
-func (d *differ) map1(v *Value) *Value {
+func (d *differ) second(v *Value) *Value {
 	if w := d.to[v]; w != nil {
 		return w
 	}
@@ -68,7 +68,7 @@ func (d *differ) value(x, y *Value) bool {
 		return d.fail(x, "%s has %d operands the first time, %d the second", name, len(x.Args), len(y.Args))
 	}
 	for i, a := range x.Args {
-		if b := y.Args[i]; d.map1(a) != b {
+		if b := y.Args[i]; d.second(a) != b {
 			return d.fail(x, "operand %d of %s is %s the first time, %s the second", i+1, name, operand(a), operand(b))
 		}
 	}
@@ -76,13 +76,10 @@ func (d *differ) value(x, y *Value) bool {
 		return d.fail(x, "%s makes a tile of %s the first time, of %s the second", name, shape(x.Type.Span), shape(y.Type.Span))
 	}
 	if x.Type.Span != nil {
-		for i, e := range x.Type.Span.Extent {
-			if f := y.Type.Span.Extent; i >= len(f) || d.map1(e) != f[i] {
-				return d.fail(x, "the extent of %s differs the second time", name)
+		for i := range x.Type.Span.Rank() {
+			if e, f := x.Type.Span.extent(i), y.Type.Span.extent(i); d.second(e) != f {
+				return d.fail(x, "axis %d of %s ends at %s the first time, at %s the second", i, name, operand(e), operand(f))
 			}
-		}
-		if len(y.Type.Span.Extent) != len(x.Type.Span.Extent) {
-			return d.fail(x, "the extent of %s differs the second time", name)
 		}
 	}
 	if !sameAttr(x.Attr, y.Attr) {
@@ -96,7 +93,7 @@ func (d *differ) value(x, y *Value) bool {
 func operand(v *Value) string {
 	switch {
 	case v == nil:
-		return "a mistake"
+		return "nothing"
 	case v.In == nil:
 		return v.expr()
 	case v.Op == Invalid:
@@ -135,19 +132,20 @@ func sameShared(a, b *SharedTile) bool {
 func attrText(a any) string {
 	switch a := a.(type) {
 	case *Access:
-		p := Place{Arg: a.Arg, Shared: a.Shared}
-		return p.Name() + prefixed(" hint ", a.Cache.String())
+		s := Place{Arg: a.Arg, Shared: a.Shared}.Name()
+		if a.Shared != nil {
+			s += fmt.Sprintf(" %v%v", a.Shared.DT, a.Shared.Shape)
+		}
+		if a.Cache != CacheDefault {
+			s += " hint " + a.Cache.String()
+		}
+		return s
+	case int:
+		return fmt.Sprintf("axis %d", a)
 	case []int:
 		return fmt.Sprintf("axes %v", a)
 	case *AsmInfo:
 		return fmt.Sprintf("%q", a.Template)
 	}
 	return fmt.Sprint(a)
-}
-
-func prefixed(p, s string) string {
-	if s == "" {
-		return ""
-	}
-	return p + s
 }

@@ -237,3 +237,11 @@ func Count(n int, what string) string {
 	}
 	return fmt.Sprintf("%d %s", n, what)
 }
+
+// extent is the extent of an axis; nil: the whole capacity.
+func (s *Span) extent(axis int) *Value {
+	if len(s.Extent) == 0 {
+		return nil
+	}
+	return s.Extent[axis]
+}

@@ -92,7 +92,7 @@ func (b *Builder) clip(p Place, span *Span, offs []*Value) *Span {
 			continue
 		}
 		dim, off, size := dims[lead+i], offs[lead+i], span.Dist.Shape[i]
-		if last, ok := upper(off); ok && dim.Symbol == nil && last+size <= dim.Size {
+		if _, last := bounds(off); dim.Symbol == nil && last+size <= dim.Size {
 			continue
 		}
 		left := b.Index(Sub, b.Dim(dim), off)
@@ -115,61 +115,6 @@ func LimitSymbol(extent *Value, capacity int) {
 	if s.Max == 0 || capacity < s.Max {
 		s.Max = capacity
 	}
-}
-
-// upper is the largest value that an index can have, where that is certain.
-func upper(v *Value) (int, bool) {
-	if n, ok := intConst(v); ok {
-		return n, true
-	}
-	switch v.Op {
-	case Invalid: // lo, lo+step, .. < hi
-		loop := v.In.Owner
-		if loop.Op != Range || len(loop.Args) != 3 {
-			return 0, false
-		}
-		lo, okLo := intConst(loop.Args[0])
-		hi, okHi := upper(loop.Args[1])
-		step, okStep := intConst(loop.Args[2])
-		if okLo && okHi && okStep {
-			return lo + max(0, hi-1-lo)/step*step, true
-		}
-	case Add, Mul: // of indices, which are not negative where they are offsets
-		x, okX := upper(v.Args[0])
-		y, okY := upper(v.Args[1])
-		if okX && okY && x >= 0 && y >= 0 && lowerZero(v.Args[0]) && lowerZero(v.Args[1]) {
-			if v.Op == Add {
-				return x + y, true
-			}
-			return x * y, true
-		}
-	case Min:
-		x, okX := upper(v.Args[0])
-		y, okY := upper(v.Args[1])
-		switch {
-		case okX && okY:
-			return min(x, y), true
-		case okX:
-			return x, true
-		}
-		return y, okY
-	}
-	return 0, false
-}
-
-// lowerZero reports whether an index is certain not to be negative.
-func lowerZero(v *Value) bool {
-	if n, ok := intConst(v); ok {
-		return n >= 0
-	}
-	switch v.Op {
-	case Invalid:
-		loop := v.In.Owner
-		return loop.Op == Persistent || loop.Op == Range && len(loop.Args) == 3 && lowerZero(loop.Args[0])
-	case Dim, BlockID, NumBlocks, WarpID:
-		return true
-	}
-	return false
 }
 
 // Load records a load; span nil: one value.

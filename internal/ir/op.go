@@ -126,7 +126,7 @@ const (
 	// Shape.
 	Broadcast // Attr *Span target: repeats a reduced value along the axis it lacks, or a rank-0 value over the tile
 	Coord     // Attr int axis: the coordinate of each element, i32, counted from the tile's first element
-	Fill      // x, value of rank 0: masked elements take the value; the result has no extents
+	Fill      // x, value of rank 0; Attr []int: elements past the extent on one of these axes take the value
 
 	// Reductions. Attr []int: the axes, ascending.
 	Sum
@@ -242,7 +242,7 @@ var Table = [NumOps]Info{
 
 	Broadcast: {"broadcast", "Broadcast", 1, Shape, Any, Same, 0, "repeats a reduced value along an axis"},
 	Coord:     {"coord", "Coord", 0, Shape, Any, ToNumber, 0, "the coordinate of each element along an axis"},
-	Fill:      {"fill", "Fill", 2, Shape, Any, Same, 0, "masked elements take a value; the result has the whole capacity"},
+	Fill:      {"fill", "Fill", 2, Shape, Any, Same, 0, "elements past the extent on some axes take a value; the result has no extent there"},
 
 	Sum:   {"sum", "Sum", 1, Reduction, Numbers, Same, 0, "the sum along axes, in a fixed order"},
 	MaxOf: {"max_of", "MaxOf", 1, Reduction, Numbers, Same, 0, "the largest along axes"},

@@ -50,6 +50,8 @@ func (b *Builder) Index(op Op, x, y *Value) *Value {
 		return x
 	case xConst && (n == 0 && op == Add || n == 1 && op == Mul):
 		return y
+	case op == Mul && (xConst && n == 0 || yConst && m == 0):
+		return b.Int(0)
 	case x == y && (op == Min || op == Max):
 		return x
 	}
@@ -190,23 +192,37 @@ func (b *Builder) Coord(span *Span, axis int) *Value {
 	return b.emit(&Value{Op: Coord, Type: Type{DT: dtype.I32, Span: span}, Attr: axis, Scope: span.Scope})
 }
 
-// Fill records that masked elements of x take the value of y.
-func (b *Builder) Fill(x, y *Value) *Value {
+// Fill records that elements of x past the extent on one of the axes, none: of any, take the value of y.
+func (b *Builder) Fill(x, y *Value, axes ...int) *Value {
 	if b.poisoned(Fill, x, y) {
 		return nil
 	}
 	if x.Type.Span == nil {
-		b.Errorf(Fill, ErrShape, "Fill of one value: only tiles have masked elements")
+		b.Errorf(Fill, ErrShape, "Fill of one value: only tiles have masked elements; drop the call")
 		return nil
 	}
 	if !b.uniform(Fill, x.Type.Span.Scope, "the value", y) {
 		return nil
 	}
-	if len(x.Type.Span.Extent) == 0 {
+	from := x.Type.Span
+	for _, a := range axes {
+		if a < 0 || a >= from.Rank() {
+			b.Errorf(Fill, ErrShape, "Fill along axis %d of a tile of %s: %s", a, shape(from), axisRange(from))
+			return nil
+		}
+	}
+	var filled []int
+	span := &Span{Scope: from.Scope, Dist: from.Dist, Extent: slices.Clone(from.Extent)}
+	for a, e := range from.Extent {
+		if e != nil && (len(axes) == 0 || slices.Contains(axes, a)) {
+			filled, span.Extent[a] = append(filled, a), nil
+		}
+	}
+	if len(filled) == 0 {
 		return x
 	}
-	span := &Span{Scope: x.Type.Span.Scope, Dist: x.Type.Span.Dist}
-	return b.emit(&Value{Op: Fill, Type: Type{DT: x.Type.DT, Span: span}, Args: []*Value{x, y}, Scope: span.Scope})
+	span.Extent = trimExtents(span.Extent)
+	return b.emit(&Value{Op: Fill, Type: Type{DT: x.Type.DT, Span: span}, Args: []*Value{x, y}, Attr: filled, Scope: span.Scope})
 }
 
 // Position records BlockID, NumBlocks or WarpID.
@@ -216,72 +232,6 @@ func (b *Builder) Position(op Op) *Value {
 		scope = ScopeWarp
 	}
 	return b.emit(&Value{Op: op, Type: Type{DT: dtype.I32}, Scope: scope})
-}
-
-// NewVar records a variable of a scope with its first value.
-func (b *Builder) NewVar(s Scope, x *Value) *Value {
-	if b.poisoned(Var, x) || !b.holds(Var, s, x) {
-		return nil
-	}
-	return b.emit(&Value{Op: Var, Type: x.Type, Args: []*Value{x}, Scope: s})
-}
-
-// holds checks that a variable of scope s can hold x.
-func (b *Builder) holds(op Op, s Scope, x *Value) bool {
-	if x.Type.Span == nil {
-		return b.uniform(op, s, "the value", x)
-	}
-	if x.Type.Span.Scope != s {
-		b.Errorf(op, ErrScope, "a variable of scope %v cannot hold a tile of scope %v", s, x.Type.Span.Scope)
-		return false
-	}
-	return true
-}
-
-// Get records the value of a variable now.
-func (b *Builder) Get(v *Value) *Value {
-	if b.poisoned(Get, v) {
-		return nil
-	}
-	return b.emit(&Value{Op: Get, Type: v.Type, Args: []*Value{v}, Scope: v.Scope})
-}
-
-// Set records an assignment.
-func (b *Builder) Set(v, x *Value) {
-	if b.poisoned(Set, v, x) || !b.executes(Set, v.Scope) || !b.holds(Set, v.Scope, x) {
-		return
-	}
-	if f := assignable(v.Type.Span, x.Type.Span); f != nil {
-		b.fault(Set, f)
-		return
-	}
-	b.emit(&Value{Op: Set, Args: []*Value{v, x}, Scope: v.Scope})
-}
-
-// assignable checks that a variable with span s can take a tile with span t: all elements that the variable has must
-// be there.
-func assignable(s, t *Span) *fault {
-	if (s == nil) != (t == nil) || s != nil && !slices.Equal(s.Dist.Shape, t.Dist.Shape) {
-		return faultf(ErrShape, "Set of a variable of %s to %s; shapes must agree", shape(s), shape(t))
-	}
-	if s == nil || s == t {
-		return nil
-	}
-	if !s.Dist.Equal(t.Dist) {
-		return faultf(ErrLayout, "Set of a variable spread %s to a tile spread %s; load both with one span", modes(s), modes(t))
-	}
-	for i, e := range t.Extent {
-		if e == nil {
-			continue
-		}
-		if len(s.Extent) == 0 || s.Extent[i] == nil {
-			return faultf(ErrShape, "Set of a variable without an extent on axis %d to a tile that ends at %s: elements past it hold anything; use x.Fill first, or clip the variable's first value", i, e.expr())
-		}
-		if !SameValue(s.Extent[i], e) {
-			return faultf(ErrShape, "Set of a variable that ends at %s to a tile that ends at %s on axis %d; use x.Fill first", s.Extent[i].expr(), e.expr(), i)
-		}
-	}
-	return nil
 }
 
 // Sync records a barrier of the block.

@@ -51,7 +51,7 @@ func outermost(function string) string {
 }
 
 // Here records the caller's position, skipping skip frames above Here itself. The walk has no depth limit. It costs
-// about a microsecond.
+// a few microseconds.
 func Here(skip int) Pos {
 	var p Pos
 	var outer string

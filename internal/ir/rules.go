@@ -90,7 +90,7 @@ func (c *checker) shape(v *Value) {
 		}
 	case Fill:
 		x, y := v.Args[0].Type, v.Args[1].Type
-		if !s.SameShape(x.Span) || x.DT != v.Type.DT || y != (Type{DT: x.DT}) || len(s.Extent) != 0 {
+		if _, ok := v.Attr.([]int); !ok || !s.SameShape(x.Span) || x.DT != v.Type.DT || y != (Type{DT: x.DT}) {
 			c.fail(v, "its operands are %v of %s and %v of %s", x.DT, shape(x.Span), y.DT, shape(y.Span))
 		}
 	}

@@ -131,7 +131,7 @@ func widens(v *ir.Value) bool {
 		return false
 	}
 	from := v.Args[0]
-	return from.Type.DT.Is16() && from.Op == ir.Load
+	return from.Type.DT.Is16() && (from.Op == ir.Load || from.Op == ir.Get)
 }
 
 // usedLater reports whether somebody other than the given ops still needs a value.
@@ -248,6 +248,10 @@ func (l *lowering) run(sinks, keeps []*ir.Value) {
 				l.sink(v, span, lanes, i, accs)
 				continue
 			}
+			if kept[v] && v.Op == ir.Get && width == 2 && paired(v.Type) {
+				l.emit(thr.Assign{At: l.at(), Dst: at(l.tiles[v], i), Src: at(l.vars[v.Args[0]], i)})
+				continue
+			}
 			xs := make([]thr.Expr, width)
 			for p := range lanes {
 				e := elem{i, width, p}
@@ -362,18 +366,26 @@ func (l *lowering) reduced(v *ir.Value, e elem) thr.Expr {
 // filled is an element of a tile whose masked elements take a value.
 func (l *lowering) filled(v *ir.Value, e elem, operandAt func(*ir.Value) thr.Expr) thr.Expr {
 	x, y := v.Args[0], v.Args[1]
-	var masked []int
-	for axis := range x.Type.Span.Rank() {
-		if c, ok := y.Attr.(ir.Bits); !ok || c != 0 || y.Op != ir.Const || !l.zeroMasked(x, axis, 0) {
-			masked = append(masked, axis)
-		}
-	}
-	p := l.inside(x.Type.Span, e, masked...)
+	p := l.inside(x.Type.Span, e, l.fillAxes(v)...)
 	if p == nil {
 		return operandAt(x)
 	}
 	t := register(v.Type.DT)
 	return thr.Apply{Op: ir.Select, T: t, R: t, Args: []thr.Expr{p, operandAt(x), operandAt(y)}}
+}
+
+// fillAxes are the axes along which a Fill has to look: not those along which the masked elements have the value
+// already.
+func (l *lowering) fillAxes(v *ir.Value) []int {
+	x, y := v.Args[0], v.Args[1]
+	zero := y.Op == ir.Const && y.Attr.(ir.Bits) == 0
+	var out []int
+	for _, axis := range v.Attr.([]int) {
+		if !zero || !l.zeroMasked(x, axis, 0) {
+			out = append(out, axis)
+		}
+	}
+	return out
 }
 
 // goneAxes says which axes of a broadcast's result its operand lacks.
@@ -393,6 +405,12 @@ func (l *lowering) sink(v *ir.Value, span *ir.Span, lanes []element, i thr.Expr,
 		return // after the loop, from registers
 	}
 	x, _ := operand(v)
+	if dst := l.assigned(v); dst != nil && len(lanes) == 2 {
+		if src := l.packed(x); src != nil { // whole registers
+			l.emit(thr.Assign{At: l.at(), Dst: at(dst, i), Src: at(src, i)})
+			return
+		}
+	}
 	xs := make([]thr.Expr, len(lanes))
 	for p := range lanes {
 		e := elem{i, len(lanes), p}
@@ -401,12 +419,37 @@ func (l *lowering) sink(v *ir.Value, span *ir.Span, lanes []element, i thr.Expr,
 			l.accumulate(v, acc, xs[p], e)
 		}
 	}
+	if dst := l.assigned(v); dst != nil {
+		l.writeArray(dst, ir.Type{DT: x.Type.DT, Span: span}, i, xs)
+	}
+}
+
+// assigned is the variable that a sink gives a value; nil for other sinks.
+func (l *lowering) assigned(v *ir.Value) *thr.Local {
 	switch v.Op {
 	case ir.Var:
-		l.writeArray(l.vars[v], v.Type, i, xs)
+		return l.vars[v]
 	case ir.Set:
-		l.writeArray(l.vars[v.Args[0]], v.Args[0].Type, i, xs)
+		return l.vars[v.Args[0]]
 	}
+	return nil
+}
+
+// packed is where a tile of pairs lies as it is, nil where it has to be computed.
+func (l *lowering) packed(v *ir.Value) *thr.Local {
+	v = l.flow.canonical(v)
+	if v.Type.Span == nil || !paired(v.Type) {
+		return nil
+	}
+	switch {
+	case l.tiles[v] != nil:
+		return l.tiles[v]
+	case v.Op == ir.Get:
+		return l.vars[v.Args[0]]
+	case v.Op == ir.Fill && len(l.fillAxes(v)) == 0:
+		return l.packed(v.Args[0])
+	}
+	return nil
 }
 
 // tileArray declares the registers of a tile.

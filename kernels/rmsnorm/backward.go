@@ -31,7 +31,7 @@ func gradient[T, W tile.Float](block tile.Block, span tile.Span, in rows[T, W], 
 	sum := x.Mul(wdy).Sum(1)
 	mean := sum.Mul(rstd).Mul(rstd).Div(tile.Full(block, sum.Span(), n.Float()))
 	r := tile.Expand(rstd, x.Span(), 1)
-	dw.Set(dw.Get().Add(dy.Mul(x.Mul(r)).Fill(tile.F32(0))))
+	dw.Set(dw.Get().Add(dy.Mul(x.Mul(r)).Fill(tile.F32(0), 0)))
 	return wdy.Sub(x.Mul(tile.Expand(mean, x.Span(), 1))).Mul(r)
 }
 
@@ -40,7 +40,7 @@ func backward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 		block, n := k.Block(), a.X.Dim(1)
 		span := c.span(block)
 		w := tile.Cast[tile.F32](tile.Load(block, a.W, span.Axis(1)))
-		dw := tile.NewVar(block, tile.Full(block, span, tile.F32(0)))
+		dw := tile.NewVar(block, tile.Full(block, span.Clip(nil, n), tile.F32(0)))
 		for row := range tile.Persistent(k, a.X.Dim(0), tile.Step(c.rows()), tile.Blocks(a.Part.Dim(0))) {
 			dx := gradient(block, span, rows[T, W]{a.X.Row(row), a.DY.Row(row), a.Rstd.At(row)}, w, n, dw)
 			tile.Store(block, a.DX.Row(row), tile.Cast[T](dx))
@@ -54,7 +54,7 @@ func backwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 		block, n := k.Block(), a.S.Dim(1)
 		span := c.span(block)
 		w := tile.Cast[tile.F32](tile.Load(block, a.W, span.Axis(1)))
-		dw := tile.NewVar(block, tile.Full(block, span, tile.F32(0)))
+		dw := tile.NewVar(block, tile.Full(block, span.Clip(nil, n), tile.F32(0)))
 		for row := range tile.Persistent(k, a.S.Dim(0), tile.Step(c.rows()), tile.Blocks(a.Part.Dim(0))) {
 			ds := tile.Cast[tile.F32](tile.Load(block, a.DS.Row(row), span))
 			dx := gradient(block, span, rows[T, W]{a.S.Row(row), a.DY.Row(row), a.Rstd.At(row)}, w, n, dw)

@@ -214,8 +214,8 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_f16_f16_c512(c
       float dy_f32_1 = f16_hi(dy[i]);
       sum = fmaf(s_f32_0, dy_f32_0 * f16_lo(w[i]), sum);
       sum = fmaf(s_f32_1, dy_f32_1 * f16_hi(w[i]), sum);
-      acc[i * 2] += col0 + ((i & 3) * 2 + (i >> 2) * 256) < a.n ? dy_f32_0 * (s_f32_0 * rstd) : 0.0f;
-      acc[i * 2 + 1] += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n ? dy_f32_1 * (s_f32_1 * rstd) : 0.0f;
+      acc[i * 2] = fmaf(dy_f32_0, s_f32_0 * rstd, acc[i * 2]);
+      acc[i * 2 + 1] = fmaf(dy_f32_1, s_f32_1 * rstd, acc[i * 2 + 1]);
     }
 
     // sum: over the lanes of a warp

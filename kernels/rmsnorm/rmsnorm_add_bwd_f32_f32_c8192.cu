@@ -175,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_f32_f32_c8192(
     for (int i = 0; i < 16; i++) {
       mul[i] = dy[i] * w[i];
       sum = fmaf(s[i], mul[i], sum);
-      acc[i] += col0 + ((i & 3) + (i >> 2) * 2048) < a.n ? dy[i] * (s[i] * rstd) : 0.0f;
+      acc[i] = fmaf(dy[i], s[i] * rstd, acc[i]);
     }
 
     // sum: over the lanes of a warp

@@ -194,8 +194,8 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_bf16_bf16_c1024(co
       float dy_f32_1 = bf16_hi(dy[i]);
       sum = fmaf(x_f32_0, dy_f32_0 * bf16_lo(w[i]), sum);
       sum = fmaf(x_f32_1, dy_f32_1 * bf16_hi(w[i]), sum);
-      acc[i * 2] += col0 + ((i & 3) * 2 + (i >> 2) * 512) < a.n ? dy_f32_0 * (x_f32_0 * rstd) : 0.0f;
-      acc[i * 2 + 1] += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 512) < a.n ? dy_f32_1 * (x_f32_1 * rstd) : 0.0f;
+      acc[i * 2] = fmaf(dy_f32_0, x_f32_0 * rstd, acc[i * 2]);
+      acc[i * 2 + 1] = fmaf(dy_f32_1, x_f32_1 * rstd, acc[i * 2 + 1]);
     }
 
     // sum: over the lanes of a warp

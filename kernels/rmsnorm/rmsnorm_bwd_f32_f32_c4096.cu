@@ -154,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f32_f32_c4096(cons
     for (int i = 0; i < 16; i++) {
       mul[i] = dy[i] * w[i];
       sum = fmaf(x[i], mul[i], sum);
-      acc[i] += col0 + ((i & 3) + (i >> 2) * 1024) < a.n ? dy[i] * (x[i] * rstd) : 0.0f;
+      acc[i] = fmaf(dy[i], x[i] * rstd, acc[i]);
     }
 
     // sum: over the lanes of a warp

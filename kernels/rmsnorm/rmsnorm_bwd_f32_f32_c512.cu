@@ -153,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_f32_f32_c512(const
     for (int i = 0; i < 16; i++) {
       mul[i] = dy[i] * w[i];
       sum = fmaf(x[i], mul[i], sum);
-      acc[i] += col0 + ((i & 3) + (i >> 2) * 128) < a.n ? dy[i] * (x[i] * rstd) : 0.0f;
+      acc[i] = fmaf(dy[i], x[i] * rstd, acc[i]);
     }
 
     // sum: over the lanes of a warp

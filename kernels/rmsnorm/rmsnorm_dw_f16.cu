@@ -75,6 +75,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_f16(const __grid_co
   int col0 = ((int)threadIdx.x & 7) * 4;
   bool dw_vec = aligned(a.dw, 8);
   for (int it = (int)(blockIdx.x * 32u); it < a.n; it += (int)(gridDim.x * 32u)) {
+    int n_left = (int)((u32)a.n - (u32)it);
     float acc[16];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
@@ -82,7 +83,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_f16(const __grid_co
     }
     for (int it2 = 0; it2 < a.parts; it2 += 128) {
       int parts_left = a.parts - it2;
-      int n_left = (int)((u32)a.n - (u32)it);
       const float* part_at = a.part + (i64)it2 * a.part_stride0 + (i64)it;
 
       // load part
@@ -139,7 +139,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_f16(const __grid_co
         sum[i] += part2;
       }
     }
-    int n_left2 = (int)((u32)a.n - (u32)it);
     u32 dw[2];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
@@ -148,14 +147,14 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_f16(const __grid_co
     f16* dw_at = a.dw + (i64)it;
 
     // store dw
-    if (dw_vec && ((it & 3) == 0 && (n_left2 & 3) == 0)) {
-      store_u32x2_if(dw_at + (i64)col0, dw, (int)threadIdx.x >> 3 == 0 && col0 < n_left2);
+    if (dw_vec && ((it & 3) == 0 && (n_left & 3) == 0)) {
+      store_u32x2_if(dw_at + (i64)col0, dw, (int)threadIdx.x >> 3 == 0 && col0 < n_left);
     } else {
       int col0_2 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_u16_if(dw_at + (i64)(col0_2 + i * 2), dw[i], (int)threadIdx.x >> 3 == 0 && col0_2 + i * 2 < n_left2);
-        store_u16_if(dw_at + (i64)(col0_2 + (i * 2 + 1)), dw[i] >> 16, (int)threadIdx.x >> 3 == 0 && col0_2 + (i * 2 + 1) < n_left2);
+        store_u16_if(dw_at + (i64)(col0_2 + i * 2), dw[i], (int)threadIdx.x >> 3 == 0 && col0_2 + i * 2 < n_left);
+        store_u16_if(dw_at + (i64)(col0_2 + (i * 2 + 1)), dw[i] >> 16, (int)threadIdx.x >> 3 == 0 && col0_2 + (i * 2 + 1) < n_left);
       }
     }
   }

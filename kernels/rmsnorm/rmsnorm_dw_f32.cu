@@ -68,6 +68,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_f32(const __grid_co
   int col0 = ((int)threadIdx.x & 7) * 4;
   bool dw_vec = aligned(a.dw, 16);
   for (int it = (int)(blockIdx.x * 32u); it < a.n; it += (int)(gridDim.x * 32u)) {
+    int n_left = (int)((u32)a.n - (u32)it);
     float acc[16];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
@@ -75,7 +76,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_f32(const __grid_co
     }
     for (int it2 = 0; it2 < a.parts; it2 += 128) {
       int parts_left = a.parts - it2;
-      int n_left = (int)((u32)a.n - (u32)it);
       const float* part_at = a.part + (i64)it2 * a.part_stride0 + (i64)it;
 
       // load part
@@ -132,17 +132,16 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_f32(const __grid_co
         dw[i] += part2;
       }
     }
-    int n_left2 = (int)((u32)a.n - (u32)it);
     float* dw_at = a.dw + (i64)it;
 
     // store dw
-    if (dw_vec && ((it & 3) == 0 && (n_left2 & 3) == 0)) {
-      store_f32x4_if(dw_at + (i64)col0, dw, (int)threadIdx.x >> 3 == 0 && col0 < n_left2);
+    if (dw_vec && ((it & 3) == 0 && (n_left & 3) == 0)) {
+      store_f32x4_if(dw_at + (i64)col0, dw, (int)threadIdx.x >> 3 == 0 && col0 < n_left);
     } else {
       int col0_2 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 4; i++) {
-        store_f32_if(dw_at + (i64)(col0_2 + i), dw[i], (int)threadIdx.x >> 3 == 0 && col0_2 + i < n_left2);
+        store_f32_if(dw_at + (i64)(col0_2 + i), dw[i], (int)threadIdx.x >> 3 == 0 && col0_2 + i < n_left);
       }
     }
   }

@@ -26,10 +26,10 @@ func weight[W tile.Float](c Config) (*tile.Kernel, error) {
 		const vec = 4
 		span := block.Striped2(weightRows, weightCols, vec, weightCols/vec)
 		for col := range tile.Persistent(k, a.DW.Dim(0), tile.Step(weightCols)) {
-			acc := tile.NewVar(block, tile.Full(block, span, tile.F32(0)))
+			acc := tile.NewVar(block, tile.Full(block, span.Clip(nil, a.DW.Dim(0).Sub(col)), tile.F32(0)))
 			for part := range tile.Range(block, 0, a.Part.Dim(0), weightRows) {
 				x := tile.Load(block, a.Part.At(part, col), span)
-				acc.Set(acc.Get().Add(x.Fill(tile.F32(0))))
+				acc.Set(acc.Get().Add(x.Fill(tile.F32(0), 0)))
 			}
 			tile.Store(block, a.DW.At(col), tile.Cast[W](acc.Get().Sum(0)))
 		}

@@ -53,8 +53,8 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, "launch of %s (grid %d): ", e.Kernel, e.Grid)
 	}
 	var d *driver.Error
-	if !errors.As(e.Err, &d) && e.Call != "" {
-		b.WriteString(e.Call + ": ") // a driver's error names its call
+	if !errors.As(e.Err, &d) && (e.Async || e.Kernel == "") {
+		b.WriteString(e.Call + ": ") // a driver's error names its call, a launch was named above
 	}
 	fmt.Fprint(&b, e.Err)
 	if e.Code.Sticky() {

@@ -76,7 +76,7 @@ func (s *simulator) alloc(bytes int) (uint64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if int64(bytes) > s.c.Memory-s.used {
-		return 0, &driver.Error{Call: "sim.Memory.Alloc", Code: driver.OutOfMemory,
+		return 0, &driver.Error{Call: "sim.Memory.Alloc", Code: driver.OutOfMemory, Name: "out of memory",
 			Text: fmt.Sprintf("%d of %d bytes in use", s.used, s.c.Memory)}
 	}
 	addr, err := s.mem.Alloc(bytes)

@@ -183,6 +183,6 @@ func TestSimulatorReportsThroughLaunch(t *testing.T) {
 	if !errors.As(err, &e) || e.Kernel != "scale" || e.Grid != 1 || len(e.Args) != 24 || e.Async || e.Code != driver.Success {
 		t.Fatalf("%#v", err)
 	}
-	is(t, err, e, "out of bounds", "device_test.go", "launch of scale (grid 1)")
+	is(t, err, e, "launch of scale (grid 1): helpers_test.go", "out of bounds")
 	ok(t, d.Stream().Sync(background)) // a report does not make the device unusable
 }

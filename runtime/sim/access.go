@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"encoding/binary"
 	"math/bits"
 
 	"github.com/gotile/gotile/dtype"
@@ -26,8 +25,8 @@ type access struct {
 // offsets is where each lane accesses an allocation or shared memory.
 type offsets = [warpSize]int
 
-// access fills in what loads and stores share.
-func (c *compiler) access(bytes int, space thr.Space, what string, addr, pred thr.Expr) *access {
+// access fills in what loads, stores and atomics share.
+func (c *compiler) access(bytes int, space thr.Space, write bool, what string, addr, pred thr.Expr) *access {
 	switch bytes {
 	case 1, 2, 4, 8, 16:
 	default:
@@ -44,9 +43,13 @@ func (c *compiler) access(bytes int, space thr.Space, what string, addr, pred th
 		if !t.Ptr {
 			c.fail("an address of global memory is a pointer")
 		}
+		if write && t.Const {
+			c.fail("a %s through a pointer to const", what)
+		}
+		c.program.word = min(c.program.word, bytes)
 		what += " of global memory"
 	}
-	a := &access{bytes: bytes, site: c.site(what, bytes), every: pred == nil}
+	a := &access{bytes: bytes, write: write, site: c.site(what, bytes), every: pred == nil}
 	a.addr = c.vec(addr).i
 	if pred != nil {
 		a.pred = c.vec(pred).i
@@ -70,20 +73,27 @@ func (c *compiler) registers(a *access, t thr.Type, left int) {
 	}
 }
 
+func (c *compiler) emitAccess(a *access, space thr.Space) {
+	ops, run := int64(warpSize), a.runGlobal
+	if a.scalar {
+		ops = 1
+	}
+	if space == thr.Shared {
+		run = a.runShared
+	}
+	c.emit(ops, run)
+}
+
 func (c *compiler) load(s thr.Load) {
 	if s.Dst.Type.DT == dtype.Bool && !s.Dst.Type.Ptr {
 		c.fail("a load of predicates")
 	}
 	dst := c.ref(s.Dst, s.Index)
-	a := c.access(s.Bytes, s.Space, "load", s.Addr, s.Pred)
+	a := c.access(s.Bytes, s.Space, false, "load", s.Addr, s.Pred)
 	c.registers(a, s.Dst.Type, max(s.Dst.Len, 1)-int(dst.i-c.slots[s.Dst].i))
 	a.reg = dst
 	a.scalar = uniform(s.Addr, c.varying) && (s.Pred == nil || uniform(s.Pred, c.varying))
-	run := a.runGlobal
-	if s.Space == thr.Shared {
-		run = a.runShared
-	}
-	c.emit(warpSize, run)
+	c.emitAccess(a, s.Space)
 }
 
 func (c *compiler) store(s thr.Store) {
@@ -96,20 +106,16 @@ func (c *compiler) store(s thr.Store) {
 		t, from = s.Src.Type, c.ref(s.Src, s.Index)
 		left = max(s.Src.Len, 1) - int(from.i-c.slots[s.Src].i)
 	}
-	a := c.access(s.Bytes, s.Space, "store", s.Addr, s.Pred)
+	a := c.access(s.Bytes, s.Space, true, "store", s.Addr, s.Pred)
 	c.registers(a, t, left)
-	a.reg, a.write = from, true
+	a.reg = from
 	if from.uniform && !from.pooled() { // a uniform array: its registers as lanes
 		a.reg = c.register(a.count, false)
 		for i := range a.count {
 			c.move(operand{a.reg.i + int32(i), false}, operand{from.i + int32(i), true})
 		}
 	}
-	run := a.runGlobal
-	if s.Space == thr.Shared {
-		run = a.runShared
-	}
-	c.emit(warpSize, run)
+	c.emitAccess(a, s.Space)
 }
 
 // lanes is the lanes that take part.
@@ -195,6 +201,9 @@ func (a *access) transfer(w *warp, al *allocation, m uint32, off *offsets) {
 	if al.init != nil {
 		a.track(w, al, m, off)
 	}
+	if w.block.launch.global != nil {
+		a.checkBlocks(w, al, m, off)
+	}
 	if a.write {
 		a.put(w, al.data, m, off)
 	} else {
@@ -211,79 +220,5 @@ func (a *access) track(w *warp, al *allocation, m uint32, off *offsets) {
 		} else if !al.marked(o, a.bytes) {
 			w.report(Uninitialised, a.site, none, l, "%d-byte load at byte %d of the allocation of %d bytes at %#x", a.bytes, o, len(al.data), al.addr)
 		}
-	}
-}
-
-// get loads registers in the lanes of m and leaves the others.
-func (a *access) get(w *warp, data []byte, m uint32, off *offsets) {
-	if a.scalar {
-		for i := range a.count {
-			w.fill(operand{a.reg.i + int32(i), a.reg.uniform}, word(data[off[0]+i*a.width:], a.width))
-		}
-		return
-	}
-	for i := range a.count {
-		r := &w.r[int(a.reg.i)+i]
-		d := data[i*a.width:]
-		switch {
-		case m == allLanes && a.width == 4:
-			for l := range r {
-				r[l] = uint64(binary.LittleEndian.Uint32(d[off[l]:]))
-			}
-		case m == allLanes:
-			for l := range r {
-				r[l] = word(d[off[l]:], a.width)
-			}
-		default:
-			for m := m; m != 0; m &= m - 1 {
-				l := bits.TrailingZeros32(m) & 31
-				r[l] = word(d[off[l]:], a.width)
-			}
-		}
-	}
-}
-
-// put stores registers, lane by lane: where lanes hit one address the last wins.
-func (a *access) put(w *warp, data []byte, m uint32, off *offsets) {
-	for ; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m) & 31
-		for i := range a.count {
-			setWord(data[off[l]+i*a.width:], a.width, w.vec(a.reg.i + int32(i))[l])
-		}
-	}
-}
-
-// zero clears the destination of a load: what lanes get that take no part or are out of bounds.
-func (a *access) zero(w *warp) {
-	if a.write {
-		return
-	}
-	for i := range a.count {
-		w.fill(operand{a.reg.i + int32(i), a.reg.uniform}, 0)
-	}
-}
-
-func word(b []byte, n int) uint64 {
-	switch n {
-	case 1:
-		return uint64(b[0])
-	case 2:
-		return uint64(binary.LittleEndian.Uint16(b))
-	case 4:
-		return uint64(binary.LittleEndian.Uint32(b))
-	}
-	return binary.LittleEndian.Uint64(b)
-}
-
-func setWord(b []byte, n int, v uint64) {
-	switch n {
-	case 1:
-		b[0] = byte(v)
-	case 2:
-		binary.LittleEndian.PutUint16(b, uint16(v))
-	case 4:
-		binary.LittleEndian.PutUint32(b, uint32(v))
-	default:
-		binary.LittleEndian.PutUint64(b, v)
 	}
 }

@@ -20,8 +20,7 @@ func atomicDo(of func(t dtype.Type) update) func(*compiler, thr.Do) {
 		}
 		c.program.serial = true
 		size := s.DT.Size()
-		a := c.access(size, thr.Global, s.Fn.String(), s.Args[0], s.Pred)
-		a.write = true
+		a := c.access(size, thr.Global, true, s.Fn.String(), s.Args[0], s.Pred)
 		x := c.vec(s.Args[1]).i
 		y := x
 		if len(s.Args) > 2 {

@@ -2,10 +2,11 @@ package sim
 
 import "sync/atomic"
 
-// limits are a run's limits on a block.
-type limits struct {
-	steps int64        // instructions of a warp
-	stop  *atomic.Bool // the run was cancelled
+// launch is what the blocks of a run share.
+type launch struct {
+	steps  int64        // instructions that a warp may execute
+	stop   *atomic.Bool // the run was cancelled
+	global *globalShadow
 }
 
 // pool is the values that all warps of a block share.
@@ -25,7 +26,7 @@ func (p *pool) set(i int, v uint64) {
 type block struct {
 	program *Program
 	mem     *Memory
-	limits  limits
+	launch  launch
 	pool    pool
 	id      int
 	warps   []*warp
@@ -39,12 +40,12 @@ type block struct {
 	abandoned bool
 }
 
-func newBlock(p *Program, mem *Memory, pool pool, lim limits) *block {
-	b := &block{program: p, mem: mem, limits: lim, pool: pool,
+func newBlock(p *Program, mem *Memory, pool pool, l launch) *block {
+	b := &block{program: p, mem: mem, launch: l, pool: pool,
 		cache: make([]*allocation, len(p.sites)), banks: banks{sites: make([]bankCount, len(p.sites))}}
 	n := p.kernel.Threads / warpSize
 	for i := range n {
-		b.warps = append(b.warps, &warp{block: b, id: i, r: make([]lanes, p.vecs), u: make([]uint64, p.unis), clock: make([]uint32, n)})
+		b.warps = append(b.warps, &warp{block: b, id: i, r: make([]lanes, p.vecs), u: make([]uint64, p.unis)})
 	}
 	b.shared.init(p.kernel.SharedBytes, p.granule)
 	return b
@@ -62,7 +63,7 @@ func (b *block) run(id int, seed uint64) bool {
 		b.ready = append(b.ready, w)
 	}
 	for !b.abandoned && (len(b.ready) > 0 || b.release()) {
-		if b.limits.stop.Load() {
+		if b.launch.stop.Load() {
 			return false
 		}
 		i := b.rng.below(len(b.ready))
@@ -107,7 +108,7 @@ func (b *block) release() bool {
 
 // join orders everything that the waiting warps did before everything they will do.
 func (b *block) join() {
-	all := make([]uint32, len(b.warps))
+	var all clock
 	for _, w := range b.warps {
 		if w.state == waiting {
 			w.clock[w.id]++ // ends the epoch
@@ -118,7 +119,7 @@ func (b *block) join() {
 	}
 	for _, w := range b.warps {
 		if w.state == waiting {
-			copy(w.clock, all)
+			w.clock = all
 		}
 	}
 }

@@ -160,7 +160,7 @@ func (w *warp) back(to, length int, at int32) {
 	w.pc = to
 	w.fuel -= int64(length)
 	w.steps += int64(length)
-	if w.steps > w.block.limits.steps {
+	if w.steps > w.block.launch.steps {
 		w.report(Runaway, at, none, 0, "stopped after %d instructions of a warp", w.steps)
 		w.state = exited
 		w.block.abandoned = true

@@ -40,6 +40,10 @@
 // The granule is the size of the smallest shared access of the kernel, so that neighbouring bf16 elements written by
 // different lanes are not mistaken for a race and 16-byte accesses still cost one check.
 //
+// Accesses to global memory by different blocks are checked on request only (Options.GlobalRaces), by block: nothing
+// orders the blocks of a kernel without atomics. Such a kernel is a race of the host program too, which Go's race
+// detector sees when the blocks run in parallel.
+//
 // # Floating point
 //
 // Every product is written float32(a*b), since Go may otherwise fuse it with a sum (arm64, GOAMD64=v3); Fma is float64

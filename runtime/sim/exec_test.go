@@ -287,6 +287,11 @@ func TestCompileErrors(t *testing.T) {
 			t.Errorf("%v; want %q at a line", err, want)
 		}
 	}
+	in := pointer("in", tI)
+	in.Type.Const = true
+	if _, err := Compile(kernel(32, 0, []*thr.Arg{in}, storeGlobal(at(), in, lane, lane))); err == nil || !strings.Contains(err.Error(), "through a pointer to const") {
+		t.Errorf("a store to const memory: %v", err)
+	}
 	for _, threads := range []int{0, 31, 48, 1056} {
 		if _, err := Compile(kernel(threads, 0, nil)); err == nil {
 			t.Errorf("%d threads were accepted", threads)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
 )
 
@@ -24,6 +25,9 @@ func (c *compiler) eval(e thr.Expr, dst *operand) operand {
 		if !ok {
 			c.fail("no %s of %s to %s", e.Op, e.T, e.R)
 		}
+		if renames(e) && len(e.Args) == 1 {
+			return c.eval(e.Args[0], dst)
+		}
 		return c.apply(f, e.Args, dst)
 	case thr.PtrAdd:
 		return c.apply(pointerAdd(bytesOf(e)), []thr.Expr{e.Base, e.Index}, dst)
@@ -32,6 +36,11 @@ func (c *compiler) eval(e thr.Expr, dst *operand) operand {
 	}
 	c.fail("expression %T", e)
 	panic("unreachable")
+}
+
+// renames reports whether an op leaves the bits alone, which takes no instruction, here or on a GPU.
+func renames(e thr.Apply) bool {
+	return e.Op == ir.Bitcast || e.Op == ir.Cast && e.T.IsInt() && e.R.IsInt() && e.T.Size() == e.R.Size()
 }
 
 // vec is eval into a register of lanes.
@@ -75,6 +84,8 @@ func (c *compiler) fold(e thr.Expr) (uint64, bool) {
 			c.fail("constant %#x of %s has more than %d bytes", e.Bits, e.DT, n)
 		}
 		return e.Bits, true
+	case thr.SharedAddr:
+		return uint64(uint32(e.Buf.Offset)), true
 	case thr.Ref:
 		v, ok := c.unrolled[e.Local]
 		return v, ok

@@ -24,9 +24,8 @@ func init() {
 		thr.BlockX: {call: standing(operand{i: ^poolBlock, uniform: true})},
 		thr.GridX:  {call: standing(operand{i: ^poolGrid, uniform: true})},
 
+		thr.Opaque:  {pure: raw(1, func(a, _, _ uint64) uint64 { return a })},
 		thr.Aligned: {pure: raw(2, func(p, n, _ uint64) uint64 { return put(p&(n-1) == 0) })},
-
-		thr.Opaque: {pure: raw(1, func(x, _, _ uint64) uint64 { return x })},
 
 		thr.BF16Lo: {pure: raw(1, func(a, _, _ uint64) uint64 { return a << 16 & 0xffffffff }).with(func(d, a, _, _ *lanes) {
 			for l := range d {

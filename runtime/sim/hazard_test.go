@@ -16,7 +16,9 @@ func without(body []thr.Stmt, i int) []thr.Stmt {
 	return append(append([]thr.Stmt{}, body[:i]...), body[i+1:]...)
 }
 
-func launch(t *testing.T, k *thr.Kernel, grid int) *Errors {
+// trial runs a kernel whose arguments are buffers of 4096 bytes under several seeds, which must agree on whether there
+// is a report.
+func trial(t *testing.T, k *thr.Kernel, grid int) *Errors {
 	t.Helper()
 	m := NewMemory(false)
 	var args []uint64
@@ -41,7 +43,7 @@ func TestRaceAcrossWarps(t *testing.T) {
 	store := storeShared(at(), tid, tid)
 	load := loadShared(at(), x, op(ir.Rem, op(ir.Add, tid, i32(32)), i32(128)))
 	body := []thr.Stmt{declare(x, nil), store, barrier(at()), load, storeGlobal(at(), out, tid, ref(x))}
-	silent(t, launch(t, kernel(128, 512, []*thr.Arg{out}, body...), 3))
+	silent(t, trial(t, kernel(128, 512, []*thr.Arg{out}, body...), 1))
 
 	m := NewMemory(false)
 	o, _ := output(t, m, 512)
@@ -72,8 +74,8 @@ func TestRaceInOneWarp(t *testing.T) {
 	store := storeShared(at(), lane, lane)
 	load := loadShared(at(), x, op(ir.Xor, lane, i32(1)))
 	body := []thr.Stmt{declare(x, nil), store, warpSync(at()), load, storeGlobal(at(), out, lane, ref(x))}
-	silent(t, launch(t, kernel(32, 128, []*thr.Arg{out}, body...), 1))
-	e := launch(t, kernel(32, 128, []*thr.Arg{out}, without(body, 2)...), 1)
+	silent(t, trial(t, kernel(32, 128, []*thr.Arg{out}, body...), 1))
+	e := trial(t, kernel(32, 128, []*thr.Arg{out}, without(body, 2)...), 1)
 	r := want(t, e, Race, line(load), line(store))
 	if r.Count != 32 || r.Warp != 0 || !strings.Contains(r.Detail, "byte 4, not ordered after the store of shared memory of warp 0 lane 1") {
 		t.Fatal(r)
@@ -87,7 +89,7 @@ func TestRaceWriteAfterRead(t *testing.T) {
 	body := []thr.Stmt{declare(x, nil),
 		thr.Store{At: at(), Space: thr.Shared, Value: i32(3), Bytes: 4, Addr: u32(0), Pred: op(ir.Eq, tid, i32(0))},
 		barrier(at()), load, storeGlobal(at(), out, tid, ref(x)), barrier(at()), again}
-	silent(t, launch(t, kernel(64, 4, []*thr.Arg{out}, body...), 1))
+	silent(t, trial(t, kernel(64, 4, []*thr.Arg{out}, body...), 1))
 	for seed := range uint64(8) {
 		m := NewMemory(false)
 		o, _ := output(t, m, 256)
@@ -100,10 +102,10 @@ func TestRaceWriteAfterRead(t *testing.T) {
 
 func TestRaceWriteWrite(t *testing.T) {
 	one := thr.Store{At: at(), Space: thr.Shared, Value: tid, Bytes: 4, Addr: u32(0), Pred: op(ir.Eq, lane, i32(0))}
-	silent(t, launch(t, kernel(32, 4, nil, one), 1))
-	want(t, launch(t, kernel(64, 4, nil, one), 1), Race, line(one), line(one))
+	silent(t, trial(t, kernel(32, 4, nil, one), 1))
+	want(t, trial(t, kernel(64, 4, nil, one), 1), Race, line(one), line(one))
 	all := thr.Store{At: at(), Space: thr.Shared, Value: i32(1), Bytes: 4, Addr: u32(0)} // one value, still a race
-	want(t, launch(t, kernel(32, 4, nil, all), 1), Race, line(all), line(all))
+	want(t, trial(t, kernel(32, 4, nil, all), 1), Race, line(all), line(all))
 }
 
 // Different bytes of one word are no race, whatever else accesses the word.
@@ -112,9 +114,9 @@ func TestRaceGranule(t *testing.T) {
 	half := thr.Store{At: at(), Space: thr.Shared, Value: tid, Bytes: 2, Addr: sharedAt(tid, 2)}
 	load := thr.Load{At: at(), Space: thr.Shared, Dst: x, Bytes: 4, Addr: sharedAt(tid, 4), Pred: op(ir.Lt, tid, i32(32))}
 	body := []thr.Stmt{declare(x, nil), half, barrier(at()), load, storeGlobal(at(), out, tid, ref(x))}
-	silent(t, launch(t, kernel(64, 128, []*thr.Arg{out}, body...), 1))
+	silent(t, trial(t, kernel(64, 128, []*thr.Arg{out}, body...), 1))
 	overlap := thr.Store{At: half.At, Space: thr.Shared, Value: tid, Bytes: 2, Addr: sharedAt(op(ir.Div, tid, i32(2)), 2)}
-	want(t, launch(t, kernel(64, 128, nil, overlap), 1), Race, line(overlap), line(overlap))
+	want(t, trial(t, kernel(64, 128, nil, overlap), 1), Race, line(overlap), line(overlap))
 }
 
 // A read by every warp keeps a record for each: the barrier that only some see must not hide the others.
@@ -125,9 +127,9 @@ func TestRaceManyReaders(t *testing.T) {
 	over := thr.Store{At: at(), Space: thr.Shared, Value: i32(4), Bytes: 4, Addr: u32(0), Pred: op(ir.Eq, tid, i32(5))}
 	final := loadShared(at(), y, op(ir.Sub, lane, lane))
 	body := []thr.Stmt{declare(x, nil), declare(y, nil), init, barrier(at()), read, barrier(at()), over, barrier(at()), final}
-	silent(t, launch(t, kernel(256, 4, nil, body...), 2))
+	silent(t, trial(t, kernel(256, 4, nil, body...), 2))
 	for _, drop := range []int{3, 5, 7} {
-		if e := launch(t, kernel(256, 4, nil, without(body, drop)...), 1); e == nil {
+		if e := trial(t, kernel(256, 4, nil, without(body, drop)...), 1); e == nil {
 			t.Fatalf("nothing reported without statement %d", drop)
 		}
 	}
@@ -137,19 +139,19 @@ func TestUninitialisedShared(t *testing.T) {
 	x, out := local("x", tI), pointer("out", tI)
 	load := loadShared(at(), x, tid)
 	body := []thr.Stmt{declare(x, nil), storeShared(at(), tid, tid), load, storeGlobal(at(), out, tid, ref(x))}
-	silent(t, launch(t, kernel(64, 256, []*thr.Arg{out}, body...), 4))
-	want(t, launch(t, kernel(64, 256, []*thr.Arg{out}, without(body, 1)...), 1), Uninitialised, line(load), 0)
+	silent(t, trial(t, kernel(64, 256, []*thr.Arg{out}, body...), 1))
+	want(t, trial(t, kernel(64, 256, []*thr.Arg{out}, without(body, 1)...), 1), Uninitialised, line(load), 0)
 	// Half of a word is not enough.
 	half := thr.Store{At: at(), Space: thr.Shared, Value: tid, Bytes: 2, Addr: sharedAt(tid, 4)}
-	want(t, launch(t, kernel(64, 256, nil, declare(x, nil), half, load), 1), Uninitialised, line(load), 0)
+	want(t, trial(t, kernel(64, 256, nil, declare(x, nil), half, load), 1), Uninitialised, line(load), 0)
 }
 
 func TestBarrierDivergence(t *testing.T) {
 	// Warp 1 does not come.
 	lonely := barrier(at())
 	some := thr.If{At: at(), Cond: op(ir.Eq, warpID, i32(0)), Then: []thr.Stmt{lonely}}
-	silent(t, launch(t, kernel(32, 0, nil, some), 1))
-	r := want(t, launch(t, kernel(64, 0, nil, some), 1), BarrierDivergence, line(lonely), 0)
+	silent(t, trial(t, kernel(32, 0, nil, some), 1))
+	r := want(t, trial(t, kernel(64, 0, nil, some), 1), BarrierDivergence, line(lonely), 0)
 	if !strings.Contains(r.Detail, "warp 0 waits here, warp 1 has left the kernel") {
 		t.Fatal(r)
 	}
@@ -157,9 +159,9 @@ func TestBarrierDivergence(t *testing.T) {
 	one := barrier(at())
 	other := barrier(at())
 	split := thr.If{At: at(), Cond: op(ir.Eq, warpID, i32(0)), Then: []thr.Stmt{one}, Else: []thr.Stmt{other}}
-	want(t, launch(t, kernel(64, 0, nil, split), 1), BarrierDivergence, line(one), line(other))
+	want(t, trial(t, kernel(64, 0, nil, split), 1), BarrierDivergence, line(one), line(other))
 	both := thr.If{At: at(), Cond: op(ir.Lt, warpID, i32(9)), Then: []thr.Stmt{one}, Else: []thr.Stmt{other}}
-	silent(t, launch(t, kernel(64, 0, nil, both), 1))
+	silent(t, trial(t, kernel(64, 0, nil, both), 1))
 }
 
 func TestNonUniform(t *testing.T) {
@@ -174,8 +176,8 @@ func TestNonUniform(t *testing.T) {
 			thr.While{At: at(), Cond: op(ir.Lt, lane, i32(0))}, thr.While{At: at(), Cond: op(ir.Eq, lane, i32(5))}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			silent(t, launch(t, kernel(32, 0, nil, s[0]), 1))
-			want(t, launch(t, kernel(32, 0, nil, s[1]), 1), NonUniform, line(s[1]), 0)
+			silent(t, trial(t, kernel(32, 0, nil, s[0]), 1))
+			want(t, trial(t, kernel(32, 0, nil, s[1]), 1), NonUniform, line(s[1]), 0)
 		})
 	}
 }
@@ -185,9 +187,9 @@ func TestBadShuffle(t *testing.T) {
 	get := func(a thr.At, from thr.Expr) thr.Stmt {
 		return thr.Decl{At: a, Local: x, Init: thr.Call{Fn: thr.ShflIdx, R: tI, Args: []thr.Expr{tid, from}}}
 	}
-	silent(t, launch(t, kernel(32, 0, nil, get(at(), op(ir.Sub, i32(31), lane))), 1))
+	silent(t, trial(t, kernel(32, 0, nil, get(at(), op(ir.Sub, i32(31), lane))), 1))
 	bad := get(at(), op(ir.Sub, i32(30), lane))
-	r := want(t, launch(t, kernel(32, 0, nil, bad), 1), BadShuffle, line(bad), 0)
+	r := want(t, trial(t, kernel(32, 0, nil, bad), 1), BadShuffle, line(bad), 0)
 	if r.Lane != 31 || r.Count != 1 {
 		t.Fatal(r)
 	}
@@ -229,12 +231,44 @@ func TestGlobalBounds(t *testing.T) {
 	}
 }
 
+// Blocks that write, or read and write, the same memory are reported on request.
+func TestGlobalRaces(t *testing.T) {
+	x, p := local("x", tI), pointer("p", tI)
+	own := op(ir.Add, op(ir.Mul, bid, i32(32)), lane)
+	write := storeGlobal(at(), p, own, tid)
+	read := loadGlobal(at(), x, p, own)
+	same := storeGlobal(at(), p, lane, tid)
+	next := loadGlobal(at(), x, p, op(ir.Add, own, i32(1)))
+	check := func(on bool, body ...thr.Stmt) *Errors {
+		m := NewMemory(false)
+		a, _ := output(t, m, 1024)
+		_, e := run(t, kernel(32, 0, []*thr.Arg{p}, append([]thr.Stmt{declare(x, nil)}, body...)...), m, 3, words(a), Options{GlobalRaces: on, Workers: 1})
+		return e
+	}
+	silent(t, check(true, write, read, write))
+	silent(t, check(true, next, next))
+	silent(t, check(false, same))
+	want(t, check(true, same), GlobalRace, line(same), line(same))
+	for _, body := range [][]thr.Stmt{{write, next}, {next, write}} {
+		e := check(true, body...)
+		if e == nil {
+			t.Fatal("no report")
+		}
+		for _, r := range e.Reports {
+			a, b := r.Pos.Frame().Line, r.Other.Frame().Line
+			if r.Kind != GlobalRace || min(a, b) != line(write) || max(a, b) != line(next) {
+				t.Fatal(r)
+			}
+		}
+	}
+}
+
 func TestSharedBounds(t *testing.T) {
 	good := storeShared(at(), tid, tid)
-	silent(t, launch(t, kernel(64, 256, nil, good), 1))
-	want(t, launch(t, kernel(64, 252, nil, good), 1), OutOfBounds, line(good), 0)
+	silent(t, trial(t, kernel(64, 256, nil, good), 1))
+	want(t, trial(t, kernel(64, 252, nil, good), 1), OutOfBounds, line(good), 0)
 	odd := thr.Store{At: at(), Space: thr.Shared, Value: tid, Bytes: 4, Addr: op(ir.Add, sharedAt(tid, 4), u32(2))}
-	want(t, launch(t, kernel(64, 512, nil, odd), 1), Misaligned, line(odd), 0)
+	want(t, trial(t, kernel(64, 512, nil, odd), 1), Misaligned, line(odd), 0)
 }
 
 func TestUninitialisedGlobal(t *testing.T) {

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/ir"
@@ -13,12 +14,13 @@ type Program struct {
 	kernel *thr.Kernel
 	code   []instr
 	sites  []site
-	consts []uint64 // first entries of a launch's pool; then come arguments, the grid and the block
+	consts []uint64 // the pool; zero where a launch fills in
 	vecs   int      // registers of 32 lanes a warp
 	unis   int      // scalar registers a warp
-	// granule is the size in bytes of a cell of shadow memory: the smallest shared access.
-	granule int
-	serial  bool // blocks run one after the other
+	// granule is the size in bytes of a cell of shadow memory: the smallest shared access. word is the same for global
+	// memory.
+	granule, word int
+	serial        bool // blocks run one after the other
 }
 
 // instr is one instruction: what it does, and how many lane operations it counts as.
@@ -30,7 +32,7 @@ type instr struct {
 // site is a place that can be reported: a memory access, a barrier, a branch.
 type site struct {
 	pos   ir.Pos
-	what  string // "16-byte load of shared memory"
+	what  string // "load of shared memory"
 	bytes int
 }
 
@@ -52,7 +54,7 @@ const (
 // Compile makes a program of a kernel. It fails for thread IR that breaks the rules of package thr: an unknown op or
 // type, a register array indexed by a run-time value, a block that is not whole warps.
 func Compile(k *thr.Kernel) (p *Program, err error) {
-	c := &compiler{kernel: k, program: &Program{kernel: k, granule: 16}, slots: map[*thr.Local]operand{},
+	c := &compiler{kernel: k, program: &Program{kernel: k, granule: 16, word: 16}, slots: map[*thr.Local]operand{},
 		unrolled: map[*thr.Local]uint64{}, pool: map[uint64]int32{}, args: map[*thr.Arg]int32{}, sites: map[site]int32{}}
 	defer func() {
 		switch e := recover().(type) {
@@ -82,8 +84,7 @@ const (
 	uniWarp = 0
 )
 
-// launchValues numbers the pool: first the constants, which the compiler appends to as it meets them, so the entries
-// that a launch fills in come at fixed places in front.
+// launchValues numbers the pool: in front what a launch fills in, then the constants as the compiler meets them.
 func (c *compiler) launchValues() {
 	p := c.program
 	p.consts = make([]uint64, poolArgs+len(c.kernel.Args))
@@ -125,11 +126,4 @@ func (c *compiler) fail(format string, args ...any) {
 func bytesOf(e thr.Expr) uint64 { return uint64(e.ExprType().DT.Size()) }
 
 // isRegisterType reports whether thread IR computes with a type.
-func isRegisterType(t dtype.Type) bool {
-	for _, r := range registerTypes {
-		if r == t {
-			return true
-		}
-	}
-	return false
-}
+func isRegisterType(t dtype.Type) bool { return slices.Contains(registerTypes, t) }

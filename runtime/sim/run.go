@@ -18,6 +18,9 @@ type Options struct {
 	Seed       uint64 // permutes the order of warps and blocks; race-free results do not depend on it
 	MaxReports int    // distinct reports returned; 0: 20
 	StepLimit  int64  // instructions a warp may execute in loops; 0: 2^31, minutes
+	// GlobalRaces reports conflicting accesses to global memory by two blocks of the launch. The blocks then run one
+	// after the other. A kernel with atomics is not checked, since they may order its blocks.
+	GlobalRaces bool
 }
 
 // Stats is what a run counted. It does not depend on Workers.
@@ -53,7 +56,11 @@ func (p *Program) Run(ctx context.Context, mem *Memory, grid int, args []byte, o
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	if p.serial {
+	var global *globalShadow
+	if o.GlobalRaces && !p.serial {
+		global = newGlobalShadow(p.word)
+	}
+	if p.serial || global != nil {
 		workers = 1
 	}
 	workers = min(workers, grid)
@@ -75,7 +82,7 @@ func (p *Program) Run(ctx context.Context, mem *Memory, grid int, args []byte, o
 	logs := make([]map[int][]keyed, workers)
 	for i := range workers {
 		wg.Go(func() {
-			b := newBlock(p, mem, p.pool(grid, args), limits{o.StepLimit, &stop})
+			b := newBlock(p, mem, p.pool(grid, args), launch{o.StepLimit, &stop, global})
 			blocks[i], logs[i] = b, map[int][]keyed{}
 			for {
 				n := next.Add(1) - 1

@@ -22,9 +22,12 @@ func (r record) warp() int     { return int(r>>5) & 31 }
 func (r record) lane() int     { return int(r) & 31 }
 func (r record) site() int32   { return int32(r>>recordSite) & (maxSites - 1) }
 
+// clock has, for each warp of a block, the first epoch that is not known to be over.
+type clock [maxThreads / warpSize]uint32
+
 // before reports whether an earlier access is ordered before what a thread does now: by a synchronisation that the
-// thread's warp has seen, or because it was the same thread.
-func (r record) before(clock []uint32, now record) bool {
+// thread's warp has seen, or because it was the same thread. No access (0) is before everything, as epochs start at 1.
+func (r record) before(clock *clock, now record) bool {
 	return r.epoch() < clock[r.warp()] || (r^now)&(recordThread|recordMany) == 0
 }
 
@@ -61,26 +64,35 @@ func (s *shadow) reset() {
 func (a *access) check(w *warp, m uint32, off *offsets) {
 	s := &w.block.shared.shadow
 	n := max(a.bytes>>s.shift, 1)
-	epoch := w.clock[w.id]
+	clock := &w.clock
+	now := newRecord(clock[w.id], a.site, w.id, 0)
+	if a.scalar {
+		now |= recordMany // all lanes read it
+	}
 	for ; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
-		now := newRecord(epoch, a.site, w.id, l)
-		if a.scalar {
-			now |= recordMany // all lanes read it
-		}
+		now := now | record(l)
 		first := off[l] >> s.shift
-		for i := first; i < first+n; i++ {
-			c := &s.cells[i]
+		for i := range s.cells[first : first+n] {
+			c := &s.cells[first+i]
+			if c.write != 0 && c.more == 0 && c.write.before(clock, now) && c.read.before(clock, now) { // all is over
+				if a.write {
+					*c = cell{write: now}
+				} else {
+					c.read = now
+				}
+				continue
+			}
 			switch {
 			case a.write:
-				if other, ok := s.store(c, now, w.clock); !ok {
-					a.race(w, other, l, i)
+				if other, ok := s.store(c, now, clock); !ok {
+					a.race(w, other, l, first+i)
 				}
 			case c.write == 0:
 				w.report(Uninitialised, a.site, none, l, "%d-byte load at byte %d of shared memory", a.bytes, off[l])
 			default:
-				if other, ok := s.load(c, now, w.clock); !ok {
-					a.race(w, other, l, i)
+				if other, ok := s.load(c, now, clock); !ok {
+					a.race(w, other, l, first+i)
 				}
 			}
 		}
@@ -88,17 +100,14 @@ func (a *access) check(w *warp, m uint32, off *offsets) {
 }
 
 // load records a read; it returns the write that it races with.
-func (s *shadow) load(c *cell, now record, clock []uint32) (record, bool) {
-	if now == c.read {
-		return 0, true // the write was checked then
-	}
+func (s *shadow) load(c *cell, now record, clock *clock) (record, bool) {
 	if !c.write.before(clock, now) {
 		return c.write, false
 	}
 	switch {
 	case c.more != 0:
 		joinRead(&s.sets[c.more][now.warp()], now, clock)
-	case c.read == 0 || c.read.before(clock, now):
+	case c.read.before(clock, now):
 		c.read = now
 	case c.read.warp() == now.warp():
 		c.read = now | recordMany // the same epoch, else it were before
@@ -111,8 +120,8 @@ func (s *shadow) load(c *cell, now record, clock []uint32) (record, bool) {
 }
 
 // joinRead adds a read to those of its warp.
-func joinRead(r *record, now record, clock []uint32) {
-	if *r == 0 || r.before(clock, now) {
+func joinRead(r *record, now record, clock *clock) {
+	if r.before(clock, now) {
 		*r = now
 	} else {
 		*r = now | recordMany
@@ -120,17 +129,17 @@ func joinRead(r *record, now record, clock []uint32) {
 }
 
 // store records a write; it returns the access that it races with. The write takes the place of everything before it.
-func (s *shadow) store(c *cell, now record, clock []uint32) (record, bool) {
+func (s *shadow) store(c *cell, now record, clock *clock) (record, bool) {
 	other, ok := record(0), true
-	if c.write != 0 && !c.write.before(clock, now) {
+	if !c.write.before(clock, now) {
 		other, ok = c.write, false
 	}
-	if c.read != 0 && !c.read.before(clock, now) {
+	if !c.read.before(clock, now) {
 		other, ok = c.read, false
 	}
 	if c.more != 0 {
 		for _, r := range s.sets[c.more] {
-			if r != 0 && !r.before(clock, now) {
+			if !r.before(clock, now) {
 				other, ok = r, false
 				break
 			}

@@ -30,8 +30,7 @@ type warp struct {
 	r []lanes  // registers
 	u []uint64 // scalar registers, for values that all lanes share
 
-	// clock has, for each warp, the first epoch that is not known to be over; clock[id] is the current epoch.
-	clock []uint32
+	clock clock // clock[id] is the warp's current epoch
 }
 
 // none is the other site of a report that has none.

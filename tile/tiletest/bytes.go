@@ -50,6 +50,29 @@ func get(b []byte, t dtype.Type) float64 {
 	panic(fmt.Sprintf("tiletest: memory holds no %v", t))
 }
 
+// putBits stores a bit pattern at the start of b.
+func putBits(b []byte, t dtype.Type, x uint64) {
+	switch t.Size() {
+	case 2:
+		binary.LittleEndian.PutUint16(b, uint16(x))
+	case 4:
+		binary.LittleEndian.PutUint32(b, uint32(x))
+	default:
+		binary.LittleEndian.PutUint64(b, x)
+	}
+}
+
+// getBits reads a bit pattern.
+func getBits(b []byte, t dtype.Type) uint64 {
+	switch t.Size() {
+	case 2:
+		return uint64(binary.LittleEndian.Uint16(b))
+	case 4:
+		return uint64(binary.LittleEndian.Uint32(b))
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
 // roundToOdd narrows to float32 so that a second rounding to 16 bits is right: an inexact result gets an odd last bit.
 func roundToOdd(x float64) float32 {
 	f := float32(x)

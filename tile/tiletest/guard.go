@@ -26,6 +26,7 @@ type Spec struct {
 	Strides []int     // in elements, none negative; nil: contiguous
 	Offset  int       // elements by which the tensor starts past a 256-byte boundary
 	Values  []float64 // row-major, as many as Shape has; nil for an Output
+	Bits    []uint64  // instead of Values: bit patterns, for NaN payloads and for int64 that float64 does not hold
 }
 
 // guardBytes is the size of each guard band. It keeps a tensor without offset on a 256-byte boundary, as cuMemAlloc
@@ -61,8 +62,8 @@ func (r *Run) place(s Spec) (*block, error) {
 	if count == 0 {
 		extent = 0
 	}
-	if s.Role != Output && len(s.Values) != count {
-		return nil, fmt.Errorf("%d values for %d elements", len(s.Values), count)
+	if n := len(s.Values) + len(s.Bits); s.Role != Output && n != count {
+		return nil, fmt.Errorf("%d values for %d elements", n, count)
 	}
 	size := s.DType.Size()
 	b := &block{Spec: s, start: guardBytes/size + s.Offset}
@@ -71,7 +72,11 @@ func (r *Run) place(s Spec) (*block, error) {
 	if s.Role != Output {
 		i := 0
 		b.walk(func(at int) {
-			put(b.image[at:], s.DType, s.Values[i])
+			if s.Bits != nil {
+				putBits(b.image[at:], s.DType, s.Bits[i])
+			} else {
+				put(b.image[at:], s.DType, s.Values[i])
+			}
 			i++
 		})
 	}
@@ -136,6 +141,12 @@ func (r *Run) fetch(b *block) error {
 func (b *block) floats() []float64 {
 	var x []float64
 	b.walk(func(at int) { x = append(x, get(b.seen[at:], b.DType)) })
+	return x
+}
+
+func (b *block) bits() []uint64 {
+	var x []uint64
+	b.walk(func(at int) { x = append(x, getBits(b.seen[at:], b.DType)) })
 	return x
 }
 

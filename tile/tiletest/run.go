@@ -70,9 +70,25 @@ func (r *Run) Place(s Spec) device.Tensor {
 // Floats waits for the stream and reads a tensor that this run made, in row-major order. Elements of an output that
 // still hold poison are recorded as not written.
 func (r *Run) Floats(t device.Tensor) []float64 {
+	if b := r.read(t); b != nil {
+		return b.floats()
+	}
+	return nil
+}
+
+// Bits is Floats as bit patterns: NaN payloads and all of an int64.
+func (r *Run) Bits(t device.Tensor) []uint64 {
+	if b := r.read(t); b != nil {
+		return b.bits()
+	}
+	return nil
+}
+
+// read fetches a tensor's block; nil after a failure, which is recorded.
+func (r *Run) read(t device.Tensor) *block {
 	b := r.find(t)
 	if b == nil {
-		r.Errorf("Floats: the tensor was not made by this run")
+		r.Errorf("the tensor to read was not made by this run")
 		return nil
 	}
 	if err := r.fetch(b); err != nil {
@@ -80,7 +96,7 @@ func (r *Run) Floats(t device.Tensor) []float64 {
 		return nil
 	}
 	b.checkWritten(r)
-	return b.floats()
+	return b
 }
 
 // Compare records the scale-relative error of got against want under the name what, and a failure when it is above

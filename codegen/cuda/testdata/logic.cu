@@ -38,4 +38,5 @@ extern "C" __global__ void __launch_bounds__(256) logic(const __grid_constant__ 
 
   // ~a
   store_u8(a.z + 45, !u);
+  store_u8(a.z, u ? v : w);
 }

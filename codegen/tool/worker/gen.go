@@ -71,7 +71,7 @@ func (j *job) gen() error {
 		} else if err != nil {
 			j.printf("%s is missing\n", f.name)
 		} else {
-			j.printf("%s is stale (-have +want):\n%s\n", f.name, cmp.Diff(strings.Split(string(have), "\n"), strings.Split(f.text, "\n")))
+			j.printf("%s is stale (-have +want):\n%s\n", f.name, diff(string(have), f.text))
 		}
 	}
 	for _, name := range old {
@@ -91,6 +91,19 @@ func (j *job) gen() error {
 		return errFailed
 	}
 	return nil
+}
+
+// diff shows two texts line by line.
+func diff(have, want string) string {
+	type line string
+	lines := func(text string) (out []line) {
+		for _, l := range strings.Split(text, "\n") {
+			out = append(out, line(l))
+		}
+		return out
+	}
+	// The comparer makes a line one thing: without it, cmp would look for differences within lines.
+	return cmp.Diff(lines(have), lines(want), cmp.Comparer(func(a, b line) bool { return a == b }))
 }
 
 // vanished lists the generated files of a directory, known by their first line, that are not wanted.

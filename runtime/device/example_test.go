@@ -1,0 +1,55 @@
+package device_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/runtime/device"
+)
+
+// A tensor with padded rows, filled from the host and read back.
+func ExampleView() {
+	d, err := device.Open("sim")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer d.Close()
+	b, _ := d.Alloc(2 * 8 * dtype.BF16.Size())
+	x, _ := device.View(b, 0, dtype.BF16, []int{2, 3}, []int{8, 1})
+	if err := device.UploadFloats(d.Stream(), x, []float64{1, 2, 3, 4, 5, 1.0 / 3}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	y, _ := device.DownloadFloats(d.Stream(), x)
+	fmt.Println(x, y)
+	// Output: bf16[2, 3] with strides [8 1] [1 2 3 4 5 0.333984375]
+}
+
+// Errors are values to ask, and name the device and the numbers.
+func ExampleError() {
+	d, _ := device.Open("sim", device.WithSim(device.SimConfig{Memory: 1 << 20}))
+	defer d.Close()
+	_, err := d.Alloc(2 << 20)
+	fmt.Println(errors.Is(err, device.ErrOutOfMemory))
+	fmt.Println(err)
+	// Output:
+	// true
+	// device: sim: 2097152 bytes: sim.Memory.Alloc: out of memory (0 of 1048576 bytes in use)
+}
+
+// Tensors know where they live; work on another device refuses them.
+func ExampleTensor_Check() {
+	a, _ := device.Open("sim")
+	b, _ := device.Open("sim")
+	defer a.Close()
+	defer b.Close()
+	x, _ := device.NewTensor(a, dtype.F32, 4)
+	fmt.Println(x.Check(a), errors.Is(x.Check(b), device.ErrWrongDevice))
+	x.Close()
+	fmt.Println(errors.Is(x.Check(a), device.ErrClosed))
+	// Output:
+	// <nil> true
+	// true
+}
