@@ -22,6 +22,7 @@ type LoopOption func(*persistent)
 type persistent struct {
 	step   int
 	blocks *Index
+	each   bool
 }
 
 // Step makes an iteration cover n values of the loop variable.
@@ -29,6 +30,10 @@ func Step(n int) LoopOption { return func(p *persistent) { p.step = n } }
 
 // Blocks makes the grid exactly as many blocks as a dimension says: for outputs with a row a block.
 func Blocks(dim Index) LoopOption { return func(p *persistent) { p.blocks = &dim } }
+
+// OneBlockEach makes the grid one block an iteration. The hardware then gives a block to a multiprocessor as soon as
+// another is done, which balances better than fixed shares; what a block does before the loop is done each time.
+func OneBlockEach() LoopOption { return func(p *persistent) { p.each = true } }
 
 // Persistent is a loop over 0, step, .. < n whose iterations the blocks of the grid share, or, at warp scope, all
 // warps of all blocks. The grid is as many blocks as the device holds at once, at most one an iteration. A kernel has
@@ -51,7 +56,7 @@ func Persistent[N Int](s Scope, n N, opts ...LoopOption) iter.Seq[Index] {
 				}
 			}
 		}
-		b.Persist(scope, bound, p.step, blocks, func(i *ir.Value) bool { return yield(Index{b: b, v: i}) })
+		b.Persist(bound, p.step, ir.PersistentInfo{Scope: scope, Blocks: blocks, Each: p.each}, func(i *ir.Value) bool { return yield(Index{b: b, v: i}) })
 	}
 }
 

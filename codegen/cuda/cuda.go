@@ -118,6 +118,10 @@ func grid(g thr.Grid) string {
 		return "a grid of " + g.Blocks.Name + " blocks"
 	case g.N == nil:
 		return "a grid of 1 block"
+	case g.Each && g.N.Op == ir.Dim && g.N.Name != "":
+		return fmt.Sprintf("a grid of %s/%d blocks, rounded up", g.N.Name, max(g.Step, 1))
+	case g.Each:
+		return "a grid of one block an iteration"
 	case g.N.Op == ir.Dim && g.N.Name != "":
 		return fmt.Sprintf("a grid of as many blocks as the device holds, at most %s/%d rounded up", g.N.Name, max(g.Step, 1))
 	}

@@ -115,6 +115,9 @@ func GridRule(k *thr.Kernel) (string, error) {
 		return "1", nil
 	}
 	text, _, err := workExpr(k)
+	if k.Grid.Each {
+		return fmt.Sprintf("ceil(%s/%d)", text, max(1, k.Grid.Step)), err
+	}
 	return fmt.Sprintf("min(ceil(%s/%d), resident)", text, max(1, k.Grid.Step)), err
 }
 

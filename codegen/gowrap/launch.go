@@ -114,6 +114,9 @@ func (f *Family) variant(v Variant) jen.Code {
 	if b := k.Grid.Blocks; b != nil {
 		members = append(members, key("Exact", jen.True()), key("Blocks", jen.Lit(symbolIndex(k, b))))
 	}
+	if k.Grid.Each {
+		members = append(members, key("Each", jen.True()))
+	}
 	if needs := workSymbols(k); len(needs) > 0 {
 		var list []jen.Code
 		for _, s := range needs {

@@ -118,7 +118,7 @@ func TestBounds(t *testing.T) {
 		check("n/2", b.Index(Div, n, b.Int(2)), [2]int{0, math.MaxInt32 / 2})
 		check("min(n, 9)", b.Index(Min, n, b.Int(9)), [2]int{0, 9})
 		check("data", b.Apply(Cast, nil, dtype.I32, b.Const(dtype.F32, 0)), unknown)
-		b.Persist(ScopeBlock, b.Int(10), 4, nil, func(i *Value) bool {
+		b.Persist(b.Int(10), 4, PersistentInfo{Scope: ScopeBlock}, func(i *Value) bool {
 			check("10 rows", i, [2]int{0, 9})
 			return true
 		})

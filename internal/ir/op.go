@@ -237,7 +237,7 @@ var Table = [NumOps]Info{
 	Not:     {"not", "Not", 1, Elementwise, Ints | Bools, Same, 0, "~a"},
 	Shl:     {"shl", "Shl", 2, Elementwise, Ints, Same, 0, "a << (b mod width)"},
 	Shr:     {"shr", "Shr", 2, Elementwise, Ints, Same, 0, "a >> (b mod width), arithmetic for signed types"},
-	Bitcast: {"bitcast", "Bitcast", 1, Elementwise, Numbers, ByAttr, 0, "the same bits as another type of the same size"},
+	Bitcast: {"bitcast", "Bitcast", 1, Elementwise, Numbers, ByAttr, 0, "the same bits as another type of the same size; a NaN of 16 bits becomes 0x7fff first"},
 	Cast:    {"cast", "Cast", 1, Elementwise, Any, ByAttr, 0, "to another type: nearest even; float to integer truncates and saturates, NaN to 0; integers to 16-bit floats go through f32"},
 
 	Broadcast: {"broadcast", "Broadcast", 1, Shape, Any, Same, 0, "repeats a reduced value along an axis"},

@@ -142,6 +142,9 @@ func (p *printer) op(v *Value, indent string) {
 		if a.Blocks != nil {
 			p.printf(" blocks %s", a.Blocks.Name)
 		}
+		if a.Each {
+			p.printf(" each")
+		}
 	default:
 		p.args(v.Args)
 	}

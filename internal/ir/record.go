@@ -76,7 +76,7 @@ func (b *Builder) Loop(s Scope, lo, hi, step *Value, body func(i *Value) bool) {
 }
 
 // Persist records a Persistent loop over 0, step, .. < n.
-func (b *Builder) Persist(s Scope, n *Value, step int, blocks *Symbol, body func(i *Value) bool) {
+func (b *Builder) Persist(n *Value, step int, info PersistentInfo, body func(i *Value) bool) {
 	ok := n != nil
 	switch {
 	case b.cur != b.Kernel.Body:
@@ -84,6 +84,9 @@ func (b *Builder) Persist(s Scope, n *Value, step int, blocks *Symbol, body func
 		ok = false
 	case step <= 0:
 		b.Errorf(Persistent, ErrControl, "Persistent with step %d: steps are positive; without tile.Step it is 1", step)
+		ok = false
+	case info.Each && (info.Blocks != nil || info.Scope != ScopeBlock):
+		b.Errorf(Persistent, ErrControl, "OneBlockEach fixes the grid: it goes with a loop of the block, and not with Blocks")
 		ok = false
 	case ok && !hostValue(n):
 		b.Errorf(Persistent, ErrControl, "the bound of Persistent is not known at launch: the grid is sized from dimensions, scalars and arithmetic on them")
@@ -95,7 +98,7 @@ func (b *Builder) Persist(s Scope, n *Value, step int, blocks *Symbol, body func
 			ok = false
 		}
 	}
-	b.loop(&Value{Op: Persistent, Args: []*Value{n, b.Int(step)}, Attr: &PersistentInfo{Blocks: blocks, Scope: s}, Scope: s}, ok, body)
+	b.loop(&Value{Op: Persistent, Args: []*Value{n, b.Int(step)}, Attr: &info, Scope: info.Scope}, ok, body)
 }
 
 // hostValue reports whether the host can compute a value before the launch.

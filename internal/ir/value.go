@@ -151,6 +151,7 @@ func (a *Access) Dims() int {
 type PersistentInfo struct {
 	Scope  Scope   // who shares the iterations: the grid's blocks, or all their warps
 	Blocks *Symbol // the grid is exactly as many blocks as this dimension; nil: as many as the device holds at once, at most one an iteration
+	Each   bool    // the grid is one block an iteration
 }
 
 // AsmInfo is the attribute of Asm: an elementwise PTX instruction.

@@ -21,7 +21,7 @@ func sample(t *testing.T) *ir.Kernel {
 	span := &ir.Span{Scope: ir.ScopeBlock, Dist: layout.Striped(64, 64, 1)}
 	b.Run(func() {
 		rows := b.Dim(x.Dims[0])
-		b.Persist(ir.ScopeBlock, rows, 1, nil, func(i *ir.Value) bool {
+		b.Persist(rows, 1, ir.PersistentInfo{Scope: ir.ScopeBlock}, func(i *ir.Value) bool {
 			v := b.Load(ir.ScopeBlock, ir.Place{Arg: x, Offs: []*ir.Value{i}}, span, ir.CacheDefault)
 			sum := b.NewVar(ir.ScopeBlock, b.Reduce(ir.Sum, v))
 			c := b.Apply(ir.Lt, nil, 0, b.Get(sum), b.Const(dtype.F32, 0))

@@ -331,7 +331,7 @@ extern "C" __global__ void __launch_bounds__(128) op_bitcast(const __grid_consta
     u32 hi = load_u16_if(a.bf + (i64)(col0_12 + 1), col0_12 + 1 < a.n);
     bf = lo | hi << 16;
   }
-  u32 bfh = f16_pair(bf16_lo(bf), bf16_hi(bf));
+  u32 bfh = f16_pair(f16_lo(bf16_pair(bf16_lo(bf), 0.0f)), f16_lo(bf16_pair(bf16_hi(bf), 0.0f)));
 
   // store bfh
   if (bfh_vec) {
@@ -352,7 +352,7 @@ extern "C" __global__ void __launch_bounds__(128) op_bitcast(const __grid_consta
     u32 hi2 = load_u16_if(a.h + (i64)(col0_14 + 1), col0_14 + 1 < a.n);
     h = lo2 | hi2 << 16;
   }
-  u32 hbf = bf16_pair(f16_lo(h), f16_hi(h));
+  u32 hbf = bf16_pair(bf16_lo(f16_pair(f16_lo(h), 0.0f)), bf16_lo(f16_pair(f16_hi(h), 0.0f)));
 
   // store hbf
   if (hbf_vec) {

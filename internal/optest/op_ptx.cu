@@ -194,9 +194,9 @@ extern "C" __global__ void __launch_bounds__(64) op_ptx(const __grid_constant__ 
   store_shared_u32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), max_of, (int)(threadIdx.x & 31) == 0);
   max_of = 0u;
   u32 part;
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    __syncthreads();
     part = load_shared_u32(smem + (u32)(i * 4));
     max_of = max(max_of, part);
   }

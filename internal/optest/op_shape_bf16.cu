@@ -177,13 +177,13 @@ extern "C" __global__ void __launch_bounds__(64) op_shape_bf16(const __grid_cons
   for (int i = 0; i < 2; i++) {
     store_shared_f32(smem + (u32)((((int)(threadIdx.x >> 5) * 2 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), max_of3[i]);
   }
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     max_of3[i] = __uint_as_float(0xff800000u);
     float part;
     #pragma unroll
     for (int j = 0; j < 2; j++) {
-      __syncthreads();
       part = load_shared_f32(smem + (u32)(((j * 2 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
       max_of3[i] = fmaxf(max_of3[i], part);
     }
@@ -260,9 +260,9 @@ extern "C" __global__ void __launch_bounds__(64) op_shape_bf16(const __grid_cons
   store_shared_f32_if(smem + (512u + (u32)((int)(threadIdx.x >> 5) * 4)), min_of, (int)(threadIdx.x & 31) == 0);
   min_of = __uint_as_float(0x7f800000u);
   float part2;
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    __syncthreads();
     part2 = load_shared_f32(smem + (512u + (u32)(i * 4)));
     min_of = fminf(min_of, part2);
   }
@@ -327,9 +327,9 @@ extern "C" __global__ void __launch_bounds__(64) op_shape_bf16(const __grid_cons
   store_shared_f32_if(smem + (528u + (u32)((int)(threadIdx.x >> 5) * 4)), s, (int)(threadIdx.x & 31) == 0);
   s = __uint_as_float(0xff800000u);
   float part3;
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    __syncthreads();
     part3 = load_shared_f32(smem + (528u + (u32)(i * 4)));
     s = fmaxf(s, part3);
   }
@@ -401,9 +401,9 @@ extern "C" __global__ void __launch_bounds__(64) op_shape_bf16(const __grid_cons
   store_shared_f32_if(smem + (544u + (u32)((int)(threadIdx.x >> 5) * 4)), s2, (int)(threadIdx.x & 31) == 0);
   s2 = __uint_as_float(0x7f800000u);
   float part4;
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    __syncthreads();
     part4 = load_shared_f32(smem + (544u + (u32)(i * 4)));
     s2 = fminf(s2, part4);
   }

@@ -151,13 +151,13 @@ extern "C" __global__ void __launch_bounds__(128) op_shape_f32(const __grid_cons
   for (int i = 0; i < 8; i++) {
     store_shared_f32_if(smem + (u32)((((int)(threadIdx.x >> 5) * 8 + i) * 8 + ((int)(threadIdx.x & 31) & 7)) * 4), max_of2[i], ((int)(threadIdx.x & 31) & 24) == 0);
   }
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 8; i++) {
     max_of2[i] = __uint_as_float(0xff800000u);
     float part;
     #pragma unroll
     for (int j = 0; j < 4; j++) {
-      __syncthreads();
       part = load_shared_f32(smem + (u32)(((j * 8 + i) * 8 + ((int)(threadIdx.x & 31) & 7)) * 4));
       max_of2[i] = fmaxf(max_of2[i], part);
     }
@@ -234,9 +234,9 @@ extern "C" __global__ void __launch_bounds__(128) op_shape_f32(const __grid_cons
   store_shared_f32_if(smem + (1024u + (u32)((int)(threadIdx.x >> 5) * 4)), min_of, (int)(threadIdx.x & 31) == 0);
   min_of = __uint_as_float(0x7f800000u);
   float part2;
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 4; i++) {
-    __syncthreads();
     part2 = load_shared_f32(smem + (1024u + (u32)(i * 4)));
     min_of = fminf(min_of, part2);
   }
@@ -295,9 +295,9 @@ extern "C" __global__ void __launch_bounds__(128) op_shape_f32(const __grid_cons
   store_shared_f32_if(smem + (1040u + (u32)((int)(threadIdx.x >> 5) * 4)), s, (int)(threadIdx.x & 31) == 0);
   s = __uint_as_float(0xff800000u);
   float part3;
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 4; i++) {
-    __syncthreads();
     part3 = load_shared_f32(smem + (1040u + (u32)(i * 4)));
     s = fmaxf(s, part3);
   }
@@ -366,9 +366,9 @@ extern "C" __global__ void __launch_bounds__(128) op_shape_f32(const __grid_cons
   store_shared_f32_if(smem + (1056u + (u32)((int)(threadIdx.x >> 5) * 4)), s2, (int)(threadIdx.x & 31) == 0);
   s2 = __uint_as_float(0x7f800000u);
   float part4;
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 4; i++) {
-    __syncthreads();
     part4 = load_shared_f32(smem + (1056u + (u32)(i * 4)));
     s2 = fminf(s2, part4);
   }

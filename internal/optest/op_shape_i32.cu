@@ -117,13 +117,13 @@ extern "C" __global__ void __launch_bounds__(128) op_shape_i32(const __grid_cons
   for (int i = 0; i < 2; i++) {
     store_shared_i32_if(smem + (u32)((((int)(threadIdx.x >> 5) * 2 + i) * 16 + ((int)(threadIdx.x & 31) & 15)) * 4), max_of2[i], ((int)(threadIdx.x & 31) & 16) == 0);
   }
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     max_of2[i] = -2147483647 - 1;
     int part;
     #pragma unroll
     for (int j = 0; j < 4; j++) {
-      __syncthreads();
       part = load_shared_i32(smem + (u32)(((j * 2 + i) * 16 + ((int)(threadIdx.x & 31) & 15)) * 4));
       max_of2[i] = max(max_of2[i], part);
     }
@@ -174,9 +174,9 @@ extern "C" __global__ void __launch_bounds__(128) op_shape_i32(const __grid_cons
   store_shared_i32_if(smem + (512u + (u32)((int)(threadIdx.x >> 5) * 4)), min_of, (int)(threadIdx.x & 31) == 0);
   min_of = 2147483647;
   int part2;
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 4; i++) {
-    __syncthreads();
     part2 = load_shared_i32(smem + (512u + (u32)(i * 4)));
     min_of = min(min_of, part2);
   }
@@ -217,9 +217,9 @@ extern "C" __global__ void __launch_bounds__(128) op_shape_i32(const __grid_cons
   store_shared_i32_if(smem + (528u + (u32)((int)(threadIdx.x >> 5) * 4)), s, (int)(threadIdx.x & 31) == 0);
   s = -2147483647 - 1;
   int part3;
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 4; i++) {
-    __syncthreads();
     part3 = load_shared_i32(smem + (528u + (u32)(i * 4)));
     s = max(s, part3);
   }
@@ -261,9 +261,9 @@ extern "C" __global__ void __launch_bounds__(128) op_shape_i32(const __grid_cons
   store_shared_i32_if(smem + (544u + (u32)((int)(threadIdx.x >> 5) * 4)), s2, (int)(threadIdx.x & 31) == 0);
   s2 = 2147483647;
   int part4;
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 4; i++) {
-    __syncthreads();
     part4 = load_shared_i32(smem + (544u + (u32)(i * 4)));
     s2 = min(s2, part4);
   }

@@ -144,13 +144,13 @@ extern "C" __global__ void __launch_bounds__(64) op_shape_i64(const __grid_const
   for (int i = 0; i < 10; i++) {
     store_shared_i64_if(smem + (u32)((((int)(threadIdx.x >> 5) * 10 + i) * 4 + ((int)(threadIdx.x & 31) & 3)) * 8), max_of2[i], ((int)(threadIdx.x & 31) & 28) == 0);
   }
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 10; i++) {
     max_of2[i] = -9223372036854775807ll - 1;
     i64 part;
     #pragma unroll
     for (int j = 0; j < 2; j++) {
-      __syncthreads();
       part = load_shared_i64(smem + (u32)(((j * 10 + i) * 4 + ((int)(threadIdx.x & 31) & 3)) * 8));
       max_of2[i] = max(max_of2[i], part);
     }
@@ -227,9 +227,9 @@ extern "C" __global__ void __launch_bounds__(64) op_shape_i64(const __grid_const
   store_shared_i64_if(smem + (640u + (u32)((int)(threadIdx.x >> 5) * 8)), min_of, (int)(threadIdx.x & 31) == 0);
   min_of = 9223372036854775807ll;
   i64 part2;
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    __syncthreads();
     part2 = load_shared_i64(smem + (640u + (u32)(i * 8)));
     min_of = min(min_of, part2);
   }
@@ -288,9 +288,9 @@ extern "C" __global__ void __launch_bounds__(64) op_shape_i64(const __grid_const
   store_shared_i64_if(smem + (656u + (u32)((int)(threadIdx.x >> 5) * 8)), s, (int)(threadIdx.x & 31) == 0);
   s = -9223372036854775807ll - 1;
   i64 part3;
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    __syncthreads();
     part3 = load_shared_i64(smem + (656u + (u32)(i * 8)));
     s = max(s, part3);
   }
@@ -359,9 +359,9 @@ extern "C" __global__ void __launch_bounds__(64) op_shape_i64(const __grid_const
   store_shared_i64_if(smem + (672u + (u32)((int)(threadIdx.x >> 5) * 8)), s2, (int)(threadIdx.x & 31) == 0);
   s2 = 9223372036854775807ll;
   i64 part4;
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    __syncthreads();
     part4 = load_shared_i64(smem + (672u + (u32)(i * 8)));
     s2 = min(s2, part4);
   }

@@ -151,11 +151,10 @@ extern "C" __global__ void __launch_bounds__(128) op_shared_bf16(const __grid_co
 
   // load s0 (shared)
   u32 y[4];
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 4; i++) {
-    u32 lo2;
-    __syncthreads();
-    lo2 = load_shared_u16_if(smem + (u32)(((row02 + i * 4) * 48 + col02) * 2), row02 + i * 4 < a.rows && col02 < a.n);
+    u32 lo2 = load_shared_u16_if(smem + (u32)(((row02 + i * 4) * 48 + col02) * 2), row02 + i * 4 < a.rows && col02 < a.n);
     u32 hi2 = load_shared_u16_if(smem + (u32)(((row02 + i * 4) * 48 + (col02 + 32)) * 2), row02 + i * 4 < a.rows && col02 + 32 < a.n);
     y[i] = lo2 | hi2 << 16;
   }
@@ -187,9 +186,9 @@ extern "C" __global__ void __launch_bounds__(128) op_shared_bf16(const __grid_co
     store_shared_f32_if(smem + (1536u + (u32)((int)(threadIdx.x >> 5) * 4)), max_of, (int)(threadIdx.x & 31) == 0);
     max_of = __uint_as_float(0xff800000u);
     float part;
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      __syncthreads();
       part = load_shared_f32(smem + (1536u + (u32)(i * 4)));
       max_of = fmaxf(max_of, part);
     }

@@ -122,9 +122,9 @@ extern "C" __global__ void __launch_bounds__(128) op_shared_i32(const __grid_con
 
   // load s0 (shared)
   int y[8];
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 8; i++) {
-    __syncthreads();
     y[i] = load_shared_i32_if(smem + (u32)(((row02 + (i >> 1) * 4) * 48 + (col02 + (i & 1) * 32)) * 4), row02 + (i >> 1) * 4 < a.rows && col02 + (i & 1) * 32 < a.n);
   }
 
@@ -157,9 +157,9 @@ extern "C" __global__ void __launch_bounds__(128) op_shared_i32(const __grid_con
     store_shared_i32_if(smem + (3072u + (u32)((int)(threadIdx.x >> 5) * 4)), max_of, (int)(threadIdx.x & 31) == 0);
     max_of = -2147483647 - 1;
     int part;
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      __syncthreads();
       part = load_shared_i32(smem + (3072u + (u32)(i * 4)));
       max_of = max(max_of, part);
     }

@@ -124,9 +124,9 @@ extern "C" __global__ void __launch_bounds__(128) op_shared_i64(const __grid_con
 
   // load s0 (shared)
   i64 y[8];
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 8; i++) {
-    __syncthreads();
     y[i] = load_shared_i64_if(smem + (u32)(((row02 + (i >> 1) * 4) * 48 + (col02 + (i & 1) * 32)) * 8), row02 + (i >> 1) * 4 < a.rows && col02 + (i & 1) * 32 < a.n);
   }
 
@@ -159,9 +159,9 @@ extern "C" __global__ void __launch_bounds__(128) op_shared_i64(const __grid_con
     store_shared_i64_if(smem + (6144u + (u32)((int)(threadIdx.x >> 5) * 8)), max_of, (int)(threadIdx.x & 31) == 0);
     max_of = -9223372036854775807ll - 1;
     i64 part;
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      __syncthreads();
       part = load_shared_i64(smem + (6144u + (u32)(i * 8)));
       max_of = max(max_of, part);
     }

@@ -293,9 +293,9 @@ extern "C" __global__ void __launch_bounds__(128) op_tile_bf16_across4(const __g
     all4 *= __shfl_xor_sync(0xffffffffu, all4, 1);
 
     // sum: over the warps of the block
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 32; i++) {
-      __syncthreads();
       store_shared_f32_if(smem + (u32)((((int)(threadIdx.x >> 5) * 32 + i) * 4 + ((int)(threadIdx.x & 31) & 3)) * 4), byCol[i], ((int)(threadIdx.x & 31) & 28) == 0);
     }
 
@@ -332,13 +332,13 @@ extern "C" __global__ void __launch_bounds__(128) op_tile_bf16_across4(const __g
     u32 byRow6 = bf16_pair(byRow2[0], byRow2[1]);
     u32 byRow7 = bf16_pair(byRow3[0], byRow3[1]);
     u32 byRow8 = bf16_pair(byRow4[0], byRow4[1]);
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 32; i++) {
       byCol[i] = 0.0f;
       float part;
       #pragma unroll
       for (int j = 0; j < 4; j++) {
-        __syncthreads();
         part = load_shared_f32(smem + (u32)(((j * 32 + i) * 4 + ((int)(threadIdx.x & 31) & 3)) * 4));
         byCol[i] += part;
       }

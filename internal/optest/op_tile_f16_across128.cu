@@ -281,9 +281,9 @@ extern "C" __global__ void __launch_bounds__(256) op_tile_f16_across128(const __
     all4 *= __shfl_xor_sync(0xffffffffu, all4, 1);
 
     // sum: over the warps of the block
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      __syncthreads();
       store_shared_f32_if(smem + (u32)(((int)(threadIdx.x >> 5) * 4 + i) * 4), byRow[i], (int)(threadIdx.x & 31) == 0);
     }
 
@@ -340,13 +340,13 @@ extern "C" __global__ void __launch_bounds__(256) op_tile_f16_across128(const __
 
     // prod: over the warps of the block
     store_shared_f32_if(smem + (8800u + (u32)((int)(threadIdx.x >> 5) * 4)), all4, (int)(threadIdx.x & 31) == 0);
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 4; i++) {
       byRow[i] = 0.0f;
       float part;
       #pragma unroll
       for (int j = 0; j < 4; j++) {
-        __syncthreads();
         part = load_shared_f32(smem + (u32)(int)((((u32)((int)(threadIdx.x >> 5) & -4) + (u32)j) * 4u + (u32)i) * 4u));
         byRow[i] += part;
       }

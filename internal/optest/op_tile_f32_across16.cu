@@ -233,9 +233,9 @@ extern "C" __global__ void __launch_bounds__(256) op_tile_f32_across16(const __g
     all4 *= __shfl_xor_sync(0xffffffffu, all4, 1);
 
     // sum: over the warps of the block
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      __syncthreads();
       store_shared_f32_if(smem + (u32)((((int)(threadIdx.x >> 5) * 8 + i) * 16 + ((int)(threadIdx.x & 31) & 15)) * 4), byCol[i], ((int)(threadIdx.x & 31) & 16) == 0);
     }
 
@@ -268,13 +268,13 @@ extern "C" __global__ void __launch_bounds__(256) op_tile_f32_across16(const __g
 
     // prod: over the warps of the block
     store_shared_f32_if(smem + (16480u + (u32)((int)(threadIdx.x >> 5) * 4)), all4, (int)(threadIdx.x & 31) == 0);
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 8; i++) {
       byCol[i] = 0.0f;
       float part;
       #pragma unroll
       for (int j = 0; j < 8; j++) {
-        __syncthreads();
         part = load_shared_f32(smem + (u32)(((j * 8 + i) * 16 + ((int)(threadIdx.x & 31) & 15)) * 4));
         byCol[i] += part;
       }

@@ -3,19 +3,19 @@
 // op_tile_f32_across8: Reductions of tiles along rows, along columns and of everything.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 1024 threads a block, 66048 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most groups/1 rounded up
+// Launch: 1024 threads a block, 49664 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most groups/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0    16384  f32   byCol_part: partial results of sum, one a warp
-//    16384    16384  f32   byCol2_part: partial results of max_of, one a warp
-//    32768    16384  f32   byCol3_part: partial results of min_of, one a warp
-//    49152    16384  f32   byCol4_part: partial results of prod, one a warp
-//    65536      128  f32   all_part: partial results of sum, one a warp
-//    65664      128  f32   all2_part: partial results of max_of, one a warp
-//    65792      128  f32   all3_part: partial results of min_of, one a warp
-//    65920      128  f32   all4_part: partial results of prod, one a warp
+//        0    12288  f32   byCol_part: partial results of sum, one a warp
+//    12288    12288  f32   byCol2_part: partial results of max_of, one a warp
+//    24576    12288  f32   byCol3_part: partial results of min_of, one a warp
+//    36864    12288  f32   byCol4_part: partial results of prod, one a warp
+//    49152      128  f32   all_part: partial results of sum, one a warp
+//    49280      128  f32   all2_part: partial results of max_of, one a warp
+//    49408      128  f32   all3_part: partial results of min_of, one a warp
+//    49536      128  f32   all4_part: partial results of prod, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -68,7 +68,7 @@ struct op_tile_f32_across8_args {
   i64 all_stride0; // All: elements from one index of dimension 0 to the next
   int groups;
   int rows; // at most 150
-  int n; // at most 120
+  int n; // at most 80
   u32 padding0;
 };
 static_assert(sizeof(op_tile_f32_across8_args) == 104, "size");
@@ -98,18 +98,18 @@ extern "C" __global__ void __launch_bounds__(1024) op_tile_f32_across8(const __g
     const float* x_at = a.x + (i64)group * a.x_stride0;
 
     // load x
-    float x[32];
+    float x[24];
     if (x_vec) {
       #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        load_f32x4_if(&x[i * 4], x_at + (i64)(row0 + (i >> 2) * 128) * a.x_stride1 + (i64)(col0 + (i & 3) * 32), row0 + (i >> 2) * 128 < a.rows && col0 + (i & 3) * 32 < a.n);
+      for (int i = 0; i < 6; i++) {
+        load_f32x4_if(&x[i * 4], x_at + (i64)(row0 + i / 3 * 128) * a.x_stride1 + (i64)(col0 + i % 3 * 32), row0 + i / 3 * 128 < a.rows && col0 + i % 3 * 32 < a.n);
       }
     } else {
       int row0_ = opaque(row0);
       int col0_ = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 32; i++) {
-        x[i] = load_f32_if(x_at + (i64)(row0_ + (i >> 4) * 128) * a.x_stride1 + (i64)(col0_ + ((i & 3) + (i >> 2 & 3) * 32)), row0_ + (i >> 4) * 128 < a.rows && col0_ + ((i & 3) + (i >> 2 & 3) * 32) < a.n);
+      for (int i = 0; i < 24; i++) {
+        x[i] = load_f32_if(x_at + (i64)(row0_ + i / 12 * 128) * a.x_stride1 + (i64)(col0_ + ((i & 3) + (i >> 2) % 3 * 32)), row0_ + i / 12 * 128 < a.rows && col0_ + ((i & 3) + (i >> 2) % 3 * 32) < a.n);
       }
     }
     float byRow[2];
@@ -132,24 +132,24 @@ extern "C" __global__ void __launch_bounds__(1024) op_tile_f32_across8(const __g
     for (int i = 0; i < 2; i++) {
       byRow4[i] = 1.0f;
     }
-    float byCol[16];
+    float byCol[12];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 12; i++) {
       byCol[i] = 0.0f;
     }
-    float byCol2[16];
+    float byCol2[12];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 12; i++) {
       byCol2[i] = __uint_as_float(0xff800000u);
     }
-    float byCol3[16];
+    float byCol3[12];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 12; i++) {
       byCol3[i] = __uint_as_float(0x7f800000u);
     }
-    float byCol4[16];
+    float byCol4[12];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 12; i++) {
       byCol4[i] = 1.0f;
     }
     float all = 0.0f;
@@ -157,19 +157,19 @@ extern "C" __global__ void __launch_bounds__(1024) op_tile_f32_across8(const __g
     float all3 = __uint_as_float(0x7f800000u);
     float all4 = 1.0f;
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      byRow[i >> 4] += x[i];
-      byRow2[i >> 4] = fmaxf(byRow2[i >> 4], col0 + ((i & 3) + (i >> 2 & 3) * 32) < a.n ? x[i] : __uint_as_float(0xff800000u));
-      byRow3[i >> 4] = fminf(byRow3[i >> 4], col0 + ((i & 3) + (i >> 2 & 3) * 32) < a.n ? x[i] : __uint_as_float(0x7f800000u));
-      byRow4[i >> 4] *= col0 + ((i & 3) + (i >> 2 & 3) * 32) < a.n ? x[i] : 1.0f;
-      byCol[i & 15] += x[i];
-      byCol2[i & 15] = fmaxf(byCol2[i & 15], row0 + (i >> 4) * 128 < a.rows ? x[i] : __uint_as_float(0xff800000u));
-      byCol3[i & 15] = fminf(byCol3[i & 15], row0 + (i >> 4) * 128 < a.rows ? x[i] : __uint_as_float(0x7f800000u));
-      byCol4[i & 15] *= row0 + (i >> 4) * 128 < a.rows ? x[i] : 1.0f;
+    for (int i = 0; i < 24; i++) {
+      byRow[i / 12] += x[i];
+      byRow2[i / 12] = fmaxf(byRow2[i / 12], col0 + ((i & 3) + (i >> 2) % 3 * 32) < a.n ? x[i] : __uint_as_float(0xff800000u));
+      byRow3[i / 12] = fminf(byRow3[i / 12], col0 + ((i & 3) + (i >> 2) % 3 * 32) < a.n ? x[i] : __uint_as_float(0x7f800000u));
+      byRow4[i / 12] *= col0 + ((i & 3) + (i >> 2) % 3 * 32) < a.n ? x[i] : 1.0f;
+      byCol[i % 12] += x[i];
+      byCol2[i % 12] = fmaxf(byCol2[i % 12], row0 + i / 12 * 128 < a.rows ? x[i] : __uint_as_float(0xff800000u));
+      byCol3[i % 12] = fminf(byCol3[i % 12], row0 + i / 12 * 128 < a.rows ? x[i] : __uint_as_float(0x7f800000u));
+      byCol4[i % 12] *= row0 + i / 12 * 128 < a.rows ? x[i] : 1.0f;
       all += x[i];
-      all2 = fmaxf(all2, row0 + (i >> 4) * 128 < a.rows && col0 + ((i & 3) + (i >> 2 & 3) * 32) < a.n ? x[i] : __uint_as_float(0xff800000u));
-      all3 = fminf(all3, row0 + (i >> 4) * 128 < a.rows && col0 + ((i & 3) + (i >> 2 & 3) * 32) < a.n ? x[i] : __uint_as_float(0x7f800000u));
-      all4 *= row0 + (i >> 4) * 128 < a.rows && col0 + ((i & 3) + (i >> 2 & 3) * 32) < a.n ? x[i] : 1.0f;
+      all2 = fmaxf(all2, row0 + i / 12 * 128 < a.rows && col0 + ((i & 3) + (i >> 2) % 3 * 32) < a.n ? x[i] : __uint_as_float(0xff800000u));
+      all3 = fminf(all3, row0 + i / 12 * 128 < a.rows && col0 + ((i & 3) + (i >> 2) % 3 * 32) < a.n ? x[i] : __uint_as_float(0x7f800000u));
+      all4 *= row0 + i / 12 * 128 < a.rows && col0 + ((i & 3) + (i >> 2) % 3 * 32) < a.n ? x[i] : 1.0f;
     }
 
     // sum: over the lanes of a warp
@@ -206,28 +206,28 @@ extern "C" __global__ void __launch_bounds__(1024) op_tile_f32_across8(const __g
 
     // sum: over the lanes of a warp
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 12; i++) {
       byCol[i] += __shfl_xor_sync(0xffffffffu, byCol[i], 16);
       byCol[i] += __shfl_xor_sync(0xffffffffu, byCol[i], 8);
     }
 
     // max_of: over the lanes of a warp
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 12; i++) {
       byCol2[i] = fmaxf(byCol2[i], __shfl_xor_sync(0xffffffffu, byCol2[i], 16));
       byCol2[i] = fmaxf(byCol2[i], __shfl_xor_sync(0xffffffffu, byCol2[i], 8));
     }
 
     // min_of: over the lanes of a warp
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 12; i++) {
       byCol3[i] = fminf(byCol3[i], __shfl_xor_sync(0xffffffffu, byCol3[i], 16));
       byCol3[i] = fminf(byCol3[i], __shfl_xor_sync(0xffffffffu, byCol3[i], 8));
     }
 
     // prod: over the lanes of a warp
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 12; i++) {
       byCol4[i] *= __shfl_xor_sync(0xffffffffu, byCol4[i], 16);
       byCol4[i] *= __shfl_xor_sync(0xffffffffu, byCol4[i], 8);
     }
@@ -261,101 +261,101 @@ extern "C" __global__ void __launch_bounds__(1024) op_tile_f32_across8(const __g
     all4 *= __shfl_xor_sync(0xffffffffu, all4, 1);
 
     // sum: over the warps of the block
+    __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      __syncthreads();
-      store_shared_f32_if(smem + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 8 + ((int)(threadIdx.x & 31) & 7)) * 4), byCol[i], ((int)(threadIdx.x & 31) & 24) == 0);
+    for (int i = 0; i < 12; i++) {
+      store_shared_f32_if(smem + (u32)((((int)(threadIdx.x >> 5) * 12 + i) * 8 + ((int)(threadIdx.x & 31) & 7)) * 4), byCol[i], ((int)(threadIdx.x & 31) & 24) == 0);
     }
 
     // max_of: over the warps of the block
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_shared_f32_if(smem + (16384u + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 8 + ((int)(threadIdx.x & 31) & 7)) * 4)), byCol2[i], ((int)(threadIdx.x & 31) & 24) == 0);
+    for (int i = 0; i < 12; i++) {
+      store_shared_f32_if(smem + (12288u + (u32)((((int)(threadIdx.x >> 5) * 12 + i) * 8 + ((int)(threadIdx.x & 31) & 7)) * 4)), byCol2[i], ((int)(threadIdx.x & 31) & 24) == 0);
     }
 
     // min_of: over the warps of the block
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_shared_f32_if(smem + (32768u + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 8 + ((int)(threadIdx.x & 31) & 7)) * 4)), byCol3[i], ((int)(threadIdx.x & 31) & 24) == 0);
+    for (int i = 0; i < 12; i++) {
+      store_shared_f32_if(smem + (24576u + (u32)((((int)(threadIdx.x >> 5) * 12 + i) * 8 + ((int)(threadIdx.x & 31) & 7)) * 4)), byCol3[i], ((int)(threadIdx.x & 31) & 24) == 0);
     }
 
     // prod: over the warps of the block
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_shared_f32_if(smem + (49152u + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 8 + ((int)(threadIdx.x & 31) & 7)) * 4)), byCol4[i], ((int)(threadIdx.x & 31) & 24) == 0);
+    for (int i = 0; i < 12; i++) {
+      store_shared_f32_if(smem + (36864u + (u32)((((int)(threadIdx.x >> 5) * 12 + i) * 8 + ((int)(threadIdx.x & 31) & 7)) * 4)), byCol4[i], ((int)(threadIdx.x & 31) & 24) == 0);
     }
 
     // sum: over the warps of the block
-    store_shared_f32_if(smem + (0x00010000u + (u32)((int)(threadIdx.x >> 5) * 4)), all, (int)(threadIdx.x & 31) == 0);
+    store_shared_f32_if(smem + (49152u + (u32)((int)(threadIdx.x >> 5) * 4)), all, (int)(threadIdx.x & 31) == 0);
 
     // max_of: over the warps of the block
-    store_shared_f32_if(smem + (0x00010080u + (u32)((int)(threadIdx.x >> 5) * 4)), all2, (int)(threadIdx.x & 31) == 0);
+    store_shared_f32_if(smem + (49280u + (u32)((int)(threadIdx.x >> 5) * 4)), all2, (int)(threadIdx.x & 31) == 0);
 
     // min_of: over the warps of the block
-    store_shared_f32_if(smem + (0x00010100u + (u32)((int)(threadIdx.x >> 5) * 4)), all3, (int)(threadIdx.x & 31) == 0);
+    store_shared_f32_if(smem + (49408u + (u32)((int)(threadIdx.x >> 5) * 4)), all3, (int)(threadIdx.x & 31) == 0);
 
     // prod: over the warps of the block
-    store_shared_f32_if(smem + (0x00010180u + (u32)((int)(threadIdx.x >> 5) * 4)), all4, (int)(threadIdx.x & 31) == 0);
+    store_shared_f32_if(smem + (49536u + (u32)((int)(threadIdx.x >> 5) * 4)), all4, (int)(threadIdx.x & 31) == 0);
+    __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 12; i++) {
       byCol[i] = 0.0f;
       float part;
       #pragma unroll
       for (int j = 0; j < 32; j++) {
-        __syncthreads();
-        part = load_shared_f32(smem + (u32)(((j * 16 + i) * 8 + ((int)(threadIdx.x & 31) & 7)) * 4));
+        part = load_shared_f32(smem + (u32)(((j * 12 + i) * 8 + ((int)(threadIdx.x & 31) & 7)) * 4));
         byCol[i] += part;
       }
     }
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 12; i++) {
       byCol2[i] = __uint_as_float(0xff800000u);
       float part2;
       #pragma unroll
       for (int j = 0; j < 32; j++) {
-        part2 = load_shared_f32(smem + (16384u + (u32)(((j * 16 + i) * 8 + ((int)(threadIdx.x & 31) & 7)) * 4)));
+        part2 = load_shared_f32(smem + (12288u + (u32)(((j * 12 + i) * 8 + ((int)(threadIdx.x & 31) & 7)) * 4)));
         byCol2[i] = fmaxf(byCol2[i], part2);
       }
     }
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 12; i++) {
       byCol3[i] = __uint_as_float(0x7f800000u);
       float part3;
       #pragma unroll
       for (int j = 0; j < 32; j++) {
-        part3 = load_shared_f32(smem + (32768u + (u32)(((j * 16 + i) * 8 + ((int)(threadIdx.x & 31) & 7)) * 4)));
+        part3 = load_shared_f32(smem + (24576u + (u32)(((j * 12 + i) * 8 + ((int)(threadIdx.x & 31) & 7)) * 4)));
         byCol3[i] = fminf(byCol3[i], part3);
       }
     }
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 12; i++) {
       byCol4[i] = 1.0f;
       float part4;
       #pragma unroll
       for (int j = 0; j < 32; j++) {
-        part4 = load_shared_f32(smem + (49152u + (u32)(((j * 16 + i) * 8 + ((int)(threadIdx.x & 31) & 7)) * 4)));
+        part4 = load_shared_f32(smem + (36864u + (u32)(((j * 12 + i) * 8 + ((int)(threadIdx.x & 31) & 7)) * 4)));
         byCol4[i] *= part4;
       }
     }
-    all = load_shared_f32(smem + (0x00010000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
+    all = load_shared_f32(smem + (49152u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
     all += __shfl_xor_sync(0xffffffffu, all, 16);
     all += __shfl_xor_sync(0xffffffffu, all, 8);
     all += __shfl_xor_sync(0xffffffffu, all, 4);
     all += __shfl_xor_sync(0xffffffffu, all, 2);
     all += __shfl_xor_sync(0xffffffffu, all, 1);
-    all2 = load_shared_f32(smem + (0x00010080u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
+    all2 = load_shared_f32(smem + (49280u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
     all2 = fmaxf(all2, __shfl_xor_sync(0xffffffffu, all2, 16));
     all2 = fmaxf(all2, __shfl_xor_sync(0xffffffffu, all2, 8));
     all2 = fmaxf(all2, __shfl_xor_sync(0xffffffffu, all2, 4));
     all2 = fmaxf(all2, __shfl_xor_sync(0xffffffffu, all2, 2));
     all2 = fmaxf(all2, __shfl_xor_sync(0xffffffffu, all2, 1));
-    all3 = load_shared_f32(smem + (0x00010100u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
+    all3 = load_shared_f32(smem + (49408u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
     all3 = fminf(all3, __shfl_xor_sync(0xffffffffu, all3, 16));
     all3 = fminf(all3, __shfl_xor_sync(0xffffffffu, all3, 8));
     all3 = fminf(all3, __shfl_xor_sync(0xffffffffu, all3, 4));
     all3 = fminf(all3, __shfl_xor_sync(0xffffffffu, all3, 2));
     all3 = fminf(all3, __shfl_xor_sync(0xffffffffu, all3, 1));
-    all4 = load_shared_f32(smem + (0x00010180u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
+    all4 = load_shared_f32(smem + (49536u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
     all4 *= __shfl_xor_sync(0xffffffffu, all4, 16);
     all4 *= __shfl_xor_sync(0xffffffffu, all4, 8);
     all4 *= __shfl_xor_sync(0xffffffffu, all4, 4);
@@ -373,13 +373,13 @@ extern "C" __global__ void __launch_bounds__(1024) op_tile_f32_across8(const __g
     // store byCol
     if (byCol_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
+      for (int i = 0; i < 3; i++) {
         store_f32x4_if(byCol_at + (i64)(col0 + i * 32), &byCol[i * 4], (int)threadIdx.x >> 3 == 0 && col0 + i * 32 < a.n);
       }
     } else {
       int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
+      for (int i = 0; i < 12; i++) {
         store_f32_if(byCol_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 32)), byCol[i], (int)threadIdx.x >> 3 == 0 && col0_2 + ((i & 3) + (i >> 2) * 32) < a.n);
       }
     }
@@ -397,13 +397,13 @@ extern "C" __global__ void __launch_bounds__(1024) op_tile_f32_across8(const __g
     // store byCol
     if (byCol_vec2) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
+      for (int i = 0; i < 3; i++) {
         store_f32x4_if(byCol_at2 + (i64)(col0 + i * 32), &byCol2[i * 4], (int)threadIdx.x >> 3 == 0 && col0 + i * 32 < a.n);
       }
     } else {
       int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
+      for (int i = 0; i < 12; i++) {
         store_f32_if(byCol_at2 + (i64)(col0_3 + ((i & 3) + (i >> 2) * 32)), byCol2[i], (int)threadIdx.x >> 3 == 0 && col0_3 + ((i & 3) + (i >> 2) * 32) < a.n);
       }
     }
@@ -421,13 +421,13 @@ extern "C" __global__ void __launch_bounds__(1024) op_tile_f32_across8(const __g
     // store byCol
     if (byCol_vec2) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
+      for (int i = 0; i < 3; i++) {
         store_f32x4_if(byCol_at3 + (i64)(col0 + i * 32), &byCol3[i * 4], (int)threadIdx.x >> 3 == 0 && col0 + i * 32 < a.n);
       }
     } else {
       int col0_4 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
+      for (int i = 0; i < 12; i++) {
         store_f32_if(byCol_at3 + (i64)(col0_4 + ((i & 3) + (i >> 2) * 32)), byCol3[i], (int)threadIdx.x >> 3 == 0 && col0_4 + ((i & 3) + (i >> 2) * 32) < a.n);
       }
     }
@@ -445,13 +445,13 @@ extern "C" __global__ void __launch_bounds__(1024) op_tile_f32_across8(const __g
     // store byCol
     if (byCol_vec2) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
+      for (int i = 0; i < 3; i++) {
         store_f32x4_if(byCol_at4 + (i64)(col0 + i * 32), &byCol4[i * 4], (int)threadIdx.x >> 3 == 0 && col0 + i * 32 < a.n);
       }
     } else {
       int col0_5 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
+      for (int i = 0; i < 12; i++) {
         store_f32_if(byCol_at4 + (i64)(col0_5 + ((i & 3) + (i >> 2) * 32)), byCol4[i], (int)threadIdx.x >> 3 == 0 && col0_5 + ((i & 3) + (i >> 2) * 32) < a.n);
       }
     }

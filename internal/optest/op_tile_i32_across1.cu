@@ -215,9 +215,9 @@ extern "C" __global__ void __launch_bounds__(64) op_tile_i32_across1(const __gri
     all4 = (int)((u32)all4 * (u32)__shfl_xor_sync(0xffffffffu, all4, 1));
 
     // sum: over the warps of the block
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 5; i++) {
-      __syncthreads();
       store_shared_i32_if(smem + (u32)(((int)(threadIdx.x >> 5) * 5 + i) * 4), byCol[i], (int)(threadIdx.x & 31) == 0);
     }
 
@@ -250,13 +250,13 @@ extern "C" __global__ void __launch_bounds__(64) op_tile_i32_across1(const __gri
 
     // prod: over the warps of the block
     store_shared_i32_if(smem + (240u + (u32)((int)(threadIdx.x >> 5) * 4)), all4, (int)(threadIdx.x & 31) == 0);
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 5; i++) {
       byCol[i] = 0;
       int part;
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        __syncthreads();
         part = load_shared_i32(smem + (u32)((j * 5 + i) * 4));
         byCol[i] = (int)((u32)byCol[i] + (u32)part);
       }

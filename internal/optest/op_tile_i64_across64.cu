@@ -248,9 +248,9 @@ extern "C" __global__ void __launch_bounds__(256) op_tile_i64_across64(const __g
     all4 = (i64)((u64)all4 * (u64)__shfl_xor_sync(0xffffffffu, all4, 1));
 
     // sum: over the warps of the block
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      __syncthreads();
       store_shared_i64_if(smem + (u32)(((int)(threadIdx.x >> 5) * 2 + i) * 8), byRow[i], (int)(threadIdx.x & 31) == 0);
     }
 
@@ -307,13 +307,13 @@ extern "C" __global__ void __launch_bounds__(256) op_tile_i64_across64(const __g
 
     // prod: over the warps of the block
     store_shared_i64_if(smem + (17088u + (u32)((int)(threadIdx.x >> 5) * 8)), all4, (int)(threadIdx.x & 31) == 0);
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       byRow[i] = 0ll;
       i64 part;
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        __syncthreads();
         part = load_shared_i64(smem + (u32)(int)((((u32)((int)(threadIdx.x >> 5) & -2) + (u32)j) * 2u + (u32)i) * 8u));
         byRow[i] = (i64)((u64)byRow[i] + (u64)part);
       }

@@ -123,9 +123,9 @@ extern "C" __global__ void __launch_bounds__(96) op_variable_bf16(const __grid_c
   store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), s, (int)(threadIdx.x & 31) == 0);
   s = __uint_as_float(0xff800000u);
   float part;
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 3; i++) {
-    __syncthreads();
     part = load_shared_f32(smem + (u32)(i * 4));
     s = fmaxf(s, part);
   }
@@ -149,15 +149,15 @@ extern "C" __global__ void __launch_bounds__(96) op_variable_bf16(const __grid_c
     store_u16_if(y_at + (i64)col0_3, y2, col0_3 < a.n);
     store_u16_if(y_at + (i64)(col0_3 + 1), y2 >> 16, col0_3 + 1 < a.n);
   }
-  u32 y3 = acc2;
-  u32 y4 = acc2;
-  u32 acc_now = acc;
-  u32 acc_now2 = acc2;
-  u32 acc_now3 = acc;
-  u32 acc_now4 = acc2;
+  u32 y3;
+  u32 y4;
+  y3 = acc2;
   acc2 = bf16_pair(round_bf16(bf16_lo(y3) + s), round_bf16(bf16_hi(y3) + s));
-  acc = acc_now2;
-  acc2 = acc_now;
+  y4 = acc2;
+  float acc_now_0 = bf16_lo(acc);
+  float acc_now_1 = bf16_hi(acc);
+  acc = acc2;
+  acc2 = bf16_pair(acc_now_0, acc_now_1);
   bf16* y_at2 = a.y + 2 * a.y_stride0;
 
   // store y
@@ -178,13 +178,17 @@ extern "C" __global__ void __launch_bounds__(96) op_variable_bf16(const __grid_c
     store_u16_if(y_at3 + (i64)col0_5, y4, col0_5 < a.n);
     store_u16_if(y_at3 + (i64)(col0_5 + 1), y4 >> 16, col0_5 + 1 < a.n);
   }
+  u32 acc_now = acc;
+  u32 acc_now2 = acc2;
   for (int it = 0; it < 3; it++) {
+    float acc_now_02 = bf16_lo(acc);
+    float acc_now_12 = bf16_hi(acc);
     acc = bf16_pair(round_bf16(bf16_lo(acc2) + 1.0f), round_bf16(bf16_hi(acc2) + 1.0f));
-    acc2 = acc;
+    acc2 = bf16_pair(acc_now_02, acc_now_12);
   }
   u32 y5;
   u32 y6;
-  y5 = bf16_pair(bf16_lo(acc) + round_bf16(bf16_lo(acc_now3) - bf16_lo(acc_now4)), bf16_hi(acc) + round_bf16(bf16_hi(acc_now3) - bf16_hi(acc_now4)));
+  y5 = bf16_pair(bf16_lo(acc) + round_bf16(bf16_lo(acc_now) - bf16_lo(acc_now2)), bf16_hi(acc) + round_bf16(bf16_hi(acc_now) - bf16_hi(acc_now2)));
   y6 = acc2;
   bf16* y_at4 = a.y + 4 * a.y_stride0;
 
@@ -211,8 +215,8 @@ extern "C" __global__ void __launch_bounds__(96) op_variable_bf16(const __grid_c
   float s2 = acc3;
   acc3 = round_bf16(s2 + 1.0f);
   float s3 = acc3;
-  float acc_now5 = acc4;
-  acc3 = acc_now5;
+  float acc_now3 = acc4;
+  acc3 = acc_now3;
   acc4 = round_bf16(s3 * s2);
   float s4 = acc3;
   float s5 = acc4;
@@ -231,9 +235,9 @@ extern "C" __global__ void __launch_bounds__(96) op_variable_bf16(const __grid_c
   store_shared_f32_if(smem + (16u + (u32)((int)(threadIdx.x >> 5) * 4)), s6, (int)(threadIdx.x & 31) == 0);
   s6 = __uint_as_float(0x7f800000u);
   float part2;
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 3; i++) {
-    __syncthreads();
     part2 = load_shared_f32(smem + (16u + (u32)(i * 4)));
     s6 = fminf(s6, part2);
   }

@@ -107,9 +107,9 @@ extern "C" __global__ void __launch_bounds__(96) op_variable_f32(const __grid_co
   store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), s, (int)(threadIdx.x & 31) == 0);
   s = __uint_as_float(0xff800000u);
   float part;
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 3; i++) {
-    __syncthreads();
     part = load_shared_f32(smem + (u32)(i * 4));
     s = fmaxf(s, part);
   }
@@ -137,40 +137,15 @@ extern "C" __global__ void __launch_bounds__(96) op_variable_f32(const __grid_co
     }
   }
   float y3[2];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    y3[i] = acc2[i];
-  }
   float y4[2];
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    y4[i] = acc2[i];
-  }
-  float acc_now[2];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    acc_now[i] = acc[i];
-  }
-  float acc_now2[2];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    acc_now2[i] = acc2[i];
-  }
-  float acc_now3[2];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    acc_now3[i] = acc[i];
-  }
-  float acc_now4[2];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    acc_now4[i] = acc2[i];
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
+    y3[i] = acc2[i];
     acc2[i] = y3[i] + s;
-    acc[i] = acc_now2[i];
-    acc2[i] = acc_now[i];
+    y4[i] = acc2[i];
+    float acc_now = acc[i];
+    acc[i] = acc2[i];
+    acc2[i] = acc_now;
   }
   float* y_at2 = a.y + 2 * a.y_stride0;
 
@@ -196,18 +171,29 @@ extern "C" __global__ void __launch_bounds__(96) op_variable_f32(const __grid_co
       store_f32_if(y_at3 + (i64)(col0_5 + i), y4[i], col0_5 + i < a.n);
     }
   }
+  float acc_now2[2];
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    acc_now2[i] = acc[i];
+  }
+  float acc_now3[2];
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    acc_now3[i] = acc2[i];
+  }
   for (int it = 0; it < 3; it++) {
     #pragma unroll
     for (int i = 0; i < 2; i++) {
+      float acc_now4 = acc[i];
       acc[i] = acc2[i] + 1.0f;
-      acc2[i] = acc[i];
+      acc2[i] = acc_now4;
     }
   }
   float y5[2];
   float y6[2];
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    y5[i] = acc[i] + (acc_now3[i] - acc_now4[i]);
+    y5[i] = acc[i] + (acc_now2[i] - acc_now3[i]);
     y6[i] = acc2[i];
   }
   float* y_at4 = a.y + 4 * a.y_stride0;
@@ -261,9 +247,9 @@ extern "C" __global__ void __launch_bounds__(96) op_variable_f32(const __grid_co
   store_shared_f32_if(smem + (16u + (u32)((int)(threadIdx.x >> 5) * 4)), s6, (int)(threadIdx.x & 31) == 0);
   s6 = __uint_as_float(0x7f800000u);
   float part2;
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 3; i++) {
-    __syncthreads();
     part2 = load_shared_f32(smem + (16u + (u32)(i * 4)));
     s6 = fminf(s6, part2);
   }

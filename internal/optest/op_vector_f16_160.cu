@@ -163,9 +163,9 @@ extern "C" __global__ void __launch_bounds__(160) op_vector_f16_160(const __grid
     store_shared_f32_if(smem + (96u + (u32)((int)(threadIdx.x >> 5) * 4)), y4, (int)(threadIdx.x & 31) == 0);
     y = 0.0f;
     float part;
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 5; i++) {
-      __syncthreads();
       part = load_shared_f32(smem + (u32)(i * 4));
       y += part;
     }

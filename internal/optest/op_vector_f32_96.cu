@@ -138,9 +138,9 @@ extern "C" __global__ void __launch_bounds__(96) op_vector_f32_96(const __grid_c
     store_shared_f32_if(smem + (48u + (u32)((int)(threadIdx.x >> 5) * 4)), y4, (int)(threadIdx.x & 31) == 0);
     y = 0.0f;
     float part;
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 3; i++) {
-      __syncthreads();
       part = load_shared_f32(smem + (u32)(i * 4));
       y += part;
     }

@@ -138,9 +138,9 @@ extern "C" __global__ void __launch_bounds__(256) op_vector_i64_256(const __grid
     store_shared_i64_if(smem + (192u + (u32)((int)(threadIdx.x >> 5) * 8)), y4, (int)(threadIdx.x & 31) == 0);
     y = 0ll;
     i64 part;
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      __syncthreads();
       part = load_shared_i64(smem + (u32)(i * 8));
       y = (i64)((u64)y + (u64)part);
     }

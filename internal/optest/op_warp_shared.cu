@@ -87,9 +87,9 @@ extern "C" __global__ void __launch_bounds__(96) op_warp_shared(const __grid_con
 
     // load s0 (shared)
     float y[2];
+    __syncwarp();
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      __syncwarp();
       y[i] = load_shared_f32_if(smem + ((u32)(t * 64 * 4) + (u32)((col02 + i * 32) * 4)), col02 + i * 32 < a.n);
     }
     float* y_at = a.y + (i64)row * a.y_stride0;

@@ -137,14 +137,14 @@ var tileFamily = bind.Family{
 				Source:   cu_op_tile_f32_across8,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Shared:   66048,
+				Shared:   49664,
 				ArgBytes: 104,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("op_tile_f32_across8")
 				},
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 150, 120},
+			Max:    []int{0, 150, 80},
 			Work:   []int{0},
 		},
 		{

@@ -97,7 +97,7 @@ func (l *lowering) loop(v *ir.Value) {
 		if l.out.Grid.N != nil {
 			l.fail(v.Pos, "a second Persistent loop; a kernel's grid has one")
 		}
-		l.out.Grid = thr.Grid{N: v.Args[0], Step: n, Blocks: info.Blocks}
+		l.out.Grid = thr.Grid{N: v.Args[0], Step: n, Blocks: info.Blocks, Each: info.Each}
 		if info.Scope == ir.ScopeWarp {
 			l.out.Grid.Step = n * l.k.Threads / 32
 		}

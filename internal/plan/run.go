@@ -51,12 +51,7 @@ func (l *lowering) flush() {
 	batch := l.batch
 	l.batch = nil
 	l.cur = batch[0]
-	l.keepGets(func(variable *ir.Value) bool { // reads from before an assignment that are used after this batch
-		return slices.ContainsFunc(batch, func(b *ir.Value) bool {
-			return b.Op == ir.Set && b.Args[0] == variable && !l.usedOnlyBy(variable, batch)
-		})
-	})
-	l.run(batch, nil)
+	l.run(batch, l.overwritten(batch))
 	for _, b := range batch {
 		l.done[b] = true
 	}
@@ -69,15 +64,18 @@ func (l *lowering) flush() {
 	}
 }
 
-// usedOnlyBy reports whether all pending reads of a variable are consumed inside the batch.
-func (l *lowering) usedOnlyBy(variable *ir.Value, batch []*ir.Value) bool {
-	in := l.gather(batch, nil)
+// overwritten lists the pending reads of variables that the batch assigns after them and that something beyond the
+// batch needs: the batch's loop keeps them, each at its place among the assignments.
+func (l *lowering) overwritten(batch []*ir.Value) []*ir.Value {
+	in := append(l.gather(batch, nil), batch...)
+	var out []*ir.Value
 	for _, g := range l.gets {
-		if g.Args[0] == variable && l.tiles[g] == nil && l.usedLater(g, append(slices.Clone(in), batch...)) {
-			return false
+		assigned := func(b *ir.Value) bool { return b.Op == ir.Set && b.Args[0] == g.Args[0] && b.ID > g.ID }
+		if l.tiles[g] == nil && slices.ContainsFunc(batch, assigned) && l.usedLater(g, in) {
+			out = append(out, g)
 		}
 	}
-	return true
+	return out
 }
 
 // keep puts a tile into a register array.
@@ -276,7 +274,7 @@ func (l *lowering) run(sinks, keeps []*ir.Value) {
 				continue
 			}
 			for p := range lanes {
-				if uses[v] > 1 && !trivial(xs[p]) || v.Op == ir.Get && l.assigns(sinks, v) && uses[v] > 1 {
+				if uses[v] > 1 && !trivial(xs[p]) || v.Op == ir.Get && l.outlives(v, sinks, all, kept, uses) {
 					name := l.name(v, "t")
 					if width == 2 {
 						name += "_" + string(rune('0'+p))
@@ -294,9 +292,27 @@ func (l *lowering) run(sinks, keeps []*ir.Value) {
 	}
 }
 
-// assigns reports whether the batch sets the variable that v reads.
-func (l *lowering) assigns(sinks []*ir.Value, v *ir.Value) bool {
-	return slices.ContainsFunc(sinks, func(s *ir.Value) bool { return s.Op == ir.Set && s.Args[0] == v.Args[0] })
+// outlives reports whether a read of a variable is used after the batch has assigned to it, so that it needs a local.
+func (l *lowering) outlives(get *ir.Value, sinks, all []*ir.Value, kept map[*ir.Value]bool, uses map[*ir.Value]int) bool {
+	var last func(v *ir.Value) int // where the expression of v is written for the last time
+	last = func(v *ir.Value) int {
+		id := v.ID
+		for _, u := range all {
+			if !slices.ContainsFunc(u.Args, func(a *ir.Value) bool { return l.flow.canonical(a) == v }) {
+				continue
+			}
+			at := u.ID
+			if !isSink(u) && !kept[u] && (uses[u] <= 1 || u.Op == ir.Cast || u.Op == ir.Fill) { // part of its users' expressions
+				at = last(u)
+			}
+			id = max(id, at)
+		}
+		return id
+	}
+	end := last(get)
+	return slices.ContainsFunc(sinks, func(s *ir.Value) bool {
+		return s.Op == ir.Set && s.Args[0] == get.Args[0] && get.ID < s.ID && s.ID < end
+	})
 }
 
 func trivial(e thr.Expr) bool {
@@ -406,7 +422,7 @@ func (l *lowering) sink(v *ir.Value, span *ir.Span, lanes []element, i thr.Expr,
 	}
 	x, _ := operand(v)
 	if dst := l.assigned(v); dst != nil && len(lanes) == 2 {
-		if src := l.packed(x); src != nil { // whole registers
+		if src := l.packed(x, lanes[0]); src != nil { // whole registers
 			l.emit(thr.Assign{At: l.at(), Dst: at(dst, i), Src: at(src, i)})
 			return
 		}
@@ -435,10 +451,11 @@ func (l *lowering) assigned(v *ir.Value) *thr.Local {
 	return nil
 }
 
-// packed is where a tile of pairs lies as it is, nil where it has to be computed.
-func (l *lowering) packed(v *ir.Value) *thr.Local {
+// packed is where a tile of pairs lies as it is, nil where it has to be computed. A read of a variable that the loop
+// knows in a local may be older than what the variable now holds.
+func (l *lowering) packed(v *ir.Value, known element) *thr.Local {
 	v = l.flow.canonical(v)
-	if v.Type.Span == nil || !paired(v.Type) {
+	if e, ok := known[v]; v.Type.Span == nil || !paired(v.Type) || ok && trivial(e) {
 		return nil
 	}
 	switch {
@@ -447,7 +464,7 @@ func (l *lowering) packed(v *ir.Value) *thr.Local {
 	case v.Op == ir.Get:
 		return l.vars[v.Args[0]]
 	case v.Op == ir.Fill && len(l.fillAxes(v)) == 0:
-		return l.packed(v.Args[0])
+		return l.packed(v.Args[0], known)
 	}
 	return nil
 }

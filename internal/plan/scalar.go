@@ -119,6 +119,14 @@ func (l *lowering) unrounded(v *ir.Value, arg func(*ir.Value) thr.Expr) thr.Expr
 			return xs[0]
 		}
 		return thr.Apply{Op: ir.Cast, T: from, R: to, Args: xs}
+	case ir.Bitcast:
+		if from, to := v.Args[0].Type.DT, v.Type.DT; to.Is16() { // registers hold the value, not the bits
+			if from == to {
+				return xs[0]
+			}
+			return call(half(to, 0), dtype.F32, pair(from, xs[0], f32(0)))
+		}
+		return thr.Apply{Op: ir.Bitcast, T: v.Args[0].Type.DT, R: v.Type.DT, Args: xs}
 	case ir.Asm:
 		x := l.local("asm", thr.Val(v.Type.DT), nil)
 		l.emit(thr.Asm{At: l.at(), Info: v.Attr.(*ir.AsmInfo), Dst: ref(x), Args: xs})

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
@@ -73,8 +74,8 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 			out = append(out, s)
 		case thr.For:
 			y.enter(s.Scope)
-			if s.Unroll { // straight-line code of one op
-				s.Body, h = y.block(s.Body, h, lap)
+			if s.Unroll {
+				out, s.Body, h = y.unrolled(out, s.Body, h, lap)
 			} else {
 				s.Body, h = y.loop(s.Body, h, lap)
 			}
@@ -100,6 +101,29 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 		}
 	}
 	return out, h
+}
+
+// unrolled puts a barrier that a loop of one op needs before the loop, where it is executed once.
+func (y *syncer) unrolled(out, body []thr.Stmt, h hazards, lap int) ([]thr.Stmt, []thr.Stmt, hazards) {
+	inside, after := y.block(body, h, lap)
+	i := slices.IndexFunc(inside, isBarrier)
+	if i < 0 || slices.ContainsFunc(body, isBarrier) {
+		return out, inside, after
+	}
+	out = append(out, inside[i])
+	if inside[i].(thr.Do).Fn == thr.BlockSync {
+		h = hazards{}
+	} else {
+		h = maps.Clone(h)
+		h.clearWarp()
+	}
+	inside, after = y.block(body, h, lap)
+	return out, inside, after
+}
+
+func isBarrier(s thr.Stmt) bool {
+	d, ok := s.(thr.Do)
+	return ok && (d.Fn == thr.BlockSync || d.Fn == thr.WarpSync)
 }
 
 // loop finds the fixed point: what reaches the top of the body is what comes before the loop and what the body leaves.

@@ -66,6 +66,7 @@ type Grid struct {
 	N      *ir.Value  // the loop's bound, i32 of leaves (dims, constants, scalars) and pure ops; nil: one block
 	Step   int        // rows an iteration
 	Blocks *ir.Symbol // exactly this many blocks
+	Each   bool       // one block an iteration; otherwise no more than are resident at once
 }
 
 // Kernel is a lowered kernel.

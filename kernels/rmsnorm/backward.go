@@ -43,7 +43,7 @@ func backward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 		dw := tile.NewVar(block, tile.Full(block, span.Clip(nil, n), tile.F32(0)))
 		for row := range tile.Persistent(k, a.X.Dim(0), tile.Step(c.rows()), tile.Blocks(a.Part.Dim(0))) {
 			dx := gradient(block, span, rows[T, W]{a.X.Row(row), a.DY.Row(row), a.Rstd.At(row)}, w, n, dw)
-			tile.Store(block, a.DX.Row(row), tile.Cast[T](dx))
+			tile.Store(block, a.DX.Row(row), tile.Cast[T](dx), tile.Streaming)
 		}
 		tile.Store(block, a.Part.Row(k.BlockID()), dw.Get().Sum(0))
 	}, tile.Threads(c.threads()), tile.Doc("RMSNorm backward: dx, and each block's share of dw in f32."))
@@ -58,7 +58,7 @@ func backwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 		for row := range tile.Persistent(k, a.S.Dim(0), tile.Step(c.rows()), tile.Blocks(a.Part.Dim(0))) {
 			ds := tile.Cast[tile.F32](tile.Load(block, a.DS.Row(row), span))
 			dx := gradient(block, span, rows[T, W]{a.S.Row(row), a.DY.Row(row), a.Rstd.At(row)}, w, n, dw)
-			tile.Store(block, a.DX.Row(row), tile.Cast[T](dx.Add(ds)))
+			tile.Store(block, a.DX.Row(row), tile.Cast[T](dx.Add(ds)), tile.Streaming)
 		}
 		tile.Store(block, a.Part.Row(k.BlockID()), dw.Get().Sum(0))
 	}, tile.Threads(c.threads()), tile.Doc("RMSNorm backward of a sum: dx = dr, and each block's share of dw in f32."))

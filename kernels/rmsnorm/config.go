@@ -22,6 +22,7 @@ type Config struct {
 	Name string     // of the pass: rmsnorm_fwd
 	X, W dtype.Type // of x, y and their gradients; of w and dw
 	Cap  int        // most elements in a row
+	Per  int        // elements of a row that a thread holds
 }
 
 // KernelName is the name of the compiled kernel.
@@ -35,14 +36,12 @@ func (c Config) KernelName() string {
 // capacities are the longest rows of the committed configs.
 var capacities = []int{512, 1024, 2048, 4096, 8192, 16384}
 
-// perThread is how many elements of a row a thread holds: enough loads in flight, few enough registers.
-const perThread = 16
 
 // vec is the number of elements in 16 bytes.
 func (c Config) vec() int { return 16 / c.X.Size() }
 
 // across is how many threads share a row.
-func (c Config) across() int { return c.Cap / perThread }
+func (c Config) across() int { return c.Cap / c.Per }
 
 // threads is the block's size: short rows are served several at a time.
 func (c Config) threads() int { return max(128, c.across()) }
@@ -56,17 +55,32 @@ func (c Config) span(block tile.Block) tile.Span {
 }
 
 // configs are the committed configs of one pass: all types, capacities ascending, so that a launch finds the smallest
-// that serves.
-func configs(name string) []Config {
+// that serves. per says how many elements of a row a thread holds: enough for loads in flight, few enough for the
+// registers of as many threads as that takes.
+func configs(name string, per func(x, w dtype.Type) int) []Config {
 	var out []Config
 	for _, t := range []struct{ x, w dtype.Type }{
 		{dtype.BF16, dtype.BF16}, {dtype.BF16, dtype.F32}, {dtype.F16, dtype.F16}, {dtype.F16, dtype.F32}, {dtype.F32, dtype.F32}} {
 		for _, n := range capacities {
-			out = append(out, Config{name, t.x, t.w, n})
+			out = append(out, Config{name, t.x, t.w, n, per(t.x, t.w)})
 		}
 	}
 	return out
 }
+
+// forwardPer is 64 bytes of a row.
+func forwardPer(x, w dtype.Type) int { return 64 / x.Size() }
+
+// backwardPer leaves room for two inputs, w, and the sums of dw in f32.
+func backwardPer(x, w dtype.Type) int {
+	if x.Is16() && w.Is16() {
+		return 32
+	}
+	return 16
+}
+
+// backwardAddPer leaves room for a third input.
+func backwardAddPer(x, w dtype.Type) int { return 16 }
 
 // weights are the configs of the kernel that sums the partial gradients of w.
 func weights() []Config {
@@ -76,10 +90,10 @@ func weights() []Config {
 // Kernels lists the committed kernels.
 func Kernels() tile.Set {
 	return tile.Sets(
-		tile.Configs(buildForward, configs("rmsnorm_fwd")...),
-		tile.Configs(buildForwardAdd, configs("rmsnorm_add_fwd")...),
-		tile.Configs(buildBackward, configs("rmsnorm_bwd")...),
-		tile.Configs(buildBackwardAdd, configs("rmsnorm_add_bwd")...),
+		tile.Configs(buildForward, configs("rmsnorm_fwd", forwardPer)...),
+		tile.Configs(buildForwardAdd, configs("rmsnorm_add_fwd", forwardPer)...),
+		tile.Configs(buildBackward, configs("rmsnorm_bwd", backwardPer)...),
+		tile.Configs(buildBackwardAdd, configs("rmsnorm_add_bwd", backwardAddPer)...),
 		tile.Configs(buildWeight, weights()...),
 	)
 }

@@ -68,11 +68,11 @@ __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on)
 __device__ __forceinline__ void store_shared_f32(void* p, float r) {
   asm volatile("st.shared.f32 [%1], %0;" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
 }
-__device__ __forceinline__ void store_u16_if(void* p, u32 r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
+__device__ __forceinline__ void store_u16_cs_if(void* p, u32 r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.cs.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_u32x4_if(void* p, const u32* r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
+__device__ __forceinline__ void store_u32x4_cs_if(void* p, const u32* r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.cs.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
 
 struct rmsnorm_add_bwd_bf16_bf16_c512_args {
@@ -237,15 +237,15 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_bf16_bf16_c512
     if (dx_vec) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_u32x4_if(dx_at + (i64)row0 * a.dx_stride0 + (i64)(col0 + i * 256), &dx[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
+        store_u32x4_cs_if(dx_at + (i64)row0 * a.dx_stride0 + (i64)(col0 + i * 256), &dx[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
       }
     } else {
       int row0_4 = opaque(row0);
       int col0_5 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 8; i++) {
-        store_u16_if(dx_at + (i64)row0_4 * a.dx_stride0 + (i64)(col0_5 + ((i & 3) * 2 + (i >> 2) * 256)), dx[i], row0_4 < rows_left && col0_5 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
-        store_u16_if(dx_at + (i64)row0_4 * a.dx_stride0 + (i64)(col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), dx[i] >> 16, row0_4 < rows_left && col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
+        store_u16_cs_if(dx_at + (i64)row0_4 * a.dx_stride0 + (i64)(col0_5 + ((i & 3) * 2 + (i >> 2) * 256)), dx[i], row0_4 < rows_left && col0_5 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
+        store_u16_cs_if(dx_at + (i64)row0_4 * a.dx_stride0 + (i64)(col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), dx[i] >> 16, row0_4 < rows_left && col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
       }
     }
   }
@@ -264,13 +264,13 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_bf16_bf16_c512
   for (int i = 0; i < 16; i++) {
     store_shared_f32(smem + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), part[i]);
   }
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 16; i++) {
     part[i] = 0.0f;
     float part2;
     #pragma unroll
     for (int j = 0; j < 4; j++) {
-      __syncthreads();
       part2 = load_shared_f32(smem + (u32)(((j * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
       part[i] += part2;
     }

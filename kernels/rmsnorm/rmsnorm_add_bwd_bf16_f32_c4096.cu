@@ -77,11 +77,11 @@ __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on)
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_u16_if(void* p, u32 r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
+__device__ __forceinline__ void store_u16_cs_if(void* p, u32 r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.cs.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_u32x4_if(void* p, const u32* r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
+__device__ __forceinline__ void store_u32x4_cs_if(void* p, const u32* r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.cs.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
 
 struct rmsnorm_add_bwd_bf16_f32_c4096_args {
@@ -252,14 +252,14 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_bf16_f32_c4096
     if (dx_vec) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_u32x4_if(dx_at + (i64)(col0 + i * 2048), &dx[i * 4], col0 + i * 2048 < a.n);
+        store_u32x4_cs_if(dx_at + (i64)(col0 + i * 2048), &dx[i * 4], col0 + i * 2048 < a.n);
       }
     } else {
       int col0_5 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 8; i++) {
-        store_u16_if(dx_at + (i64)(col0_5 + ((i & 3) * 2 + (i >> 2) * 2048)), dx[i], col0_5 + ((i & 3) * 2 + (i >> 2) * 2048) < a.n);
-        store_u16_if(dx_at + (i64)(col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 2048)), dx[i] >> 16, col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 2048) < a.n);
+        store_u16_cs_if(dx_at + (i64)(col0_5 + ((i & 3) * 2 + (i >> 2) * 2048)), dx[i], col0_5 + ((i & 3) * 2 + (i >> 2) * 2048) < a.n);
+        store_u16_cs_if(dx_at + (i64)(col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 2048)), dx[i] >> 16, col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 2048) < a.n);
       }
     }
   }

@@ -38,8 +38,14 @@ __device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) 
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void store_f32_cs_if(void* p, float r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.cs.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
+}
 __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void store_f32x4_cs_if(void* p, const float* r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.cs.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
@@ -194,9 +200,9 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_f32_f32_c1024(
     store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
     sum = 0.0f;
     float part;
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      __syncthreads();
       part = load_shared_f32(smem + (u32)(int)(((u32)((int)(threadIdx.x >> 5) & -2) + (u32)i) * 4u));
       sum += part;
     }
@@ -213,14 +219,14 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_f32_f32_c1024(
     if (dx_vec) {
       #pragma unroll
       for (int i = 0; i < 4; i++) {
-        store_f32x4_if(dx_at + (i64)row0 * a.dx_stride0 + (i64)(col0 + i * 256), &dx[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
+        store_f32x4_cs_if(dx_at + (i64)row0 * a.dx_stride0 + (i64)(col0 + i * 256), &dx[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
       }
     } else {
       int row0_4 = opaque(row0);
       int col0_5 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 16; i++) {
-        store_f32_if(dx_at + (i64)row0_4 * a.dx_stride0 + (i64)(col0_5 + ((i & 3) + (i >> 2) * 256)), dx[i], row0_4 < rows_left && col0_5 + ((i & 3) + (i >> 2) * 256) < a.n);
+        store_f32_cs_if(dx_at + (i64)row0_4 * a.dx_stride0 + (i64)(col0_5 + ((i & 3) + (i >> 2) * 256)), dx[i], row0_4 < rows_left && col0_5 + ((i & 3) + (i >> 2) * 256) < a.n);
       }
     }
   }
@@ -239,13 +245,13 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_f32_f32_c1024(
   for (int i = 0; i < 16; i++) {
     store_shared_f32(smem + (16u + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4)), part2[i]);
   }
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 16; i++) {
     part2[i] = 0.0f;
     float part3;
     #pragma unroll
     for (int j = 0; j < 2; j++) {
-      __syncthreads();
       part3 = load_shared_f32(smem + (16u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -3) + (u32)(j * 2)) * 16u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
       part2[i] += part3;
     }

@@ -3,12 +3,12 @@
 // rmsnorm_add_fwd_bf16_bf16_c16384: RMSNorm forward of a sum: s = x + r, y = s * rstd * w, rstd = 1/sqrt(mean(s^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 1024 threads a block, 128 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most rows/1 rounded up
+// Launch: 512 threads a block, 64 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0      128  f32   sum_part: partial results of sum, one a warp
+//        0       64  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -98,7 +98,7 @@ static_assert(field_offset(rmsnorm_add_fwd_bf16_bf16_c16384_args, eps) == 80, "e
 static_assert(field_offset(rmsnorm_add_fwd_bf16_bf16_c16384_args, rows) == 84, "rows");
 static_assert(field_offset(rmsnorm_add_fwd_bf16_bf16_c16384_args, n) == 88, "n");
 
-extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c16384(const __grid_constant__ rmsnorm_add_fwd_bf16_bf16_c16384_args a) {
+extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_fwd_bf16_bf16_c16384(const __grid_constant__ rmsnorm_add_fwd_bf16_bf16_c16384_args a) {
   extern __shared__ __align__(16) char smem[];
   bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
   int col0 = (int)threadIdx.x * 8;
@@ -108,18 +108,18 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c16
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
 
   // load w
-  u32 w[8];
+  u32 w[16];
   if (w_vec) {
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n);
+    for (int i = 0; i < 4; i++) {
+      load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
     }
   } else {
     int col0_ = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      u32 lo = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + (i >> 2) * 8192)), col0_ + ((i & 3) * 2 + (i >> 2) * 8192) < a.n);
-      u32 hi = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < a.n);
+    for (int i = 0; i < 16; i++) {
+      u32 lo = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + (i >> 2) * 4096)), col0_ + ((i & 3) * 2 + (i >> 2) * 4096) < a.n);
+      u32 hi = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < a.n);
       w[i] = lo | hi << 16;
     }
   }
@@ -127,44 +127,44 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c16
     const bf16* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    u32 x[8];
+    u32 x[16];
     if (x_vec) {
       #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n);
+      for (int i = 0; i < 4; i++) {
+        load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
       }
     } else {
       int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo2 = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_2 + ((i & 3) * 2 + (i >> 2) * 8192) < a.n);
-        u32 hi2 = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < a.n);
+      for (int i = 0; i < 16; i++) {
+        u32 lo2 = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 4096)), col0_2 + ((i & 3) * 2 + (i >> 2) * 4096) < a.n);
+        u32 hi2 = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < a.n);
         x[i] = lo2 | hi2 << 16;
       }
     }
     const bf16* r_at = a.r + (i64)row * a.r_stride0;
 
     // load r
-    u32 r[8];
+    u32 r[16];
     if (r_vec) {
       #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_u32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n);
+      for (int i = 0; i < 4; i++) {
+        load_u32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
       }
     } else {
       int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo3 = load_u16_if(r_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_3 + ((i & 3) * 2 + (i >> 2) * 8192) < a.n);
-        u32 hi3 = load_u16_if(r_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < a.n);
+      for (int i = 0; i < 16; i++) {
+        u32 lo3 = load_u16_if(r_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 4096)), col0_3 + ((i & 3) * 2 + (i >> 2) * 4096) < a.n);
+        u32 hi3 = load_u16_if(r_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < a.n);
         r[i] = lo3 | hi3 << 16;
       }
     }
-    u32 s[8];
-    float s_f32[16];
+    u32 s[16];
+    float s_f32[32];
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 16; i++) {
       s[i] = bf16_pair(bf16_lo(x[i]) + bf16_lo(r[i]), bf16_hi(x[i]) + bf16_hi(r[i]));
       s_f32[i * 2] = bf16_lo(s[i]);
       s_f32[i * 2 + 1] = bf16_hi(s[i]);
@@ -183,8 +183,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c16
     __syncthreads();
     store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 31) * 4));
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 15) * 4));
     sum += __shfl_xor_sync(0xffffffffu, sum, 8);
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
@@ -194,22 +193,22 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c16
     // store s
     if (s_vec) {
       #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(s_at + (i64)(col0 + i * 8192), &s[i * 4], col0 + i * 8192 < a.n);
+      for (int i = 0; i < 4; i++) {
+        store_u32x4_if(s_at + (i64)(col0 + i * 4096), &s[i * 4], col0 + i * 4096 < a.n);
       }
     } else {
       int col0_4 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(s_at + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 8192)), s[i], col0_4 + ((i & 3) * 2 + (i >> 2) * 8192) < a.n);
-        store_u16_if(s_at + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), s[i] >> 16, col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < a.n);
+      for (int i = 0; i < 16; i++) {
+        store_u16_if(s_at + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 4096)), s[i], col0_4 + ((i & 3) * 2 + (i >> 2) * 4096) < a.n);
+        store_u16_if(s_at + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), s[i] >> 16, col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < a.n);
       }
     }
     float n_f32 = (float)a.n;
     float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-    u32 y[8];
+    u32 y[16];
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 16; i++) {
       y[i] = bf16_pair(s_f32[i * 2] * rstd * bf16_lo(w[i]), s_f32[i * 2 + 1] * rstd * bf16_hi(w[i]));
     }
     bf16* y_at = a.y + (i64)row * a.y_stride0;
@@ -217,15 +216,15 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c16
     // store y
     if (y_vec) {
       #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < a.n);
+      for (int i = 0; i < 4; i++) {
+        store_u32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < a.n);
       }
     } else {
       int col0_5 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(y_at + (i64)(col0_5 + ((i & 3) * 2 + (i >> 2) * 8192)), y[i], col0_5 + ((i & 3) * 2 + (i >> 2) * 8192) < a.n);
-        store_u16_if(y_at + (i64)(col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y[i] >> 16, col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < a.n);
+      for (int i = 0; i < 16; i++) {
+        store_u16_if(y_at + (i64)(col0_5 + ((i & 3) * 2 + (i >> 2) * 4096)), y[i], col0_5 + ((i & 3) * 2 + (i >> 2) * 4096) < a.n);
+        store_u16_if(y_at + (i64)(col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), y[i] >> 16, col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < a.n);
       }
     }
     float* rstd_at = a.rstd + (i64)row;

@@ -3,7 +3,7 @@
 // rmsnorm_add_fwd_f32_f32_c2048: RMSNorm forward of a sum: s = x + r, y = s * rstd * w, rstd = 1/sqrt(mean(s^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 16 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most rows/1 rounded up
+// Launch: 128 threads a block, 16 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
@@ -154,9 +154,9 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f32_f32_c2048(
     store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
     sum = 0.0f;
     float part;
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      __syncthreads();
       part = load_shared_f32(smem + (u32)(i * 4));
       sum += part;
     }

@@ -42,8 +42,14 @@ __device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) 
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void store_f32_cs_if(void* p, float r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.cs.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
+}
 __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void store_f32x4_cs_if(void* p, const float* r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.cs.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
@@ -186,13 +192,13 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f32_f32_c8192(cons
     if (dx_vec) {
       #pragma unroll
       for (int i = 0; i < 4; i++) {
-        store_f32x4_if(dx_at + (i64)(col0 + i * 2048), &dx[i * 4], col0 + i * 2048 < a.n);
+        store_f32x4_cs_if(dx_at + (i64)(col0 + i * 2048), &dx[i * 4], col0 + i * 2048 < a.n);
       }
     } else {
       int col0_4 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 16; i++) {
-        store_f32_if(dx_at + (i64)(col0_4 + ((i & 3) + (i >> 2) * 2048)), dx[i], col0_4 + ((i & 3) + (i >> 2) * 2048) < a.n);
+        store_f32_cs_if(dx_at + (i64)(col0_4 + ((i & 3) + (i >> 2) * 2048)), dx[i], col0_4 + ((i & 3) + (i >> 2) * 2048) < a.n);
       }
     }
   }

@@ -3,7 +3,7 @@
 // rmsnorm_fwd_f32_f32_c16384: RMSNorm forward: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 1024 threads a block, 128 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most rows/1 rounded up
+// Launch: 1024 threads a block, 128 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:

@@ -192,7 +192,7 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Shared:   8208,
+				Shared:   16384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c1024")
@@ -210,7 +210,7 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Shared:   16,
+				Shared:   16400,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c2048")
@@ -227,8 +227,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c4096",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  128,
+				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c4096")
@@ -245,8 +245,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c8192",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c8192,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c8192")
@@ -263,8 +263,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c16384",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   128,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c16384")
@@ -408,7 +408,7 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f16_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Shared:   8208,
+				Shared:   16384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c1024")
@@ -426,7 +426,7 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f16_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Shared:   16,
+				Shared:   16400,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c2048")
@@ -443,8 +443,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c4096",
 				Source:   cu_rmsnorm_bwd_f16_f16_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  128,
+				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c4096")
@@ -461,8 +461,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c8192",
 				Source:   cu_rmsnorm_bwd_f16_f16_c8192,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c8192")
@@ -479,8 +479,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c16384",
 				Source:   cu_rmsnorm_bwd_f16_f16_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   128,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c16384")
@@ -714,10 +714,13 @@ var backwardFamily = bind.Family{
 // backwardWork is the number of blocks that find work.
 func backwardWork(config int, p *backwardParams, dims []int32) int {
 	switch config {
-	case 0, 6, 12, 18, 24:
+	case 0, 12:
+		rows := dims[0]
+		return bind.Work(rows, 8)
+	case 1, 6, 13, 18, 24:
 		rows := dims[0]
 		return bind.Work(rows, 4)
-	case 1, 7, 13, 19, 25:
+	case 2, 7, 14, 19, 25:
 		rows := dims[0]
 		return bind.Work(rows, 2)
 	}

@@ -170,6 +170,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
 			Max:    []int{0, 512},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -178,7 +179,6 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_bf16_bf16_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c1024")
@@ -186,6 +186,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
 			Max:    []int{0, 1024},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -202,6 +203,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
 			Max:    []int{0, 2048},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -209,8 +211,8 @@ var forwardFamily = bind.Family{
 				Name:     "rmsnorm_fwd_bf16_bf16_c4096",
 				Source:   cu_rmsnorm_fwd_bf16_bf16_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  128,
+				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c4096")
@@ -218,6 +220,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
 			Max:    []int{0, 4096},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -225,8 +228,8 @@ var forwardFamily = bind.Family{
 				Name:     "rmsnorm_fwd_bf16_bf16_c8192",
 				Source:   cu_rmsnorm_fwd_bf16_bf16_c8192,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c8192")
@@ -234,6 +237,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
 			Max:    []int{0, 8192},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -241,8 +245,8 @@ var forwardFamily = bind.Family{
 				Name:     "rmsnorm_fwd_bf16_bf16_c16384",
 				Source:   cu_rmsnorm_fwd_bf16_bf16_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   128,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c16384")
@@ -250,6 +254,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
 			Max:    []int{0, 16384},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -265,6 +270,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
 			Max:    []int{0, 512},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -273,7 +279,6 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_bf16_f32_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_f32_c1024")
@@ -281,6 +286,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
 			Max:    []int{0, 1024},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -297,6 +303,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
 			Max:    []int{0, 2048},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -304,8 +311,8 @@ var forwardFamily = bind.Family{
 				Name:     "rmsnorm_fwd_bf16_f32_c4096",
 				Source:   cu_rmsnorm_fwd_bf16_f32_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  128,
+				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_f32_c4096")
@@ -313,6 +320,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
 			Max:    []int{0, 4096},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -320,8 +328,8 @@ var forwardFamily = bind.Family{
 				Name:     "rmsnorm_fwd_bf16_f32_c8192",
 				Source:   cu_rmsnorm_fwd_bf16_f32_c8192,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_f32_c8192")
@@ -329,6 +337,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
 			Max:    []int{0, 8192},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -336,8 +345,8 @@ var forwardFamily = bind.Family{
 				Name:     "rmsnorm_fwd_bf16_f32_c16384",
 				Source:   cu_rmsnorm_fwd_bf16_f32_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   128,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_f32_c16384")
@@ -345,6 +354,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
 			Max:    []int{0, 16384},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -360,6 +370,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
 			Max:    []int{0, 512},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -368,7 +379,6 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f16_f16_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c1024")
@@ -376,6 +386,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
 			Max:    []int{0, 1024},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -392,6 +403,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
 			Max:    []int{0, 2048},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -399,8 +411,8 @@ var forwardFamily = bind.Family{
 				Name:     "rmsnorm_fwd_f16_f16_c4096",
 				Source:   cu_rmsnorm_fwd_f16_f16_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  128,
+				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c4096")
@@ -408,6 +420,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
 			Max:    []int{0, 4096},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -415,8 +428,8 @@ var forwardFamily = bind.Family{
 				Name:     "rmsnorm_fwd_f16_f16_c8192",
 				Source:   cu_rmsnorm_fwd_f16_f16_c8192,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c8192")
@@ -424,6 +437,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
 			Max:    []int{0, 8192},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -431,8 +445,8 @@ var forwardFamily = bind.Family{
 				Name:     "rmsnorm_fwd_f16_f16_c16384",
 				Source:   cu_rmsnorm_fwd_f16_f16_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   128,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c16384")
@@ -440,6 +454,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
 			Max:    []int{0, 16384},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -455,6 +470,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
 			Max:    []int{0, 512},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -463,7 +479,6 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f16_f32_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f32_c1024")
@@ -471,6 +486,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
 			Max:    []int{0, 1024},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -487,6 +503,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
 			Max:    []int{0, 2048},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -494,8 +511,8 @@ var forwardFamily = bind.Family{
 				Name:     "rmsnorm_fwd_f16_f32_c4096",
 				Source:   cu_rmsnorm_fwd_f16_f32_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  128,
+				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f32_c4096")
@@ -503,6 +520,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
 			Max:    []int{0, 4096},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -510,8 +528,8 @@ var forwardFamily = bind.Family{
 				Name:     "rmsnorm_fwd_f16_f32_c8192",
 				Source:   cu_rmsnorm_fwd_f16_f32_c8192,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f32_c8192")
@@ -519,6 +537,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
 			Max:    []int{0, 8192},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -526,8 +545,8 @@ var forwardFamily = bind.Family{
 				Name:     "rmsnorm_fwd_f16_f32_c16384",
 				Source:   cu_rmsnorm_fwd_f16_f32_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   128,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f32_c16384")
@@ -535,6 +554,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
 			Max:    []int{0, 16384},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -550,6 +570,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:    []int{0, 512},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -566,6 +587,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:    []int{0, 1024},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -582,6 +604,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:    []int{0, 2048},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -598,6 +621,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:    []int{0, 4096},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -614,6 +638,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:    []int{0, 8192},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -630,6 +655,7 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:    []int{0, 16384},
+			Each:   true,
 			Work:   []int{0},
 		},
 	},
@@ -638,10 +664,13 @@ var forwardFamily = bind.Family{
 // forwardWork is the number of blocks that find work.
 func forwardWork(config int, p *forwardParams, dims []int32) int {
 	switch config {
-	case 0, 6, 12, 18, 24:
+	case 0, 6, 12, 18:
+		rows := dims[0]
+		return bind.Work(rows, 8)
+	case 1, 7, 13, 19, 24:
 		rows := dims[0]
 		return bind.Work(rows, 4)
-	case 1, 7, 13, 19, 25:
+	case 2, 8, 14, 20, 25:
 		rows := dims[0]
 		return bind.Work(rows, 2)
 	}

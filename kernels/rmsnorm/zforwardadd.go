@@ -182,6 +182,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
 			Max:    []int{0, 512},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -190,7 +191,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c1024")
@@ -198,6 +198,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
 			Max:    []int{0, 1024},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -214,6 +215,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
 			Max:    []int{0, 2048},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -221,8 +223,8 @@ var forwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_fwd_bf16_bf16_c4096",
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  128,
+				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c4096")
@@ -230,6 +232,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
 			Max:    []int{0, 4096},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -237,8 +240,8 @@ var forwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_fwd_bf16_bf16_c8192",
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c8192,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c8192")
@@ -246,6 +249,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
 			Max:    []int{0, 8192},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -253,8 +257,8 @@ var forwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_fwd_bf16_bf16_c16384",
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   128,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c16384")
@@ -262,6 +266,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
 			Max:    []int{0, 16384},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -277,6 +282,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
 			Max:    []int{0, 512},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -285,7 +291,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c1024")
@@ -293,6 +298,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
 			Max:    []int{0, 1024},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -309,6 +315,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
 			Max:    []int{0, 2048},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -316,8 +323,8 @@ var forwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_fwd_bf16_f32_c4096",
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  128,
+				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c4096")
@@ -325,6 +332,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
 			Max:    []int{0, 4096},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -332,8 +340,8 @@ var forwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_fwd_bf16_f32_c8192",
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_c8192,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c8192")
@@ -341,6 +349,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
 			Max:    []int{0, 8192},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -348,8 +357,8 @@ var forwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_fwd_bf16_f32_c16384",
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   128,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c16384")
@@ -357,6 +366,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
 			Max:    []int{0, 16384},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -372,6 +382,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
 			Max:    []int{0, 512},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -380,7 +391,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c1024")
@@ -388,6 +398,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
 			Max:    []int{0, 1024},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -404,6 +415,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
 			Max:    []int{0, 2048},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -411,8 +423,8 @@ var forwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_fwd_f16_f16_c4096",
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  128,
+				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c4096")
@@ -420,6 +432,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
 			Max:    []int{0, 4096},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -427,8 +440,8 @@ var forwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_fwd_f16_f16_c8192",
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c8192,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c8192")
@@ -436,6 +449,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
 			Max:    []int{0, 8192},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -443,8 +457,8 @@ var forwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_fwd_f16_f16_c16384",
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   128,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c16384")
@@ -452,6 +466,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
 			Max:    []int{0, 16384},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -467,6 +482,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
 			Max:    []int{0, 512},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -475,7 +491,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f32_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c1024")
@@ -483,6 +498,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
 			Max:    []int{0, 1024},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -499,6 +515,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
 			Max:    []int{0, 2048},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -506,8 +523,8 @@ var forwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_fwd_f16_f32_c4096",
 				Source:   cu_rmsnorm_add_fwd_f16_f32_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  128,
+				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c4096")
@@ -515,6 +532,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
 			Max:    []int{0, 4096},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -522,8 +540,8 @@ var forwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_fwd_f16_f32_c8192",
 				Source:   cu_rmsnorm_add_fwd_f16_f32_c8192,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c8192")
@@ -531,6 +549,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
 			Max:    []int{0, 8192},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -538,8 +557,8 @@ var forwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_fwd_f16_f32_c16384",
 				Source:   cu_rmsnorm_add_fwd_f16_f32_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   128,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c16384")
@@ -547,6 +566,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
 			Max:    []int{0, 16384},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -562,6 +582,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:    []int{0, 512},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -578,6 +599,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:    []int{0, 1024},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -594,6 +616,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:    []int{0, 2048},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -610,6 +633,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:    []int{0, 4096},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -626,6 +650,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:    []int{0, 8192},
+			Each:   true,
 			Work:   []int{0},
 		},
 		{
@@ -642,6 +667,7 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:    []int{0, 16384},
+			Each:   true,
 			Work:   []int{0},
 		},
 	},
@@ -650,10 +676,13 @@ var forwardAddFamily = bind.Family{
 // forwardAddWork is the number of blocks that find work.
 func forwardAddWork(config int, p *forwardAddParams, dims []int32) int {
 	switch config {
-	case 0, 6, 12, 18, 24:
+	case 0, 6, 12, 18:
+		rows := dims[0]
+		return bind.Work(rows, 8)
+	case 1, 7, 13, 19, 24:
 		rows := dims[0]
 		return bind.Work(rows, 4)
-	case 1, 7, 13, 19, 25:
+	case 2, 8, 14, 20, 25:
 		rows := dims[0]
 		return bind.Work(rows, 2)
 	}

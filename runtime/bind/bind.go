@@ -39,6 +39,7 @@ type Config struct {
 	Max    []int        // by symbol, 0: no limit
 	Exact  bool         // the grid is exactly as many blocks as the symbol Blocks
 	Blocks int
+	Each   bool  // the grid is one block an iteration, however many are resident
 	Work   []int // symbols that the number of iterations depends on
 }
 
@@ -153,6 +154,18 @@ func (f *Family) strides(field *Field, t device.Tensor) error {
 	return nil
 }
 
+// maxWork bounds the dimensions that the grid's loop counts over: its variable, an i32, goes one grid's step past them.
+const maxWork = 1 << 30
+
+func (f *Family) countable(c *Config, dims []int32) error {
+	for _, i := range c.Work {
+		if dims[i] > maxWork {
+			return f.errorf(ErrLimit, "", "%s is %d; a loop over the grid counts to %d: split the launch", f.Symbols[i], dims[i], maxWork)
+		}
+	}
+	return nil
+}
+
 // pick chooses the first config that the target, the types and the sizes allow.
 func (f *Family) pick(s *device.Stream, tensors []device.Tensor, dims []int32) (int, error) {
 	target := s.Device().Target().Name
@@ -168,7 +181,7 @@ func (f *Family) pick(s *device.Stream, tensors []device.Tensor, dims []int32) (
 		}
 		typed = true
 		if c.holds(dims) {
-			return i, nil
+			return i, f.countable(c, dims)
 		}
 	}
 	switch {

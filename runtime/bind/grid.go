@@ -42,7 +42,7 @@ func (f *Family) Grid(s *device.Stream, config int, dims []int32, work int) (*de
 	if err != nil {
 		return nil, 0, err
 	}
-	if !c.Exact {
+	if !c.Exact && !c.Each {
 		work = max(1, min(work, fn.Blocks()))
 	}
 	return fn, work, nil
@@ -50,8 +50,8 @@ func (f *Family) Grid(s *device.Stream, config int, dims []int32, work int) (*de
 
 // Resident is the number of blocks of a launch whose grid is free: as many as find work and are resident at once.
 func (f *Family) Resident(s *device.Stream, config, work int) (int, error) {
-	if work == 0 {
-		return 0, nil
+	if work == 0 || f.Configs[config].Each {
+		return work, nil
 	}
 	fn, err := s.Device().Load(f.Configs[config].Kernel)
 	if err != nil {

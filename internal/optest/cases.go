@@ -1,0 +1,138 @@
+//go:build !gotilegen
+
+package optest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/thr"
+	"github.com/gotile/gotile/runtime/device"
+	"github.com/gotile/gotile/tile"
+	"github.com/gotile/gotile/tile/tiletest"
+)
+
+//go:generate go run ../../cmd/gotile gen .
+
+type run = *tiletest.Run
+
+// Cases are the cases of every op and of every concept, for the simulator and for GPUs.
+func Cases() []tiletest.Case {
+	var out []tiletest.Case
+	for _, cs := range [][]tiletest.Case{
+		arithCases[tile.F32](), arithCases[tile.BF16](), arithCases[tile.F16](), arithCases[tile.I32](), arithCases[tile.U32](), arithCases[tile.I64](),
+		boolCases(), castCases(), reduceCases(), shapeCases(), controlCases(), memoryCases(), atomicCases(), scalarCases(),
+	} {
+		out = append(out, cs...)
+	}
+	return out
+}
+
+// opCase is a case of an op: op/NAME/variant.
+func opCase(op ir.Op, variant string, f func(r run) error) tiletest.Case {
+	return tiletest.Case{Name: fmt.Sprintf("op/%s/%s", op, variant), Run: f}
+}
+
+// OpCases are the cases of an op.
+func OpCases(op ir.Op) []tiletest.Case { return named("op/" + op.String() + "/") }
+
+// fnCases names, for each built-in of thread IR, a case that goes red when it is another's.
+var fnCases = map[thr.Fn]string{
+	thr.TID: "op/load/f32", thr.Lane: "op/warp_id/rows", thr.Warp: "op/warp_id/rows", thr.BlockX: "op/block_id/grid", thr.GridX: "op/num_blocks/grid",
+	thr.Aligned: "op/load/f32", thr.Opaque: "op/load/f32",
+	thr.BF16Lo: "op/add/bf16", thr.BF16Hi: "op/add/bf16", thr.BF16Pair: "op/add/bf16", thr.F16Lo: "op/add/f16", thr.F16Hi: "op/add/f16", thr.F16Pair: "op/add/f16",
+	thr.RoundBF16: "op/sum/vector/bf16", thr.RoundF16: "op/sum/vector/f16",
+	thr.ShflXor: "op/sum/vector/f32", thr.ShflIdx: "op/atomic_add/i32",
+	thr.BlockSync: "op/barrier/shared/f32", thr.WarpSync: "op/barrier/warp",
+	thr.AtomicAdd: "op/atomic_add/i32", thr.AtomicMax: "op/atomic_max/i32", thr.AtomicMin: "op/atomic_min/i32", thr.AtomicExch: "op/atomic_exch/i32", thr.AtomicCAS: "op/atomic_cas/i32",
+}
+
+// FnCase is the case of a built-in of thread IR; its Name is empty where there is none.
+func FnCase(f thr.Fn) tiletest.Case {
+	if name := fnCases[f]; name != "" {
+		for _, c := range named(name) {
+			if c.Name == name {
+				return c
+			}
+		}
+	}
+	return tiletest.Case{}
+}
+
+func named(prefix string) []tiletest.Case {
+	var out []tiletest.Case
+	for _, c := range Cases() {
+		if strings.HasPrefix(c.Name, prefix) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// place makes an input of bit patterns.
+func place(r run, t dtype.Type, bits []uint64, shape ...int) device.Tensor {
+	return r.Place(tiletest.Spec{Role: tiletest.Input, DType: t, Bits: bits, Shape: shape})
+}
+
+// change makes a tensor of bit patterns that the kernel may change.
+func change(r run, t dtype.Type, bits []uint64, shape ...int) device.Tensor {
+	return r.Place(tiletest.Spec{Role: tiletest.Both, DType: t, Bits: bits, Shape: shape})
+}
+
+// mistakes counts wrong elements and reports the first one.
+type mistakes struct {
+	r     run
+	what  string
+	count int
+}
+
+func (m *mistakes) at(i int, got, want any) {
+	if m.count++; m.count == 1 {
+		m.r.Errorf("%s: element %d is %v, want %v", m.what, i, got, want)
+	}
+}
+
+// done records how many of n elements were wrong, for receipts.
+func (m *mistakes) done(n int) {
+	m.r.Compare("wrong elements", []float64{float64(m.count)}, []float64{0}, 0)
+	if n == 0 {
+		m.r.Errorf("%s: nothing was compared", m.what)
+	}
+}
+
+// equal compares bit patterns; floats by value, so that any NaN is NaN.
+func equal(r run, what string, t dtype.Type, got, want []uint64) {
+	m := &mistakes{r: r, what: what}
+	if len(got) != len(want) {
+		r.Errorf("%s: %d elements, want %d", what, len(got), len(want))
+		return
+	}
+	for i := range want {
+		if t.IsFloat() {
+			if g, w := floatOf(t, got[i]), floatOf(t, want[i]); !sameFloat(g, w) {
+				m.at(i, g, w)
+			}
+		} else if got[i] != want[i] {
+			m.at(i, fmt.Sprintf("%#x", got[i]), fmt.Sprintf("%#x", want[i]))
+		}
+	}
+	m.done(len(want))
+}
+
+// ints compares small integers in any type, against host numbers.
+func ints(r run, what string, y device.Tensor, want []int) {
+	got := r.Floats(y)
+	m := &mistakes{r: r, what: what}
+	if len(got) != len(want) {
+		r.Errorf("%s: %d elements, want %d", what, len(got), len(want))
+		return
+	}
+	for i := range want {
+		if got[i] != float64(want[i]) {
+			m.at(i, got[i], want[i])
+		}
+	}
+	m.done(len(want))
+}

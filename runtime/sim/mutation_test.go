@@ -1,0 +1,170 @@
+//go:build !gotilegen
+
+package sim_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/optest"
+	"github.com/gotile/gotile/internal/thr"
+	"github.com/gotile/gotile/runtime/device"
+	"github.com/gotile/gotile/runtime/sim"
+	"github.com/gotile/gotile/tile/tiletest"
+)
+
+// red runs a case on a fresh simulator.
+func red(t *testing.T, c tiletest.Case) error {
+	t.Helper()
+	d, err := device.Open("sim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // a swapped op may make an endless loop
+	defer cancel()
+	return c.Exec(ctx, d, 1).Err
+}
+
+// caseOf is the case of an op on operands of type t.
+func caseOf(t *testing.T, op ir.Op, operand dtype.Type) tiletest.Case {
+	for _, c := range optest.OpCases(op) {
+		if strings.HasSuffix(c.Name, "/"+operand.String()) || strings.HasSuffix(c.Name, "/all") {
+			return c
+		}
+	}
+	t.Fatalf("no case of %s on %s", op, operand)
+	return tiletest.Case{}
+}
+
+// The function of another op in an op's row turns the op's case red: every op, every type, every other op that fits.
+func TestSwappedOpTurnsItsCaseRed(t *testing.T) {
+	swaps := 0
+	for op := ir.Op(1); op < ir.NumOps; op++ {
+		if ir.Table[op].Class != ir.Elementwise || op == ir.Asm {
+			continue
+		}
+		for _, m := range sim.Meanings(op) {
+			if op == ir.Cast && (m[0] == m[1] || m[1] == dtype.Bool) || op == ir.Bitcast && m[0] == m[1] {
+				continue // the typed layer makes none
+			}
+			c := caseOf(t, op, m[0])
+			for other := ir.Op(1); other < ir.NumOps; other++ {
+				if sameMeaning(op, other, m) {
+					continue
+				}
+				restore, ok := sim.ReplaceOp(op, other, m[0], m[1])
+				if !ok {
+					continue
+				}
+				err := red(t, c)
+				restore()
+				swaps++
+				if err == nil {
+					t.Errorf("%s passes when %s of %s to %s computes %s", c.Name, op, m[0], m[1], other)
+				}
+			}
+		}
+	}
+	t.Logf("%d swaps", swaps)
+	if swaps < 1000 {
+		t.Errorf("only %d swaps tried", swaps)
+	}
+}
+
+// sameMeaning lists the pairs that are one function here: approximate forms and their precise ones (the printer tells
+// them apart), and conversions that move bits.
+func sameMeaning(op, other ir.Op, m [2]dtype.Type) bool {
+	moves := func(o ir.Op) bool {
+		return o == ir.Bitcast || o == ir.Cast && m[0].IsInt() && m[1].IsInt() && m[0].Size() == m[1].Size()
+	}
+	return sim.Precise(op) == other || sim.Precise(other) == op || moves(op) && moves(other)
+}
+
+// The same for the built-ins of thread IR.
+func TestSwappedFnTurnsItsCaseRed(t *testing.T) {
+	swaps := map[thr.Fn]int{}
+	for f := thr.Fn(1); f < thr.NumFns; f++ {
+		c := optest.FnCase(f)
+		for other := thr.Fn(1); other < thr.NumFns; other++ {
+			restore, ok := sim.ReplaceFn(f, other)
+			if !ok {
+				continue
+			}
+			err := red(t, c)
+			restore()
+			swaps[f]++
+			if err == nil {
+				t.Errorf("%s passes when %s computes %s", c.Name, f, other)
+			}
+		}
+	}
+	for f := thr.Fn(1); f < thr.NumFns; f++ {
+		if swaps[f] == 0 && f != thr.Aligned && f != thr.Opaque && f != thr.AtomicCAS { // no other of their type
+			t.Errorf("%s was never swapped", f)
+		}
+	}
+}
+
+// Ops that have no function of their own are lowered to others: another op in a recorded kernel is the swap.
+func TestExchangedOpTurnsItsCaseRed(t *testing.T) {
+	groups := [][]ir.Op{
+		{ir.Sum, ir.MaxOf, ir.MinOf, ir.Prod},
+		{ir.BlockID, ir.NumBlocks, ir.WarpID},
+		{ir.AtomicAdd, ir.AtomicMax, ir.AtomicMin, ir.AtomicExch},
+	}
+	for _, g := range groups {
+		for _, op := range g {
+			for _, other := range g {
+				if op == other {
+					continue
+				}
+				c := optest.OpCases(op)[0]
+				restore := exchange(t, op, other)
+				err := red(t, c)
+				restore()
+				if err == nil {
+					t.Errorf("%s passes with %s in the place of %s", c.Name, other, op)
+				}
+			}
+		}
+	}
+}
+
+// exchange puts one op in the place of another in every kernel of the package.
+func exchange(t *testing.T, op, other ir.Op) (restore func()) {
+	t.Helper()
+	var changed []*ir.Value
+	var visit func(r *ir.Region)
+	visit = func(r *ir.Region) {
+		if r == nil {
+			return
+		}
+		for _, v := range r.Ops {
+			if v.Op == op {
+				v.Op = other
+				changed = append(changed, v)
+			}
+			for _, in := range v.Regions {
+				visit(in)
+			}
+		}
+	}
+	for _, name := range optest.Kernels().Names() {
+		k, err := optest.Kernels().Build(name)
+		if err != nil {
+			t.Fatal(fmt.Errorf("%s: %w", name, err))
+		}
+		visit(k.IR().Body)
+	}
+	return func() {
+		for _, v := range changed {
+			v.Op = op
+		}
+	}
+}
