@@ -9,15 +9,8 @@ import (
 type fnForm struct {
 	expr func(p *printer, e thr.Call) code
 	stmt func(p *printer, s thr.Do) code
-}
-
-// positions are where a thread stands, in CUDA's own unsigned type.
-var positions = map[thr.Fn]code{
-	thr.TID:    primary("threadIdx.x"),
-	thr.Lane:   {"threadIdx.x & 31", precAnd},
-	thr.Warp:   {"threadIdx.x >> 5", precShift},
-	thr.BlockX: primary("blockIdx.x"),
-	thr.GridX:  primary("gridDim.x"),
+	// unsigned is where a thread stands in CUDA's own type, u32; empty for other built-ins.
+	unsigned code
 }
 
 // fns has one row for each built-in of thr.Fns. It is filled in init because operands may be built-ins again.
@@ -25,11 +18,11 @@ var fns [thr.NumFns]fnForm
 
 func init() {
 	fns = [thr.NumFns]fnForm{
-		thr.TID:     {expr: position},
-		thr.Lane:    {expr: position},
-		thr.Warp:    {expr: position},
-		thr.BlockX:  {expr: position},
-		thr.GridX:   {expr: position},
+		thr.TID:     position(primary("threadIdx.x")),
+		thr.Lane:    position(code{"threadIdx.x & 31", precAnd}),
+		thr.Warp:    position(code{"threadIdx.x >> 5", precShift}),
+		thr.BlockX:  position(primary("blockIdx.x")),
+		thr.GridX:   position(primary("gridDim.x")),
 		thr.Aligned: {expr: function("aligned")},
 		thr.Opaque:  {expr: function("opaque")},
 
@@ -66,7 +59,10 @@ func (p *printer) builtin(e thr.Call) code {
 	return fns[e.Fn].expr(p, e)
 }
 
-func position(p *printer, e thr.Call) code { return prefix("(int)", positions[e.Fn]) }
+// position is where a thread stands, as an i32.
+func position(c code) fnForm {
+	return fnForm{expr: func(*printer, thr.Call) code { return prefix("(int)", c) }, unsigned: c}
+}
 
 func function(name string) func(*printer, thr.Call) code {
 	return func(p *printer, e thr.Call) code { return p.call(name, e.Args...) }

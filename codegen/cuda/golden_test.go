@@ -18,7 +18,14 @@ import (
 	"github.com/gotile/gotile/internal/thr"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+// The flag may be that of package tiletest, which other tests of this directory import.
+func init() {
+	if flag.Lookup("update") == nil {
+		flag.Bool("update", false, "rewrite the golden files")
+	}
+}
+
+func updating() bool { return flag.Lookup("update").Value.String() == "true" }
 
 // library opens NVRTC once; a test without it is skipped, with the way to get it.
 var library = sync.OnceValues(func() (*nvrtc.Library, error) { return nvrtc.Open("") })
@@ -72,7 +79,7 @@ func stripPrelude(s string) string {
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
-	if *update {
+	if updating() {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}

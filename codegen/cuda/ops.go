@@ -161,7 +161,7 @@ var cast = form{print: func(p *printer, e thr.Apply) code {
 			return literal(thr.Const{DT: dtype.I64, Bits: uint64(int64(int32(s.Bits)))})
 		}
 		if s, ok := a.(thr.Call); ok && e.R == dtype.U32 { // CUDA's own type
-			if c, ok := positions[s.Fn]; ok {
+			if c := fns[s.Fn].unsigned; c.text != "" {
 				return c
 			}
 		}

@@ -66,7 +66,7 @@ func (p *printer) unsigned(e thr.Expr) code {
 		}
 		return literal(thr.Const{DT: dtype.U32, Bits: e.Bits})
 	case thr.Call:
-		if c, ok := positions[e.Fn]; ok {
+		if c := fns[e.Fn].unsigned; c.text != "" {
 			return c
 		}
 	case thr.Apply:

@@ -113,3 +113,20 @@ func boolean(name string) (*tile.Kernel, error) {
 }
 
 func boolKernels() tile.Set { return family(kernel{"op_bool", boolean}) }
+
+// chainArgs: x*x + x in 16-bit types, which round after each op, so that nothing may be fused.
+type chainArgs struct {
+	B, YB tile.Global[tile.BF16] `tile:"n"`
+	H, YH tile.Global[tile.F16]  `tile:"n"`
+}
+
+func chain(name string) (*tile.Kernel, error) {
+	return tile.Define(name, func(k *tile.Builder, a chainArgs) {
+		block := k.Block()
+		b, h := tile.Load(block, a.B, block.Striped(256, 2)), tile.Load(block, a.H, block.Striped(256, 2))
+		tile.Store(block, a.YB, b.Mul(b).Add(b))
+		tile.Store(block, a.YH, h.Mul(h).Add(h))
+	}, tile.Threads(64), tile.Doc("Two ops on 16-bit floats, rounded twice."))
+}
+
+func chainKernels() tile.Set { return family(kernel{"op_chain", chain}) }

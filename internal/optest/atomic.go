@@ -7,9 +7,9 @@ import "github.com/gotile/gotile/tile"
 type atomicArgs[T tile.Integer] struct {
 	X    tile.Global[T] `tile:"rows,n"`
 	Tile tile.Global[T] `tile:"5,n"`
-	One  tile.Global[T] `tile:"6"`        // counters: add, max, min, exch, cas of blocks; add of warps
-	Old  tile.Global[T] `tile:"blocks,5"` // what the blocks' atomics returned
-	Warp tile.Global[T] `tile:"tickets"`  // ticket w was returned to one warp: 1
+	One  tile.Global[T] `tile:"6"`          // counters: add, max, min, exch, cas of blocks; add of warps
+	Old  tile.Global[T] `tile:"blocks,5"`   // what the blocks' atomics returned
+	Warp tile.Global[T] `tile:"tickets,32"` // ticket w was returned to all lanes of one warp: 1 from each
 }
 
 func atomic[T tile.Integer](name string) (*tile.Kernel, error) {
@@ -33,7 +33,7 @@ func atomic[T tile.Integer](name string) (*tile.Kernel, error) {
 			tile.Store(block, a.Old.At(k.BlockID(), i), old)
 		}
 		ticket := tile.AtomicAdd(warp, a.One.At(5), c(1))
-		tile.Store(warp, a.Warp.At(tile.AsIndex(tile.Cast[tile.I32](ticket))), c(1))
+		tile.Store(warp, a.Warp.At(tile.AsIndex(tile.Cast[tile.I32](ticket))), tile.Full(warp, warp.Striped(32, 1), c(1)))
 	}, tile.Threads(64), tile.Doc("Atomics of tiles and of single values."))
 }
 

@@ -113,6 +113,30 @@ func boolCases() []tiletest.Case {
 	return out
 }
 
+// chainCases show that 16-bit floats are rounded after every op.
+func chainCases() []tiletest.Case {
+	check := func(r run) error {
+		const n = 250
+		b, h := patterns(dtype.BF16, tiletest.Bits(r.Seed, 1), n), patterns(dtype.F16, tiletest.Bits(r.Seed, 2), n)
+		p := chainParams{B: place(r, dtype.BF16, b, n), YB: r.Out(dtype.BF16, n), H: place(r, dtype.F16, h, n), YH: r.Out(dtype.F16, n)}
+		if err := launchChain(r.Stream, p); err != nil {
+			return err
+		}
+		want := func(t dtype.Type, x []uint64) []float64 {
+			var out []float64
+			for _, v := range x {
+				f := floatOf(t, v)
+				out = append(out, narrow(t, narrow(t, f*f)+f))
+			}
+			return out
+		}
+		r.Compare("bf16", r.Floats(p.YB), want(dtype.BF16, b), 0)
+		r.Compare("f16", r.Floats(p.YH), want(dtype.F16, h), 0)
+		return nil
+	}
+	return []tiletest.Case{opCase(ir.Mul, "chain", check), opCase(ir.Add, "chain", check)}
+}
+
 // castCases convert every type to every type.
 func castCases() []tiletest.Case {
 	var out []tiletest.Case

@@ -42,7 +42,7 @@ func checkAtomic(r run, t dtype.Type, op int) error {
 		if op == 1 {
 			one[1] = 1 // among the blocks' numbers, so that the maximum moves
 		}
-		p := atomicParams{X: place(r, t, x, rows, n), Tile: change(r, t, init, 5, n), One: change(r, t, one, 6), Old: r.Out(t, blocks, 5), Warp: r.Out(t, tickets)}
+		p := atomicParams{X: place(r, t, x, rows, n), Tile: change(r, t, init, 5, n), One: change(r, t, one, 6), Old: r.Out(t, blocks, 5), Warp: r.Out(t, tickets, 32)}
 		if err := launchAtomic(r.Stream, p); err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func checkAtomic(r run, t dtype.Type, op int) error {
 		if got := r.Bits(p.One)[5]; got != uint64(tickets) {
 			r.Errorf("%d warps left a counter of %d", tickets, got)
 		}
-		equal(r, "tickets", t, r.Bits(p.Warp), slices.Repeat([]uint64{1}, tickets))
+		equal(r, "tickets", t, r.Bits(p.Warp), slices.Repeat([]uint64{1}, 32*tickets))
 	}
 	return nil
 }

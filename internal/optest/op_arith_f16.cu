@@ -203,12 +203,12 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_f16(const __grid_cons
     u32 y28;
     u32 y29;
     u32 y30;
-    int p[2];
     int p2[2];
     int p3[2];
     int p4[2];
     int p5[2];
     int p6[2];
+    int p7[2];
     y = f16_pair(f16_lo(a2) + f16_lo(b), f16_hi(a2) + f16_hi(b));
     y2 = f16_pair(f16_lo(a2) - f16_lo(b), f16_hi(a2) - f16_hi(b));
     y3 = f16_pair(f16_lo(a2) * f16_lo(b), f16_hi(a2) * f16_hi(b));
@@ -239,18 +239,18 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_f16(const __grid_cons
     y28 = f16_pair(silu_approx(f16_lo(a2)), silu_approx(f16_hi(a2)));
     y29 = f16_pair(div_approx(f16_lo(a2), f16_lo(b)), div_approx(f16_hi(a2), f16_hi(b)));
     y30 = f16_pair(f16_lo(a2) < f16_lo(b) ? f16_lo(b) : f16_lo(c), f16_hi(a2) < f16_hi(b) ? f16_hi(b) : f16_hi(c));
-    p[0] = (int)(f16_lo(a2) < f16_lo(b));
-    p[1] = (int)(f16_hi(a2) < f16_hi(b));
-    p2[0] = (int)(f16_lo(a2) <= f16_lo(b));
-    p2[1] = (int)(f16_hi(a2) <= f16_hi(b));
-    p3[0] = (int)(f16_lo(a2) > f16_lo(b));
-    p3[1] = (int)(f16_hi(a2) > f16_hi(b));
-    p4[0] = (int)(f16_lo(a2) >= f16_lo(b));
-    p4[1] = (int)(f16_hi(a2) >= f16_hi(b));
-    p5[0] = (int)(f16_lo(a2) == f16_lo(b));
-    p5[1] = (int)(f16_hi(a2) == f16_hi(b));
-    p6[0] = (int)(f16_lo(a2) != f16_lo(b));
-    p6[1] = (int)(f16_hi(a2) != f16_hi(b));
+    p2[0] = (int)(f16_lo(a2) < f16_lo(b));
+    p2[1] = (int)(f16_hi(a2) < f16_hi(b));
+    p3[0] = (int)(f16_lo(a2) <= f16_lo(b));
+    p3[1] = (int)(f16_hi(a2) <= f16_hi(b));
+    p4[0] = (int)(f16_lo(a2) > f16_lo(b));
+    p4[1] = (int)(f16_hi(a2) > f16_hi(b));
+    p5[0] = (int)(f16_lo(a2) >= f16_lo(b));
+    p5[1] = (int)(f16_hi(a2) >= f16_hi(b));
+    p6[0] = (int)(f16_lo(a2) == f16_lo(b));
+    p6[1] = (int)(f16_hi(a2) == f16_hi(b));
+    p7[0] = (int)(f16_lo(a2) != f16_lo(b));
+    p7[1] = (int)(f16_hi(a2) != f16_hi(b));
     f16* y_at = a.y + (i64)it;
 
     // store y
@@ -555,72 +555,72 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_f16(const __grid_cons
 
     // store p
     if (p_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
-      store_i32x2_if(p_at + (i64)col0, p, col0 < n_left);
+      store_i32x2_if(p_at + (i64)col0, p2, col0 < n_left);
     } else {
       int col0_34 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_i32_if(p_at + (i64)(col0_34 + i), p[i], col0_34 + i < n_left);
+        store_i32_if(p_at + (i64)(col0_34 + i), p2[i], col0_34 + i < n_left);
       }
     }
     int* p_at2 = a.p + a.p_stride0 + (i64)it;
 
     // store p
     if (p_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
-      store_i32x2_if(p_at2 + (i64)col0, p2, col0 < n_left);
+      store_i32x2_if(p_at2 + (i64)col0, p3, col0 < n_left);
     } else {
       int col0_35 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_i32_if(p_at2 + (i64)(col0_35 + i), p2[i], col0_35 + i < n_left);
+        store_i32_if(p_at2 + (i64)(col0_35 + i), p3[i], col0_35 + i < n_left);
       }
     }
     int* p_at3 = a.p + 2 * a.p_stride0 + (i64)it;
 
     // store p
     if (p_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
-      store_i32x2_if(p_at3 + (i64)col0, p3, col0 < n_left);
+      store_i32x2_if(p_at3 + (i64)col0, p4, col0 < n_left);
     } else {
       int col0_36 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_i32_if(p_at3 + (i64)(col0_36 + i), p3[i], col0_36 + i < n_left);
+        store_i32_if(p_at3 + (i64)(col0_36 + i), p4[i], col0_36 + i < n_left);
       }
     }
     int* p_at4 = a.p + 3 * a.p_stride0 + (i64)it;
 
     // store p
     if (p_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
-      store_i32x2_if(p_at4 + (i64)col0, p4, col0 < n_left);
+      store_i32x2_if(p_at4 + (i64)col0, p5, col0 < n_left);
     } else {
       int col0_37 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_i32_if(p_at4 + (i64)(col0_37 + i), p4[i], col0_37 + i < n_left);
+        store_i32_if(p_at4 + (i64)(col0_37 + i), p5[i], col0_37 + i < n_left);
       }
     }
     int* p_at5 = a.p + 4 * a.p_stride0 + (i64)it;
 
     // store p
     if (p_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
-      store_i32x2_if(p_at5 + (i64)col0, p5, col0 < n_left);
+      store_i32x2_if(p_at5 + (i64)col0, p6, col0 < n_left);
     } else {
       int col0_38 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_i32_if(p_at5 + (i64)(col0_38 + i), p5[i], col0_38 + i < n_left);
+        store_i32_if(p_at5 + (i64)(col0_38 + i), p6[i], col0_38 + i < n_left);
       }
     }
     int* p_at6 = a.p + 5 * a.p_stride0 + (i64)it;
 
     // store p
     if (p_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
-      store_i32x2_if(p_at6 + (i64)col0, p6, col0 < n_left);
+      store_i32x2_if(p_at6 + (i64)col0, p7, col0 < n_left);
     } else {
       int col0_39 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_i32_if(p_at6 + (i64)(col0_39 + i), p6[i], col0_39 + i < n_left);
+        store_i32_if(p_at6 + (i64)(col0_39 + i), p7[i], col0_39 + i < n_left);
       }
     }
   }

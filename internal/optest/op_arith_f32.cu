@@ -138,12 +138,12 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_f32(const __grid_cons
     float y28;
     float y29;
     float y30;
-    int p;
     int p2;
     int p3;
     int p4;
     int p5;
     int p6;
+    int p7;
     y = a2 + b;
     y2 = a2 - b;
     y3 = a2 * b;
@@ -174,12 +174,12 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_f32(const __grid_cons
     y28 = silu_approx(a2);
     y29 = div_approx(a2, b);
     y30 = a2 < b ? b : c;
-    p = (int)(a2 < b);
-    p2 = (int)(a2 <= b);
-    p3 = (int)(a2 > b);
-    p4 = (int)(a2 >= b);
-    p5 = (int)(a2 == b);
-    p6 = (int)(a2 != b);
+    p2 = (int)(a2 < b);
+    p3 = (int)(a2 <= b);
+    p4 = (int)(a2 > b);
+    p5 = (int)(a2 >= b);
+    p6 = (int)(a2 == b);
+    p7 = (int)(a2 != b);
     float* y_at = a.y + (i64)it;
 
     // store y
@@ -303,26 +303,26 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_f32(const __grid_cons
     int* p_at = a.p + (i64)it;
 
     // store p
-    store_i32_if(p_at + (i64)col0, p, col0 < n_left);
+    store_i32_if(p_at + (i64)col0, p2, col0 < n_left);
     int* p_at2 = a.p + a.p_stride0 + (i64)it;
 
     // store p
-    store_i32_if(p_at2 + (i64)col0, p2, col0 < n_left);
+    store_i32_if(p_at2 + (i64)col0, p3, col0 < n_left);
     int* p_at3 = a.p + 2 * a.p_stride0 + (i64)it;
 
     // store p
-    store_i32_if(p_at3 + (i64)col0, p3, col0 < n_left);
+    store_i32_if(p_at3 + (i64)col0, p4, col0 < n_left);
     int* p_at4 = a.p + 3 * a.p_stride0 + (i64)it;
 
     // store p
-    store_i32_if(p_at4 + (i64)col0, p4, col0 < n_left);
+    store_i32_if(p_at4 + (i64)col0, p5, col0 < n_left);
     int* p_at5 = a.p + 4 * a.p_stride0 + (i64)it;
 
     // store p
-    store_i32_if(p_at5 + (i64)col0, p5, col0 < n_left);
+    store_i32_if(p_at5 + (i64)col0, p6, col0 < n_left);
     int* p_at6 = a.p + 5 * a.p_stride0 + (i64)it;
 
     // store p
-    store_i32_if(p_at6 + (i64)col0, p6, col0 < n_left);
+    store_i32_if(p_at6 + (i64)col0, p7, col0 < n_left);
   }
 }

@@ -87,12 +87,12 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_i64(const __grid_cons
     i64 y15;
     i64 y16;
     i64 y17;
-    int p;
     int p2;
     int p3;
     int p4;
     int p5;
     int p6;
+    int p7;
     y = (i64)((u64)a2 + (u64)b);
     y2 = (i64)((u64)a2 - (u64)b);
     y3 = (i64)((u64)a2 * (u64)b);
@@ -110,12 +110,12 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_i64(const __grid_cons
     y15 = ~a2;
     y16 = (i64)((u64)a2 << (b & 63));
     y17 = a2 >> (b & 63);
-    p = (int)(a2 < b);
-    p2 = (int)(a2 <= b);
-    p3 = (int)(a2 > b);
-    p4 = (int)(a2 >= b);
-    p5 = (int)(a2 == b);
-    p6 = (int)(a2 != b);
+    p2 = (int)(a2 < b);
+    p3 = (int)(a2 <= b);
+    p4 = (int)(a2 > b);
+    p5 = (int)(a2 >= b);
+    p6 = (int)(a2 == b);
+    p7 = (int)(a2 != b);
     i64* y_at = a.y + (i64)it;
 
     // store y
@@ -187,26 +187,26 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_i64(const __grid_cons
     int* p_at = a.p + (i64)it;
 
     // store p
-    store_i32_if(p_at + (i64)col0, p, col0 < n_left);
+    store_i32_if(p_at + (i64)col0, p2, col0 < n_left);
     int* p_at2 = a.p + a.p_stride0 + (i64)it;
 
     // store p
-    store_i32_if(p_at2 + (i64)col0, p2, col0 < n_left);
+    store_i32_if(p_at2 + (i64)col0, p3, col0 < n_left);
     int* p_at3 = a.p + 2 * a.p_stride0 + (i64)it;
 
     // store p
-    store_i32_if(p_at3 + (i64)col0, p3, col0 < n_left);
+    store_i32_if(p_at3 + (i64)col0, p4, col0 < n_left);
     int* p_at4 = a.p + 3 * a.p_stride0 + (i64)it;
 
     // store p
-    store_i32_if(p_at4 + (i64)col0, p4, col0 < n_left);
+    store_i32_if(p_at4 + (i64)col0, p5, col0 < n_left);
     int* p_at5 = a.p + 4 * a.p_stride0 + (i64)it;
 
     // store p
-    store_i32_if(p_at5 + (i64)col0, p5, col0 < n_left);
+    store_i32_if(p_at5 + (i64)col0, p6, col0 < n_left);
     int* p_at6 = a.p + 5 * a.p_stride0 + (i64)it;
 
     // store p
-    store_i32_if(p_at6 + (i64)col0, p6, col0 < n_left);
+    store_i32_if(p_at6 + (i64)col0, p7, col0 < n_left);
   }
 }

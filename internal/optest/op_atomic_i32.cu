@@ -31,6 +31,9 @@ __device__ __forceinline__ int load_shared_i32(const void* p) {
   asm volatile("ld.shared.s32 %0, [%1];" : "=r"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
   return r;
 }
+__device__ __forceinline__ void store_i32(void* p, int r) {
+  asm volatile("st.global.s32 [%1], %0;" :: "r"(r), "l"(p) : "memory");
+}
 __device__ __forceinline__ void store_i32_if(void* p, int r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.s32 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
@@ -43,16 +46,17 @@ struct op_atomic_i32_args {
   int* tile; // Tile: i32[5, n]
   int* one; // One: i32[6]
   int* old; // Old: i32[blocks, 5]
-  int* warp; // Warp: i32[tickets]
+  int* warp; // Warp: i32[tickets, 32]
   i64 x_stride0; // X: elements from one index of dimension 0 to the next
   i64 tile_stride0; // Tile: elements from one index of dimension 0 to the next
   i64 old_stride0; // Old: elements from one index of dimension 0 to the next
+  i64 warp_stride0; // Warp: elements from one index of dimension 0 to the next
   int rows;
   int n; // at most 96
   int blocks;
   int tickets;
 };
-static_assert(sizeof(op_atomic_i32_args) == 80, "size");
+static_assert(sizeof(op_atomic_i32_args) == 88, "size");
 static_assert(field_offset(op_atomic_i32_args, x) == 0, "x");
 static_assert(field_offset(op_atomic_i32_args, tile) == 8, "tile");
 static_assert(field_offset(op_atomic_i32_args, one) == 16, "one");
@@ -61,14 +65,16 @@ static_assert(field_offset(op_atomic_i32_args, warp) == 32, "warp");
 static_assert(field_offset(op_atomic_i32_args, x_stride0) == 40, "x_stride0");
 static_assert(field_offset(op_atomic_i32_args, tile_stride0) == 48, "tile_stride0");
 static_assert(field_offset(op_atomic_i32_args, old_stride0) == 56, "old_stride0");
-static_assert(field_offset(op_atomic_i32_args, rows) == 64, "rows");
-static_assert(field_offset(op_atomic_i32_args, n) == 68, "n");
-static_assert(field_offset(op_atomic_i32_args, blocks) == 72, "blocks");
-static_assert(field_offset(op_atomic_i32_args, tickets) == 76, "tickets");
+static_assert(field_offset(op_atomic_i32_args, warp_stride0) == 64, "warp_stride0");
+static_assert(field_offset(op_atomic_i32_args, rows) == 72, "rows");
+static_assert(field_offset(op_atomic_i32_args, n) == 76, "n");
+static_assert(field_offset(op_atomic_i32_args, blocks) == 80, "blocks");
+static_assert(field_offset(op_atomic_i32_args, tickets) == 84, "tickets");
 
 extern "C" __global__ void __launch_bounds__(64) op_atomic_i32(const __grid_constant__ op_atomic_i32_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x;
+  int col02 = (int)(threadIdx.x & 31);
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const int* x_at = a.x + (i64)row * a.x_stride0;
 
@@ -157,6 +163,9 @@ extern "C" __global__ void __launch_bounds__(64) op_atomic_i32(const __grid_cons
   int old6 = 0;
   if ((int)(threadIdx.x & 31) == 0) old6 = atomicAdd(one_at5, 1);
   old6 = __shfl_sync(0xffffffffu, old6, 0);
-  int* warp_at = a.warp + (i64)old6;
-  store_i32_if(warp_at, 1, (int)(threadIdx.x & 31) == 0);
+  int warp2 = 1;
+  int* warp_at = a.warp + (i64)old6 * a.warp_stride0;
+
+  // store warp
+  store_i32(warp_at + (i64)col02, warp2);
 }

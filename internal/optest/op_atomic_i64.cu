@@ -32,6 +32,9 @@ __device__ __forceinline__ i64 load_shared_i64(const void* p) {
   asm volatile("ld.shared.s64 %0, [%1];" : "=l"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
   return r;
 }
+__device__ __forceinline__ void store_i64(void* p, i64 r) {
+  asm volatile("st.global.s64 [%1], %0;" :: "l"(r), "l"(p) : "memory");
+}
 __device__ __forceinline__ void store_i64_if(void* p, i64 r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.s64 [%1], %0; }" :: "l"(r), "l"(p), "r"((u32)on) : "memory");
 }
@@ -44,16 +47,17 @@ struct op_atomic_i64_args {
   i64* tile; // Tile: i64[5, n]
   i64* one; // One: i64[6]
   i64* old; // Old: i64[blocks, 5]
-  i64* warp; // Warp: i64[tickets]
+  i64* warp; // Warp: i64[tickets, 32]
   i64 x_stride0; // X: elements from one index of dimension 0 to the next
   i64 tile_stride0; // Tile: elements from one index of dimension 0 to the next
   i64 old_stride0; // Old: elements from one index of dimension 0 to the next
+  i64 warp_stride0; // Warp: elements from one index of dimension 0 to the next
   int rows;
   int n; // at most 96
   int blocks;
   int tickets;
 };
-static_assert(sizeof(op_atomic_i64_args) == 80, "size");
+static_assert(sizeof(op_atomic_i64_args) == 88, "size");
 static_assert(field_offset(op_atomic_i64_args, x) == 0, "x");
 static_assert(field_offset(op_atomic_i64_args, tile) == 8, "tile");
 static_assert(field_offset(op_atomic_i64_args, one) == 16, "one");
@@ -62,14 +66,16 @@ static_assert(field_offset(op_atomic_i64_args, warp) == 32, "warp");
 static_assert(field_offset(op_atomic_i64_args, x_stride0) == 40, "x_stride0");
 static_assert(field_offset(op_atomic_i64_args, tile_stride0) == 48, "tile_stride0");
 static_assert(field_offset(op_atomic_i64_args, old_stride0) == 56, "old_stride0");
-static_assert(field_offset(op_atomic_i64_args, rows) == 64, "rows");
-static_assert(field_offset(op_atomic_i64_args, n) == 68, "n");
-static_assert(field_offset(op_atomic_i64_args, blocks) == 72, "blocks");
-static_assert(field_offset(op_atomic_i64_args, tickets) == 76, "tickets");
+static_assert(field_offset(op_atomic_i64_args, warp_stride0) == 64, "warp_stride0");
+static_assert(field_offset(op_atomic_i64_args, rows) == 72, "rows");
+static_assert(field_offset(op_atomic_i64_args, n) == 76, "n");
+static_assert(field_offset(op_atomic_i64_args, blocks) == 80, "blocks");
+static_assert(field_offset(op_atomic_i64_args, tickets) == 84, "tickets");
 
 extern "C" __global__ void __launch_bounds__(64) op_atomic_i64(const __grid_constant__ op_atomic_i64_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x;
+  int col02 = (int)(threadIdx.x & 31);
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const i64* x_at = a.x + (i64)row * a.x_stride0;
 
@@ -160,6 +166,9 @@ extern "C" __global__ void __launch_bounds__(64) op_atomic_i64(const __grid_cons
   if ((int)(threadIdx.x & 31) == 0) old6 = (i64)atomicAdd((u64*)one_at5, (u64)1ll);
   old6 = __shfl_sync(0xffffffffu, old6, 0);
   int cast2 = (int)old6;
-  i64* warp_at = a.warp + (i64)cast2;
-  store_i64_if(warp_at, 1ll, (int)(threadIdx.x & 31) == 0);
+  i64 warp2 = 1ll;
+  i64* warp_at = a.warp + (i64)cast2 * a.warp_stride0;
+
+  // store warp
+  store_i64(warp_at + (i64)col02, warp2);
 }

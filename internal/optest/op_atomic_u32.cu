@@ -34,6 +34,9 @@ __device__ __forceinline__ u32 load_u32_if(const void* p, bool on) {
 __device__ __forceinline__ void store_shared_u32_if(void* p, u32 r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.u32 [%1], %0; }" :: "r"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void store_u32(void* p, u32 r) {
+  asm volatile("st.global.u32 [%1], %0;" :: "r"(r), "l"(p) : "memory");
+}
 __device__ __forceinline__ void store_u32_if(void* p, u32 r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.u32 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
@@ -43,16 +46,17 @@ struct op_atomic_u32_args {
   u32* tile; // Tile: u32[5, n]
   u32* one; // One: u32[6]
   u32* old; // Old: u32[blocks, 5]
-  u32* warp; // Warp: u32[tickets]
+  u32* warp; // Warp: u32[tickets, 32]
   i64 x_stride0; // X: elements from one index of dimension 0 to the next
   i64 tile_stride0; // Tile: elements from one index of dimension 0 to the next
   i64 old_stride0; // Old: elements from one index of dimension 0 to the next
+  i64 warp_stride0; // Warp: elements from one index of dimension 0 to the next
   int rows;
   int n; // at most 96
   int blocks;
   int tickets;
 };
-static_assert(sizeof(op_atomic_u32_args) == 80, "size");
+static_assert(sizeof(op_atomic_u32_args) == 88, "size");
 static_assert(field_offset(op_atomic_u32_args, x) == 0, "x");
 static_assert(field_offset(op_atomic_u32_args, tile) == 8, "tile");
 static_assert(field_offset(op_atomic_u32_args, one) == 16, "one");
@@ -61,14 +65,16 @@ static_assert(field_offset(op_atomic_u32_args, warp) == 32, "warp");
 static_assert(field_offset(op_atomic_u32_args, x_stride0) == 40, "x_stride0");
 static_assert(field_offset(op_atomic_u32_args, tile_stride0) == 48, "tile_stride0");
 static_assert(field_offset(op_atomic_u32_args, old_stride0) == 56, "old_stride0");
-static_assert(field_offset(op_atomic_u32_args, rows) == 64, "rows");
-static_assert(field_offset(op_atomic_u32_args, n) == 68, "n");
-static_assert(field_offset(op_atomic_u32_args, blocks) == 72, "blocks");
-static_assert(field_offset(op_atomic_u32_args, tickets) == 76, "tickets");
+static_assert(field_offset(op_atomic_u32_args, warp_stride0) == 64, "warp_stride0");
+static_assert(field_offset(op_atomic_u32_args, rows) == 72, "rows");
+static_assert(field_offset(op_atomic_u32_args, n) == 76, "n");
+static_assert(field_offset(op_atomic_u32_args, blocks) == 80, "blocks");
+static_assert(field_offset(op_atomic_u32_args, tickets) == 84, "tickets");
 
 extern "C" __global__ void __launch_bounds__(64) op_atomic_u32(const __grid_constant__ op_atomic_u32_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x;
+  int col02 = (int)(threadIdx.x & 31);
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const u32* x_at = a.x + (i64)row * a.x_stride0;
 
@@ -159,6 +165,9 @@ extern "C" __global__ void __launch_bounds__(64) op_atomic_u32(const __grid_cons
   if ((int)(threadIdx.x & 31) == 0) old6 = atomicAdd(one_at5, 1u);
   old6 = __shfl_sync(0xffffffffu, old6, 0);
   int cast2 = (int)old6;
-  u32* warp_at = a.warp + (i64)cast2;
-  store_u32_if(warp_at, 1u, (int)(threadIdx.x & 31) == 0);
+  u32 warp2 = 1u;
+  u32* warp_at = a.warp + (i64)cast2 * a.warp_stride0;
+
+  // store warp
+  store_u32(warp_at + (i64)col02, warp2);
 }

@@ -294,20 +294,20 @@ extern "C" __global__ void __launch_bounds__(128) op_bitcast(const __grid_consta
   }
 
   // load l
-  i64 l[2];
+  i64 l2[2];
   if (l_vec) {
-    load_i64x2_if(l, a.l + (i64)col0, col0 < a.n);
+    load_i64x2_if(l2, a.l + (i64)col0, col0 < a.n);
   } else {
     int col0_10 = opaque(col0);
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      l[i] = load_i64_if(a.l + (i64)(col0_10 + i), col0_10 + i < a.n);
+      l2[i] = load_i64_if(a.l + (i64)(col0_10 + i), col0_10 + i < a.n);
     }
   }
   i64 ll[2];
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    ll[i] = l[i];
+    ll[i] = l2[i];
   }
 
   // store ll

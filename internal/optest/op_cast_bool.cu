@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(64) op_cast_bool(const __grid_const
   u32 h;
   int i2[2];
   u32 u[2];
-  i64 l[2];
+  i64 l2[2];
   bool lt_0 = x[0] < 0.0f;
   bool lt_1 = x[1] < 0.0f;
   f[0] = (float)lt_0;
@@ -127,8 +127,8 @@ extern "C" __global__ void __launch_bounds__(64) op_cast_bool(const __grid_const
   i2[1] = (int)lt_1;
   u[0] = (u32)lt_0;
   u[1] = (u32)lt_1;
-  l[0] = (i64)lt_0;
-  l[1] = (i64)lt_1;
+  l2[0] = (i64)lt_0;
+  l2[1] = (i64)lt_1;
 
   // store f
   if (f_vec) {
@@ -183,12 +183,12 @@ extern "C" __global__ void __launch_bounds__(64) op_cast_bool(const __grid_const
 
   // store l
   if (l_vec) {
-    store_i64x2_if(a.l + (i64)col0, l, col0 < a.n);
+    store_i64x2_if(a.l + (i64)col0, l2, col0 < a.n);
   } else {
     int col0_7 = opaque(col0);
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_i64_if(a.l + (i64)(col0_7 + i), l[i], col0_7 + i < a.n);
+      store_i64_if(a.l + (i64)(col0_7 + i), l2[i], col0_7 + i < a.n);
     }
   }
 }

@@ -136,18 +136,18 @@ extern "C" __global__ void __launch_bounds__(128) op_cast_f16(const __grid_const
     }
     float f[2];
     u32 bf;
-    int i[2];
+    int i2[2];
     u32 u[2];
-    i64 l[2];
+    i64 l2[2];
     f[0] = f16_lo(h);
     f[1] = f16_hi(h);
     bf = bf16_pair(f16_lo(h), f16_hi(h));
-    i[0] = f32_to_i32(f16_lo(h));
-    i[1] = f32_to_i32(f16_hi(h));
+    i2[0] = f32_to_i32(f16_lo(h));
+    i2[1] = f32_to_i32(f16_hi(h));
     u[0] = f32_to_u32(f16_lo(h));
     u[1] = f32_to_u32(f16_hi(h));
-    l[0] = f32_to_i64(f16_lo(h));
-    l[1] = f32_to_i64(f16_hi(h));
+    l2[0] = f32_to_i64(f16_lo(h));
+    l2[1] = f32_to_i64(f16_hi(h));
     float* f_at = a.f + (i64)it;
 
     // store f
@@ -184,12 +184,12 @@ extern "C" __global__ void __launch_bounds__(128) op_cast_f16(const __grid_const
 
     // store i
     if (i_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
-      store_i32x2_if(i_at + (i64)col0, i, col0 < n_left);
+      store_i32x2_if(i_at + (i64)col0, i2, col0 < n_left);
     } else {
       int col0_5 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_i32_if(i_at + (i64)(col0_5 + i), i[i], col0_5 + i < n_left);
+        store_i32_if(i_at + (i64)(col0_5 + i), i2[i], col0_5 + i < n_left);
       }
     }
     u32* u_at = a.u + (i64)it;
@@ -208,12 +208,12 @@ extern "C" __global__ void __launch_bounds__(128) op_cast_f16(const __grid_const
 
     // store l
     if (l_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
-      store_i64x2_if(l_at + (i64)col0, l, col0 < n_left);
+      store_i64x2_if(l_at + (i64)col0, l2, col0 < n_left);
     } else {
       int col0_7 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_i64_if(l_at + (i64)(col0_7 + i), l[i], col0_7 + i < n_left);
+        store_i64_if(l_at + (i64)(col0_7 + i), l2[i], col0_7 + i < n_left);
       }
     }
   }

@@ -133,15 +133,15 @@ extern "C" __global__ void __launch_bounds__(128) op_cast_f32(const __grid_const
     u32 h;
     int i2[2];
     u32 u[2];
-    i64 l[2];
+    i64 l2[2];
     bf = bf16_pair(f[0], f[1]);
     h = f16_pair(f[0], f[1]);
     i2[0] = f32_to_i32(f[0]);
     i2[1] = f32_to_i32(f[1]);
     u[0] = f32_to_u32(f[0]);
     u[1] = f32_to_u32(f[1]);
-    l[0] = f32_to_i64(f[0]);
-    l[1] = f32_to_i64(f[1]);
+    l2[0] = f32_to_i64(f[0]);
+    l2[1] = f32_to_i64(f[1]);
     float* f_at = a.f + (i64)it;
 
     // store f
@@ -202,12 +202,12 @@ extern "C" __global__ void __launch_bounds__(128) op_cast_f32(const __grid_const
 
     // store l
     if (l_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
-      store_i64x2_if(l_at + (i64)col0, l, col0 < n_left);
+      store_i64x2_if(l_at + (i64)col0, l2, col0 < n_left);
     } else {
       int col0_7 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_i64_if(l_at + (i64)(col0_7 + i), l[i], col0_7 + i < n_left);
+        store_i64_if(l_at + (i64)(col0_7 + i), l2[i], col0_7 + i < n_left);
       }
     }
   }

@@ -104,29 +104,29 @@ extern "C" __global__ void __launch_bounds__(128) op_cast_i32(const __grid_const
     const int* x_at = a.x + (i64)it;
 
     // load x
-    int i[2];
+    int i2[2];
     if (x_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
-      load_i32x2_if(i, x_at + (i64)col0, col0 < n_left);
+      load_i32x2_if(i2, x_at + (i64)col0, col0 < n_left);
     } else {
       int col0_ = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        i[i] = load_i32_if(x_at + (i64)(col0_ + i), col0_ + i < n_left);
+        i2[i] = load_i32_if(x_at + (i64)(col0_ + i), col0_ + i < n_left);
       }
     }
     float f[2];
     u32 bf;
     u32 h;
     u32 u[2];
-    i64 l[2];
-    f[0] = (float)i[0];
-    f[1] = (float)i[1];
-    bf = bf16_pair((float)i[0], (float)i[1]);
-    h = f16_pair((float)i[0], (float)i[1]);
-    u[0] = (u32)i[0];
-    u[1] = (u32)i[1];
-    l[0] = (i64)i[0];
-    l[1] = (i64)i[1];
+    i64 l2[2];
+    f[0] = (float)i2[0];
+    f[1] = (float)i2[1];
+    bf = bf16_pair((float)i2[0], (float)i2[1]);
+    h = f16_pair((float)i2[0], (float)i2[1]);
+    u[0] = (u32)i2[0];
+    u[1] = (u32)i2[1];
+    l2[0] = (i64)i2[0];
+    l2[1] = (i64)i2[1];
     float* f_at = a.f + (i64)it;
 
     // store f
@@ -163,12 +163,12 @@ extern "C" __global__ void __launch_bounds__(128) op_cast_i32(const __grid_const
 
     // store i
     if (i_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
-      store_i32x2_if(i_at + (i64)col0, i, col0 < n_left);
+      store_i32x2_if(i_at + (i64)col0, i2, col0 < n_left);
     } else {
       int col0_5 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_i32_if(i_at + (i64)(col0_5 + i), i[i], col0_5 + i < n_left);
+        store_i32_if(i_at + (i64)(col0_5 + i), i2[i], col0_5 + i < n_left);
       }
     }
     u32* u_at = a.u + (i64)it;
@@ -187,12 +187,12 @@ extern "C" __global__ void __launch_bounds__(128) op_cast_i32(const __grid_const
 
     // store l
     if (l_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
-      store_i64x2_if(l_at + (i64)col0, l, col0 < n_left);
+      store_i64x2_if(l_at + (i64)col0, l2, col0 < n_left);
     } else {
       int col0_7 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_i64_if(l_at + (i64)(col0_7 + i), l[i], col0_7 + i < n_left);
+        store_i64_if(l_at + (i64)(col0_7 + i), l2[i], col0_7 + i < n_left);
       }
     }
   }

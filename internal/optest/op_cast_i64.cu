@@ -104,14 +104,14 @@ extern "C" __global__ void __launch_bounds__(128) op_cast_i64(const __grid_const
     const i64* x_at = a.x + (i64)it;
 
     // load x
-    i64 l[2];
+    i64 l2[2];
     if (x_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
-      load_i64x2_if(l, x_at + (i64)col0, col0 < n_left);
+      load_i64x2_if(l2, x_at + (i64)col0, col0 < n_left);
     } else {
       int col0_ = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        l[i] = load_i64_if(x_at + (i64)(col0_ + i), col0_ + i < n_left);
+        l2[i] = load_i64_if(x_at + (i64)(col0_ + i), col0_ + i < n_left);
       }
     }
     float f[2];
@@ -119,14 +119,14 @@ extern "C" __global__ void __launch_bounds__(128) op_cast_i64(const __grid_const
     u32 h;
     int i2[2];
     u32 u[2];
-    f[0] = (float)l[0];
-    f[1] = (float)l[1];
-    bf = bf16_pair((float)l[0], (float)l[1]);
-    h = f16_pair((float)l[0], (float)l[1]);
-    i2[0] = (int)l[0];
-    i2[1] = (int)l[1];
-    u[0] = (u32)l[0];
-    u[1] = (u32)l[1];
+    f[0] = (float)l2[0];
+    f[1] = (float)l2[1];
+    bf = bf16_pair((float)l2[0], (float)l2[1]);
+    h = f16_pair((float)l2[0], (float)l2[1]);
+    i2[0] = (int)l2[0];
+    i2[1] = (int)l2[1];
+    u[0] = (u32)l2[0];
+    u[1] = (u32)l2[1];
     float* f_at = a.f + (i64)it;
 
     // store f
@@ -187,12 +187,12 @@ extern "C" __global__ void __launch_bounds__(128) op_cast_i64(const __grid_const
 
     // store l
     if (l_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
-      store_i64x2_if(l_at + (i64)col0, l, col0 < n_left);
+      store_i64x2_if(l_at + (i64)col0, l2, col0 < n_left);
     } else {
       int col0_7 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_i64_if(l_at + (i64)(col0_7 + i), l[i], col0_7 + i < n_left);
+        store_i64_if(l_at + (i64)(col0_7 + i), l2[i], col0_7 + i < n_left);
       }
     }
   }

@@ -139,14 +139,14 @@ extern "C" __global__ void __launch_bounds__(64) op_ptx(const __grid_constant__ 
   }
 
   // load l
-  i64 l[2];
+  i64 l2[2];
   if (l_vec) {
-    load_i64x2_if(l, a.l + (i64)col0, col0 < a.n);
+    load_i64x2_if(l2, a.l + (i64)col0, col0 < a.n);
   } else {
     int col0_3 = opaque(col0);
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      l[i] = load_i64_if(a.l + (i64)(col0_3 + i), col0_3 + i < a.n);
+      l2[i] = load_i64_if(a.l + (i64)(col0_3 + i), col0_3 + i < a.n);
     }
   }
 
@@ -175,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(64) op_ptx(const __grid_constant__ 
     asm("prmt.b32 %0, %1, %2, 0x5410;" : "=r"(asm3) : "r"(a2[i]), "r"(b[i]));
     perm[i] = asm3;
     i64 asm4;
-    asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(asm4) : "r"(a2[i]), "r"(a.n), "l"(l[i]));
+    asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(asm4) : "r"(a2[i]), "r"(a.n), "l"(l2[i]));
     mad[i] = asm4;
     float asm5;
     asm("cvt.sat.f32.f32 %0, %1;" : "=f"(asm5) : "f"(f[i]));

@@ -11,7 +11,11 @@
 // approximate op with its precise twin shows in the printed text only.
 package optest
 
-import "github.com/gotile/gotile/tile"
+import (
+	"sync"
+
+	"github.com/gotile/gotile/tile"
+)
 
 // kernel is a configuration: a name and what defines the kernel.
 type kernel struct {
@@ -27,13 +31,15 @@ func family(ks ...kernel) tile.Set {
 	return tile.Configs(func(k kernel) (*tile.Kernel, error) { return k.define(k.name) }, ks...)
 }
 
-// Kernels are the committed kernels.
-func Kernels() tile.Set {
+// Kernels are the committed kernels, each recorded once.
+func Kernels() tile.Set { return kernels() }
+
+var kernels = sync.OnceValue(func() tile.Set {
 	return tile.Sets(
-		arithKernels(), boolKernels(), castKernels(), bitcastKernels(), floatCastKernels(),
+		arithKernels(), boolKernels(), chainKernels(), castKernels(), bitcastKernels(), floatCastKernels(),
 		vectorKernels(), tileKernels(), shapeKernels(),
 		controlKernels(), whileKernels(), variableKernels(), gridKernels(), warpKernels(),
 		moveKernels(), staticKernels(), stridedKernels(), gatherKernels(), sharedKernels(), carryKernels(), warpSharedKernels(),
 		atomicKernels(), floatAtomicKernels(), scalarKernels(), ptxKernels(),
 	)
-}
+})

@@ -85,7 +85,7 @@ func tileKernels() tile.Set {
 	return family(
 		tileKernel[tile.F32]("op_tile_f32_warp", true, 64, 8, 24, 1, 8),          // lanes 8x4
 		tileKernel[tile.F32]("op_tile_f32_across16", false, 256, 16, 100, 4, 16), // half a warp a row
-		tileKernel[tile.F32]("op_tile_f32_across8", false, 1024, 150, 80, 4, 8), // four rows a warp, more rows than at once
+		tileKernel[tile.F32]("op_tile_f32_across8", false, 1024, 150, 80, 4, 8),  // four rows a warp, more rows than at once
 		tileKernel[tile.BF16]("op_tile_bf16_across4", false, 128, 40, 100, 8, 4),
 		tileKernel[tile.F16]("op_tile_f16_across128", false, 256, 7, 256, 2, 128), // four warps a row
 		tileKernel[tile.I32]("op_tile_i32_across1", false, 64, 70, 5, 1, 1),       // a row a thread

@@ -24,7 +24,7 @@ type atomicParams struct {
 	Tile device.Tensor // [5, n] i32 or u32 or i64, read and written; last stride 1
 	One  device.Tensor // [6] i32 or u32 or i64, read and written
 	Old  device.Tensor // [blocks, 5] i32 or u32 or i64, written; last stride 1
-	Warp device.Tensor // [tickets] i32 or u32 or i64, written
+	Warp device.Tensor // [tickets, 32] i32 or u32 or i64, written; last stride 1
 }
 
 // atomicLayout is the kernels' one parameter as C lays it out.
@@ -38,6 +38,7 @@ type atomicLayout struct {
 	x_stride0    int64
 	tile_stride0 int64
 	old_stride0  int64
+	warp_stride0 int64
 	rows         int32
 	n            int32
 	blocks       int32
@@ -54,11 +55,12 @@ var (
 	_ [40]struct{} = [unsafe.Offsetof(atomicLayout{}.x_stride0)]struct{}{}
 	_ [48]struct{} = [unsafe.Offsetof(atomicLayout{}.tile_stride0)]struct{}{}
 	_ [56]struct{} = [unsafe.Offsetof(atomicLayout{}.old_stride0)]struct{}{}
-	_ [64]struct{} = [unsafe.Offsetof(atomicLayout{}.rows)]struct{}{}
-	_ [68]struct{} = [unsafe.Offsetof(atomicLayout{}.n)]struct{}{}
-	_ [72]struct{} = [unsafe.Offsetof(atomicLayout{}.blocks)]struct{}{}
-	_ [76]struct{} = [unsafe.Offsetof(atomicLayout{}.tickets)]struct{}{}
-	_ [80]struct{} = [unsafe.Sizeof(atomicLayout{})]struct{}{}
+	_ [64]struct{} = [unsafe.Offsetof(atomicLayout{}.warp_stride0)]struct{}{}
+	_ [72]struct{} = [unsafe.Offsetof(atomicLayout{}.rows)]struct{}{}
+	_ [76]struct{} = [unsafe.Offsetof(atomicLayout{}.n)]struct{}{}
+	_ [80]struct{} = [unsafe.Offsetof(atomicLayout{}.blocks)]struct{}{}
+	_ [84]struct{} = [unsafe.Offsetof(atomicLayout{}.tickets)]struct{}{}
+	_ [88]struct{} = [unsafe.Sizeof(atomicLayout{})]struct{}{}
 )
 
 //go:embed op_atomic_i32.cu
@@ -79,7 +81,7 @@ var atomicFamily = bind.Family{
 		{Name: "Tile", Dims: []bind.Dim{{Symbol: -1, Size: 5}, {Symbol: 1}}, Written: true},
 		{Name: "One", Dims: []bind.Dim{{Symbol: -1, Size: 6}}, Written: true},
 		{Name: "Old", Dims: []bind.Dim{{Symbol: 2}, {Symbol: -1, Size: 5}}, Written: true},
-		{Name: "Warp", Dims: []bind.Dim{{Symbol: 3}}, Written: true},
+		{Name: "Warp", Dims: []bind.Dim{{Symbol: 3}, {Symbol: -1, Size: 32}}, Written: true},
 	},
 	Configs: []bind.Config{
 		{
@@ -89,7 +91,7 @@ var atomicFamily = bind.Family{
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  64,
 				Shared:   80,
-				ArgBytes: 80,
+				ArgBytes: 88,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("op_atomic_i32")
 				},
@@ -107,7 +109,7 @@ var atomicFamily = bind.Family{
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  64,
 				Shared:   80,
-				ArgBytes: 80,
+				ArgBytes: 88,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("op_atomic_u32")
 				},
@@ -125,7 +127,7 @@ var atomicFamily = bind.Family{
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  64,
 				Shared:   80,
-				ArgBytes: 80,
+				ArgBytes: 88,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("op_atomic_i64")
 				},
@@ -167,6 +169,7 @@ func launchAtomic(s *device.Stream, p atomicParams) error {
 		x_stride0:    int64(p.X.Stride(0)),
 		tile_stride0: int64(p.Tile.Stride(0)),
 		old_stride0:  int64(p.Old.Stride(0)),
+		warp_stride0: int64(p.Warp.Stride(0)),
 		rows:         dims[0],
 		n:            dims[1],
 		blocks:       dims[2],

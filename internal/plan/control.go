@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/gotile/gotile/dtype"
@@ -75,6 +76,21 @@ func (l *lowering) keepGets(changes func(variable *ir.Value) bool) {
 	}
 }
 
+// enter begins a region. What it computes of values from outside, such as a broadcast that is stored, is declared in
+// its braces: leave forgets that, so that later users compute it again.
+func (l *lowering) enter(owner *ir.Value) (leave func()) {
+	tiles, scalars := maps.Clone(l.tiles), maps.Clone(l.scalars)
+	done := maps.Clone(l.done)
+	return func() {
+		l.tiles, l.scalars = tiles, scalars
+		for v := range l.done {
+			if !done[v] && v.ID < owner.ID {
+				delete(l.done, v)
+			}
+		}
+	}
+}
+
 func (l *lowering) loop(v *ir.Value) {
 	l.prepare(v)
 	body := v.Regions[0]
@@ -103,7 +119,9 @@ func (l *lowering) loop(v *ir.Value) {
 		}
 	}
 	gets := l.gets
+	leave := l.enter(v)
 	stmts := l.into(func() { l.region(body) })
+	leave()
 	l.gets = gets
 	l.cur = v
 	l.emit(thr.For{At: l.at(), Var: i, Lo: lo, Hi: hi, Step: step, Scope: v.Scope, Body: stmts})
@@ -125,7 +143,9 @@ func (l *lowering) conditional(v *ir.Value) {
 	var parts [2][]thr.Stmt
 	for i, r := range v.Regions {
 		if r != nil {
+			leave := l.enter(v)
 			parts[i] = l.into(func() { l.region(r) })
+			leave()
 		}
 		l.gets = gets
 	}
@@ -136,6 +156,7 @@ func (l *lowering) conditional(v *ir.Value) {
 func (l *lowering) while(v *ir.Value) {
 	l.prepare(v)
 	gets := l.gets
+	leave := l.enter(v)
 	var cond thr.Expr
 	head := l.into(func() {
 		l.region(v.Regions[0])
@@ -143,6 +164,7 @@ func (l *lowering) while(v *ir.Value) {
 	})
 	// What the head computed is in scope in the body only where the head's statements are: same braces.
 	body := l.into(func() { l.region(v.Regions[1]) })
+	leave()
 	l.gets = gets
 	l.cur = v
 	l.emit(thr.While{At: l.at(), Head: head, Cond: cond, Scope: v.Scope, Body: body})

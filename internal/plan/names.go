@@ -24,6 +24,9 @@ func newNamer(k *thr.Kernel) namer {
 	for _, w := range strings.Fields(reserved) {
 		n.used[w] = 1
 	}
+	for d := range loopNames { // they repeat, so nothing else may have them
+		n.used[loopName(d)] = 1
+	}
 	return n
 }
 
@@ -44,11 +47,13 @@ func (n *namer) fresh(name string) string {
 
 // loop is the name of an unrolled loop's variable: i, j, k by depth. These may repeat in a kernel.
 func (n *namer) loop() string {
-	name := string(rune('i' + n.depth%8))
-	n.used[name]++
 	n.depth++
-	return name
+	return loopName(n.depth - 1)
 }
+
+const loopNames = 8
+
+func loopName(depth int) string { return string(rune('i' + depth%loopNames)) }
 
 func (n *namer) endLoop() { n.depth-- }
 

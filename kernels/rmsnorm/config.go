@@ -23,6 +23,7 @@ type Config struct {
 	X, W dtype.Type // of x, y and their gradients; of w and dw
 	Cap  int        // most elements in a row
 	Per  int        // elements of a row that a thread holds
+	Min  int        // least threads of a block: short rows are served several at a time
 }
 
 // KernelName is the name of the compiled kernel.
@@ -36,15 +37,14 @@ func (c Config) KernelName() string {
 // capacities are the longest rows of the committed configs.
 var capacities = []int{512, 1024, 2048, 4096, 8192, 16384}
 
-
 // vec is the number of elements in 16 bytes.
 func (c Config) vec() int { return 16 / c.X.Size() }
 
 // across is how many threads share a row.
 func (c Config) across() int { return c.Cap / c.Per }
 
-// threads is the block's size: short rows are served several at a time.
-func (c Config) threads() int { return max(128, c.across()) }
+// threads is the block's size.
+func (c Config) threads() int { return max(c.Min, c.across()) }
 
 // rows is how many rows a block serves at a time.
 func (c Config) rows() int { return c.threads() / c.across() }
@@ -55,32 +55,39 @@ func (c Config) span(block tile.Block) tile.Span {
 }
 
 // configs are the committed configs of one pass: all types, capacities ascending, so that a launch finds the smallest
-// that serves. per says how many elements of a row a thread holds: enough for loads in flight, few enough for the
-// registers of as many threads as that takes.
-func configs(name string, per func(x, w dtype.Type) int) []Config {
+// that serves. fit fills in how a block works on rows; docs/performance.md says what was measured.
+func configs(name string, fit func(*Config)) []Config {
 	var out []Config
 	for _, t := range []struct{ x, w dtype.Type }{
 		{dtype.BF16, dtype.BF16}, {dtype.BF16, dtype.F32}, {dtype.F16, dtype.F16}, {dtype.F16, dtype.F32}, {dtype.F32, dtype.F32}} {
 		for _, n := range capacities {
-			out = append(out, Config{name, t.x, t.w, n, per(t.x, t.w)})
+			c := Config{Name: name, X: t.x, W: t.w, Cap: n}
+			fit(&c)
+			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// forwardPer is 64 bytes of a row.
-func forwardPer(x, w dtype.Type) int { return 64 / x.Size() }
+// fitForward gives a thread 64 bytes of a row: small blocks, which start and end independently of one another.
+func fitForward(c *Config) { c.Per, c.Min = 64/c.X.Size(), 128 }
 
-// backwardPer leaves room for two inputs, w, and the sums of dw in f32.
-func backwardPer(x, w dtype.Type) int {
-	if x.Is16() && w.Is16() {
-		return 32
+// fitBackward leaves registers for two inputs, w, and the sums of dw in f32. With 16-bit types a block of 512 threads
+// and several rows has fewer shares of dw to write; very short and very long rows do better with more elements a
+// thread.
+func fitBackward(c *Config) {
+	c.Per, c.Min = 16, 128
+	if c.X.Is16() && c.W.Is16() {
+		if c.Cap <= 1024 || c.Cap >= 16384 {
+			c.Per = 32
+		} else {
+			c.Min = 512
+		}
 	}
-	return 16
 }
 
-// backwardAddPer leaves room for a third input.
-func backwardAddPer(x, w dtype.Type) int { return 16 }
+// fitBackwardAdd leaves registers for a third input.
+func fitBackwardAdd(c *Config) { c.Per, c.Min = 16, 128 }
 
 // weights are the configs of the kernel that sums the partial gradients of w.
 func weights() []Config {
@@ -90,10 +97,10 @@ func weights() []Config {
 // Kernels lists the committed kernels.
 func Kernels() tile.Set {
 	return tile.Sets(
-		tile.Configs(buildForward, configs("rmsnorm_fwd", forwardPer)...),
-		tile.Configs(buildForwardAdd, configs("rmsnorm_add_fwd", forwardPer)...),
-		tile.Configs(buildBackward, configs("rmsnorm_bwd", backwardPer)...),
-		tile.Configs(buildBackwardAdd, configs("rmsnorm_add_bwd", backwardAddPer)...),
+		tile.Configs(buildForward, configs("rmsnorm_fwd", fitForward)...),
+		tile.Configs(buildForwardAdd, configs("rmsnorm_add_fwd", fitForward)...),
+		tile.Configs(buildBackward, configs("rmsnorm_bwd", fitBackward)...),
+		tile.Configs(buildBackwardAdd, configs("rmsnorm_add_bwd", fitBackwardAdd)...),
 		tile.Configs(buildWeight, weights()...),
 	)
 }

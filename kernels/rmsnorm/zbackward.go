@@ -209,8 +209,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c2048",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16400,
+				Threads:  512,
+				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c2048")
@@ -227,8 +227,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c4096",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  512,
+				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c4096")
@@ -245,8 +245,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c8192",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c8192,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c8192")
@@ -425,8 +425,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c2048",
 				Source:   cu_rmsnorm_bwd_f16_f16_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16400,
+				Threads:  512,
+				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c2048")
@@ -443,8 +443,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c4096",
 				Source:   cu_rmsnorm_bwd_f16_f16_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  512,
+				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c4096")
@@ -461,8 +461,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c8192",
 				Source:   cu_rmsnorm_bwd_f16_f16_c8192,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c8192")
@@ -717,10 +717,10 @@ func backwardWork(config int, p *backwardParams, dims []int32) int {
 	case 0, 12:
 		rows := dims[0]
 		return bind.Work(rows, 8)
-	case 1, 6, 13, 18, 24:
+	case 1, 2, 6, 13, 14, 18, 24:
 		rows := dims[0]
 		return bind.Work(rows, 4)
-	case 2, 7, 14, 19, 25:
+	case 3, 7, 15, 19, 25:
 		rows := dims[0]
 		return bind.Work(rows, 2)
 	}

@@ -14,21 +14,21 @@ func casts() map[sig]fn {
 		{F, B}: lift1(func(a float32) bool { return a != 0 }),
 
 		{I, F}: lift1(func(a int32) float32 { return float32(a) }),
-		{I, I}: lift1(func(a int32) int32 { return a }),
-		{I, U}: lift1(func(a int32) uint32 { return uint32(a) }),
+		{I, I}: lift1(func(a int32) int32 { return a }).renamed(),
+		{I, U}: lift1(func(a int32) uint32 { return uint32(a) }).renamed(),
 		{I, Q}: lift1(func(a int32) int64 { return int64(a) }),
 		{I, B}: lift1(func(a int32) bool { return a != 0 }),
 
 		{U, F}: lift1(func(a uint32) float32 { return float32(a) }),
-		{U, I}: lift1(func(a uint32) int32 { return int32(a) }),
-		{U, U}: lift1(func(a uint32) uint32 { return a }),
+		{U, I}: lift1(func(a uint32) int32 { return int32(a) }).renamed(),
+		{U, U}: lift1(func(a uint32) uint32 { return a }).renamed(),
 		{U, Q}: lift1(func(a uint32) int64 { return int64(a) }),
 		{U, B}: lift1(func(a uint32) bool { return a != 0 }),
 
 		{Q, F}: lift1(func(a int64) float32 { return float32(a) }),
 		{Q, I}: lift1(func(a int64) int32 { return int32(a) }),
 		{Q, U}: lift1(func(a int64) uint32 { return uint32(a) }),
-		{Q, Q}: lift1(func(a int64) int64 { return a }),
+		{Q, Q}: lift1(func(a int64) int64 { return a }).renamed(),
 		{Q, B}: lift1(func(a int64) bool { return a != 0 }),
 
 		{B, F}: lift1(func(a bool) float32 { return float32(put(a)) }),

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
 )
 
@@ -25,7 +24,7 @@ func (c *compiler) eval(e thr.Expr, dst *operand) operand {
 		if !ok {
 			c.fail("no %s of %s to %s", e.Op, e.T, e.R)
 		}
-		if renames(e) && len(e.Args) == 1 {
+		if f.rename && len(e.Args) == 1 {
 			return c.eval(e.Args[0], dst)
 		}
 		return c.apply(f, e.Args, dst)
@@ -36,11 +35,6 @@ func (c *compiler) eval(e thr.Expr, dst *operand) operand {
 	}
 	c.fail("expression %T", e)
 	panic("unreachable")
-}
-
-// renames reports whether an op leaves the bits alone, which takes no instruction, here or on a GPU.
-func renames(e thr.Apply) bool {
-	return e.Op == ir.Bitcast || e.Op == ir.Cast && e.T.IsInt() && e.R.IsInt() && e.T.Size() == e.R.Size()
 }
 
 // vec is eval into a register of lanes.
@@ -117,13 +111,15 @@ func (c *compiler) foldArgs(f fn, args []thr.Expr) (uint64, bool) {
 
 // pointerAdd moves a pointer by elements of a size.
 func pointerAdd(size uint64) fn {
-	return fn{2,
-		func(p, i, _ uint64) uint64 { return p + i*size },
-		func(d, p, i, _ *lanes) {
+	return fn{
+		arity:  2,
+		scalar: func(p, i, _ uint64) uint64 { return p + i*size },
+		vector: func(d, p, i, _ *lanes) {
 			for l := range d {
 				d[l] = p[l] + i[l]*size
 			}
-		}}
+		},
+	}
 }
 
 // varyingLocals finds the locals that may differ between the lanes of a warp: it starts from none and adds, until

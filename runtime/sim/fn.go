@@ -16,6 +16,7 @@ type fn struct {
 	arity  int
 	scalar func(a, b, c uint64) uint64
 	vector func(d, a, b, c *lanes)
+	rename bool // the result is the operand's bits, which takes no instruction, here or on a GPU
 }
 
 // sig is what an op table row is keyed by: the type of the operands and that of the result.
@@ -39,29 +40,33 @@ func put[T number](v T) (x uint64) {
 //
 //go:noinline
 func lift1[T, R number](f func(T) R) fn {
-	return fn{1,
-		func(a, _, _ uint64) uint64 { return put(f(get[T](a))) },
-		func(d, a, _, _ *lanes) {
+	return fn{
+		arity:  1,
+		scalar: func(a, _, _ uint64) uint64 { return put(f(get[T](a))) },
+		vector: func(d, a, _, _ *lanes) {
 			for l := range d {
 				d[l] = put(f(get[T](a[l])))
 			}
-		}}
+		},
+	}
 }
 
 //go:noinline
 func lift2[T, R number](f func(a, b T) R) fn {
-	return fn{2,
-		func(a, b, _ uint64) uint64 { return put(f(get[T](a), get[T](b))) },
-		func(d, a, b, _ *lanes) {
+	return fn{
+		arity:  2,
+		scalar: func(a, b, _ uint64) uint64 { return put(f(get[T](a), get[T](b))) },
+		vector: func(d, a, b, _ *lanes) {
 			for l := range d {
 				d[l] = put(f(get[T](a[l]), get[T](b[l])))
 			}
-		}}
+		},
+	}
 }
 
 //go:noinline
 func raw(arity int, f func(a, b, c uint64) uint64) fn {
-	return fn{arity, f, func(d, a, b, c *lanes) {
+	return fn{arity: arity, scalar: f, vector: func(d, a, b, c *lanes) {
 		for l := range d {
 			d[l] = f(a[l], b[l], c[l])
 		}
@@ -72,29 +77,39 @@ func raw(arity int, f func(a, b, c uint64) uint64) fn {
 //
 //go:noinline
 func floats1(f func(float32) float32) fn {
-	return fn{1,
-		func(a, _, _ uint64) uint64 { return fbits(f(float(a))) },
-		func(d, a, _, _ *lanes) {
+	return fn{
+		arity:  1,
+		scalar: func(a, _, _ uint64) uint64 { return fbits(f(float(a))) },
+		vector: func(d, a, _, _ *lanes) {
 			for l := range d {
 				d[l] = fbits(f(float(a[l])))
 			}
-		}}
+		},
+	}
 }
 
 //go:noinline
 func floats2(f func(a, b float32) float32) fn {
-	return fn{2,
-		func(a, b, _ uint64) uint64 { return fbits(f(float(a), float(b))) },
-		func(d, a, b, _ *lanes) {
+	return fn{
+		arity:  2,
+		scalar: func(a, b, _ uint64) uint64 { return fbits(f(float(a), float(b))) },
+		vector: func(d, a, b, _ *lanes) {
 			for l := range d {
 				d[l] = fbits(f(float(a[l]), float(b[l])))
 			}
-		}}
+		},
+	}
 }
 
 //go:noinline
 func floats3(f func(a, b, c float32) float32) fn {
 	return raw(3, func(a, b, c uint64) uint64 { return fbits(f(float(a), float(b), float(c))) })
+}
+
+// renamed marks a function as one that leaves the bits alone.
+func (f fn) renamed() fn {
+	f.rename = true
+	return f
 }
 
 // with gives an fn a loop of its own.

@@ -81,9 +81,9 @@ func TestSwappedOpTurnsItsCaseRed(t *testing.T) {
 // them apart), and conversions that move bits.
 func sameMeaning(op, other ir.Op, m [2]dtype.Type) bool {
 	moves := func(o ir.Op) bool {
-		return o == ir.Bitcast || o == ir.Cast && m[0].IsInt() && m[1].IsInt() && m[0].Size() == m[1].Size()
+		return o == ir.Bitcast || o == ir.Abs && m[0] == dtype.U32 || o == ir.Cast && m[0].IsInt() && m[1].IsInt() && m[0].Size() == m[1].Size()
 	}
-	return sim.Precise(op) == other || sim.Precise(other) == op || moves(op) && moves(other)
+	return sim.Precise(op) == other || sim.Precise(other) == op || moves(op) && moves(other) && m[0].IsInt()
 }
 
 // The same for the built-ins of thread IR.

@@ -162,7 +162,7 @@ func bitcasts() map[sig]fn {
 	for _, t := range registerTypes {
 		for _, r := range registerTypes {
 			if t.Size() == r.Size() && t != dtype.Bool {
-				m[sig{t, r}] = raw(1, func(a, _, _ uint64) uint64 { return a })
+				m[sig{t, r}] = raw(1, func(a, _, _ uint64) uint64 { return a }).renamed()
 			}
 		}
 	}
