@@ -58,10 +58,10 @@ func (a Reg[T]) Rsqrt() Reg[T] { return a.unary(ir.Rsqrt) }
 // Tanh is tanh a (f32: within 3 ulp). For floats.
 func (a Reg[T]) Tanh() Reg[T] { return a.unary(ir.Tanh) }
 
-// Sigmoid is 1/(1 + e^-a) (f32: within 4 ulp). For floats.
+// Sigmoid is 1/(1 + e^-a); 0 below -88.7, where e^-a overflows (f32: within 4 ulp). For floats.
 func (a Reg[T]) Sigmoid() Reg[T] { return a.unary(ir.Sigmoid) }
 
-// Silu is a/(1 + e^-a) (f32: within 5 ulp). For floats.
+// Silu is a/(1 + e^-a); -0 below -88.7, where e^-a overflows (f32: within 5 ulp). For floats.
 func (a Reg[T]) Silu() Reg[T] { return a.unary(ir.Silu) }
 
 // Softplus is max(a, 0) + log1p(e^-|a|) (f32: within 4 ulp). For floats.
@@ -73,10 +73,10 @@ func (a Reg[T]) ExpApprox() Reg[T] { return a.unary(ir.ExpApprox) }
 // Exp2Approx is 2^a by ex2.approx.ftz (f32: within 4 ulp). For floats.
 func (a Reg[T]) Exp2Approx() Reg[T] { return a.unary(ir.Exp2Approx) }
 
-// LogApprox is ln a by lg2.approx; near 1 the error is absolute (2^-21) (f32: within 64 ulp). For floats.
+// LogApprox is ln a by lg2.approx.ftz; near 1 the error is absolute (2^-21) (f32: within 64 ulp). For floats.
 func (a Reg[T]) LogApprox() Reg[T] { return a.unary(ir.LogApprox) }
 
-// Log2Approx is log2 a by lg2.approx; near 1 the error is absolute (2^-22) (f32: within 64 ulp). For floats.
+// Log2Approx is log2 a by lg2.approx.ftz; near 1 the error is absolute (2^-22) (f32: within 64 ulp). For floats.
 func (a Reg[T]) Log2Approx() Reg[T] { return a.unary(ir.Log2Approx) }
 
 // SqrtApprox is sqrt.approx.ftz (f32: within 4 ulp). For floats.

@@ -50,7 +50,11 @@ const cacheBytes = 3 * 60 << 20
 // measure times both passes on bf16.
 func (s shape) measure(ctx context.Context, d *device.Device, plan bench.Plan) ([]bench.Case, error) {
 	tensor := s.rows * s.n * dtype.BF16.Size()
-	groups := make([]*group, 1+cacheBytes/(2*tensor))
+	count := 1
+	if d.Kind() == device.CUDA {
+		count += cacheBytes / (2 * tensor)
+	}
+	groups := make([]*group, count)
 	var open []device.Tensor
 	defer func() {
 		for _, t := range open {
@@ -122,7 +126,7 @@ func (s shape) group(ctx context.Context, d *device.Device, open *[]device.Tenso
 		}
 	}
 	// One stretch of numbers, repeated: making a billion on the host would take longer than the measurement.
-	stretch := tiletest.Uniform(dtype.BF16, 1, 1<<20)
+	stretch := tiletest.Uniform(dtype.BF16, 1, min(1<<20, s.rows*s.n))
 	for _, t := range []device.Tensor{g.in.X, g.saved.DY, g.in.W} {
 		if err := fill(st, t, stretch); err != nil {
 			return nil, err

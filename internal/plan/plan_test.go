@@ -312,3 +312,18 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+// What a branch computes of an outer value is declared in its braces and computed again after them. (Random programs
+// found a store after the branch that read the branch's registers.)
+func TestStoredBroadcastEndsWithItsBranch(t *testing.T) {
+	k := define(t, "k", func(k *tile.Builder, a rowArgs) {
+		block := k.Block()
+		span := block.Striped2(8, 64, 1, 32)
+		x := tile.Expand(tile.Load(block, a.S, span.Axis(0)), span, 1)
+		tile.If(block, a.X.Dim(0).GtInt(4), func() { tile.Store(block, a.Y, x) })
+		tile.Store(block, a.Y.At(8), x)
+	})
+	if err := thr.Verify(lower(t, k)); err != nil {
+		t.Error(err)
+	}
+}
