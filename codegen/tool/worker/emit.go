@@ -70,7 +70,7 @@ func print(name string, k *tile.Kernel) ([]*source, error) {
 	for _, t := range claims(k.IR()) {
 		low, err := k.Lower(t)
 		if err != nil {
-			return nil, fmt.Errorf("kernel %s for %s: %w", name, t, err)
+			return nil, err // says which kernel, for which target
 		}
 		i := slices.IndexFunc(out, func(s *source) bool { return s.Kernel.Lowering == low.Lowering })
 		if i < 0 {
