@@ -28,7 +28,7 @@ type Results struct {
 
 // Case is one operation on one shape.
 type Case struct {
-	Name  string         `json:"name"` // rmsnorm/fwd/32768x4096/bf16
+	Name  string         `json:"name"`  // rmsnorm/fwd/32768x4096/bf16
 	Bytes int            `json:"bytes"` // the fewest that the operation moves
 	FLOPs int            `json:"flops"`
 	Arms  map[string]Arm `json:"arms"`

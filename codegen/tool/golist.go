@@ -44,8 +44,19 @@ type goCommand struct {
 // bootTag is set where generated names must not be needed.
 const bootTag = "gotilegen"
 
+// defaultPatterns is the package of the current directory, or everything below where it has none.
+func defaultPatterns() []string {
+	if files, err := filepath.Glob("*.go"); err == nil && len(files) == 0 {
+		return []string{"./..."}
+	}
+	return []string{"."}
+}
+
 // list finds the packages, with generated Go hidden, so that a broken z-file is no obstacle.
 func (g *goCommand) list(ctx context.Context, patterns []string, c *worker.Command) ([]*pkg, error) {
+	if len(patterns) == 0 {
+		patterns = defaultPatterns()
+	}
 	all, err := g.goList(ctx, "", patterns)
 	if err != nil {
 		return nil, err

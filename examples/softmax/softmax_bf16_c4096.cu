@@ -126,14 +126,14 @@ extern "C" __global__ void __launch_bounds__(256) softmax_bf16_c4096(const __gri
     max_of = fmaxf(max_of, __shfl_xor_sync(0xffffffffu, max_of, 4));
     max_of = fmaxf(max_of, __shfl_xor_sync(0xffffffffu, max_of, 2));
     max_of = fmaxf(max_of, __shfl_xor_sync(0xffffffffu, max_of, 1));
-    float exp3[16];
+    float exp_of[16];
     float sum = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      exp3[i * 2] = expf(bf16_lo(x[i]) - max_of);
-      exp3[i * 2 + 1] = expf(bf16_hi(x[i]) - max_of);
-      sum += col0 + ((i & 3) * 2 + (i >> 2) * 2048) < a.n ? exp3[i * 2] : 0.0f;
-      sum += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 2048) < a.n ? exp3[i * 2 + 1] : 0.0f;
+      exp_of[i * 2] = expf(bf16_lo(x[i]) - max_of);
+      exp_of[i * 2 + 1] = expf(bf16_hi(x[i]) - max_of);
+      sum += col0 + ((i & 3) * 2 + (i >> 2) * 2048) < a.n ? exp_of[i * 2] : 0.0f;
+      sum += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 2048) < a.n ? exp_of[i * 2 + 1] : 0.0f;
     }
 
     // sum: over the lanes of a warp
@@ -153,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(256) softmax_bf16_c4096(const __gri
     u32 y[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y[i] = bf16_pair(exp3[i * 2] / sum, exp3[i * 2 + 1] / sum);
+      y[i] = bf16_pair(exp_of[i * 2] / sum, exp_of[i * 2 + 1] / sum);
     }
     bf16* y_at = a.y + (i64)row * a.y_stride0;
 

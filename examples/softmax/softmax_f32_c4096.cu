@@ -106,12 +106,12 @@ extern "C" __global__ void __launch_bounds__(256) softmax_f32_c4096(const __grid
     max_of = fmaxf(max_of, __shfl_xor_sync(0xffffffffu, max_of, 4));
     max_of = fmaxf(max_of, __shfl_xor_sync(0xffffffffu, max_of, 2));
     max_of = fmaxf(max_of, __shfl_xor_sync(0xffffffffu, max_of, 1));
-    float exp3[16];
+    float exp_of[16];
     float sum = 0.0f;
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      exp3[i] = expf(x[i] - max_of);
-      sum += col0 + ((i & 3) + (i >> 2) * 1024) < a.n ? exp3[i] : 0.0f;
+      exp_of[i] = expf(x[i] - max_of);
+      sum += col0 + ((i & 3) + (i >> 2) * 1024) < a.n ? exp_of[i] : 0.0f;
     }
 
     // sum: over the lanes of a warp
@@ -131,7 +131,7 @@ extern "C" __global__ void __launch_bounds__(256) softmax_f32_c4096(const __grid
     float y[16];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      y[i] = exp3[i] / sum;
+      y[i] = exp_of[i] / sum;
     }
     float* y_at = a.y + (i64)row * a.y_stride0;
 

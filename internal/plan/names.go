@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gotile/gotile/internal/ir"
@@ -14,14 +15,15 @@ type namer struct {
 	depth int
 }
 
-const reserved = `a auto bool break case char const continue default do double else enum extern float for goto if inline int long
+// reserved are the words of C and the prelude's functions.
+var reserved = strings.Fields(`a auto bool break case char const continue default do double else enum extern float for goto if inline int long
 	register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while smem lane warp tid
 	u8 u16 u32 u64 i64 bf16 f16 abs min max exp exp2 log log2 sqrt rsqrt tanh fma pow round floor ceil this new delete class
-	template operator private public protected and or not xor true false asm half signbit div index`
+	template operator private public protected and or not xor true false asm half signbit div index`)
 
 func newNamer(k *thr.Kernel) namer {
 	n := namer{used: map[string]int{}}
-	for _, w := range strings.Fields(reserved) {
+	for _, w := range reserved {
 		n.used[w] = 1
 	}
 	for d := range loopNames { // they repeat, so nothing else may have them
@@ -96,6 +98,9 @@ func (l *lowering) hint(v *ir.Value, depth int) string {
 	}
 	switch ir.Table[v.Op].Class {
 	case ir.Elementwise, ir.Reduction:
+		if slices.Contains(reserved, v.Op.String()) {
+			return v.Op.String() + "_of" // exp is a function: exp_of
+		}
 		return v.Op.String()
 	}
 	return ""

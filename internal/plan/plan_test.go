@@ -327,3 +327,50 @@ func TestStoredBroadcastEndsWithItsBranch(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+type inPlaceArgs struct {
+	X tile.Global[tile.F32] `tile:"rows,256"`
+}
+
+// A kernel that writes an argument and reads it back is ordered where other threads' elements are meant, and only
+// there.
+func TestGlobalBarriers(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		want int
+		body func(k *tile.Builder, a inPlaceArgs)
+	}{
+		{"own elements", 0, func(k *tile.Builder, a inPlaceArgs) {
+			span := k.Block().Striped(256, 4)
+			x := tile.Load(k, a.X.At(0), span)
+			tile.Store(k, a.X.At(0), x.Add(x))
+			tile.Store(k, a.X.At(0), tile.Load(k, a.X.At(0), span).Neg())
+		}},
+		{"other threads' elements", 1, func(k *tile.Builder, a inPlaceArgs) {
+			tile.Store(k, a.X.At(0), tile.Load(k, a.X.At(0), k.Block().Striped(256, 4)).Neg())
+			tile.Store(k, a.X.At(0), tile.Load(k, a.X.At(0), k.Block().Striped(256, 2)).Abs())
+		}},
+		{"the leader's value", 2, func(k *tile.Builder, a inPlaceArgs) {
+			tile.Store(k, a.X.At(0, 0), tile.F32(3))
+			tile.Store(k, a.X.At(1), tile.Full(k, k.Block().Striped(256, 4), tile.LoadScalar(k, a.X.At(0, 0))))
+		}},
+		{"rows in a loop", 2, func(k *tile.Builder, a inPlaceArgs) {
+			span := k.Block().Striped(256, 4)
+			for row := range tile.Range(k, 0, a.X.Dim(0).SubInt(1), 1) {
+				tile.Store(k, a.X.Row(row.AddInt(1)), tile.Load(k, a.X.Row(row), span))
+			}
+		}},
+	} {
+		k, err := tile.Define("in_place", c.body, tile.Threads(64))
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		low, err := k.Lower("sm_90a")
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if got := strings.Count(thr.Print(low), "block_sync()"); got != c.want {
+			t.Errorf("%s: %d barriers, want %d:\n%s", c.name, got, c.want, thr.Print(low))
+		}
+	}
+}

@@ -1,28 +1,32 @@
 package plan
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
 )
 
-// synchronise inserts barriers between accesses to shared memory that would race: a read after a write, a write after
-// a read, a write after another op's write. Around a loop's back edge the end of the body meets its beginning.
-// Conflicts within one scope are ordered with that scope's barrier; a conflict between scopes is an error, since only
-// the author knows who should wait for whom.
+// synchronise inserts barriers between accesses that would race: a read after a write, a write after a read, a write
+// after another op's write, of shared memory and of global arguments that the kernel both reads and writes. Around a
+// loop's back edge the end of the body meets its beginning. Conflicts within one scope are ordered with that scope's
+// barrier; a conflict between scopes is an error, since only the author knows who should wait for whom. Other blocks,
+// and arguments that share memory, are the author's business.
 func synchronise(s *state) error {
-	y := &syncer{}
+	y := &syncer{global: globalUses(s.k)}
 	s.out.Body, _ = y.block(s.out.Body, hazards{}, 0)
 	return y.err
 }
 
 // touch is an access to a buffer since the last barrier.
 type touch struct {
-	buf   *thr.SharedBuf
-	op    int // tile op
-	lap   int // how many back edges ago: an op's stores conflict with those of its last iteration
+	mem   any    // *thr.SharedBuf or *ir.Arg
+	where string // of an argument: who touches which elements; the same: each thread its own ones
+	op    int    // tile op
+	lap   int    // how many back edges ago: an op's stores conflict with those of its last iteration
 	write bool
 	scope ir.Scope
 }
@@ -31,7 +35,8 @@ type touch struct {
 type hazards map[touch]ir.Pos
 
 type syncer struct {
-	warpFlow int // depth of control flow on which only a warp agrees
+	global   map[int]touch // by tile op: loads and stores of arguments that are read and written
+	warpFlow int           // depth of control flow on which only a warp agrees
 	err      error
 }
 
@@ -47,14 +52,10 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 	for _, s := range body {
 		switch s := s.(type) {
 		case thr.Load:
-			if s.Space == thr.Shared {
-				out = y.access(out, h, s.At, touch{s.Buf, s.Op, lap, false, scopeOf(s.Scope)})
-			}
+			out = y.access(out, h, s.At, y.touch(s.Space, s.Buf, s.Scope, s.Op, lap, false))
 			out = append(out, s)
 		case thr.Store:
-			if s.Space == thr.Shared {
-				out = y.access(out, h, s.At, touch{s.Buf, s.Op, lap, true, scopeOf(s.Scope)})
-			}
+			out = y.access(out, h, s.At, y.touch(s.Space, s.Buf, s.Scope, s.Op, lap, true))
 			out = append(out, s)
 		case thr.Do:
 			switch s.Fn {
@@ -66,11 +67,18 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 			out = append(out, s)
 		case thr.If:
 			y.enter(s.Scope)
-			var a, b hazards
-			s.Then, a = y.block(s.Then, h, lap)
-			s.Else, b = y.block(s.Else, h, lap)
+			branches := func(h hazards) (then, els []thr.Stmt, after hazards) {
+				then, a := y.block(s.Then, h, lap)
+				els, b := y.block(s.Else, h, lap)
+				return then, els, join(a, b)
+			}
+			then, els, after := branches(h)
+			if i := inserted(s.Then, then); i >= 0 && inserted(s.Else, els) >= 0 { // one for both, before
+				out = append(out, then[i])
+				then, els, after = branches(h.past(then[i]))
+			}
 			y.leave(s.Scope)
-			h = join(a, b)
+			s.Then, s.Else, h = then, els, after
 			out = append(out, s)
 		case thr.For:
 			y.enter(s.Scope)
@@ -106,19 +114,29 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 // unrolled puts a barrier that a loop of one op needs before the loop, where it is executed once.
 func (y *syncer) unrolled(out, body []thr.Stmt, h hazards, lap int) ([]thr.Stmt, []thr.Stmt, hazards) {
 	inside, after := y.block(body, h, lap)
-	i := slices.IndexFunc(inside, isBarrier)
-	if i < 0 || slices.ContainsFunc(body, isBarrier) {
-		return out, inside, after
+	if i := inserted(body, inside); i >= 0 {
+		out = append(out, inside[i])
+		inside, after = y.block(body, h.past(inside[i]), lap)
 	}
-	out = append(out, inside[i])
-	if inside[i].(thr.Do).Fn == thr.BlockSync {
-		h = hazards{}
-	} else {
-		h = maps.Clone(h)
-		h.clearWarp()
-	}
-	inside, after = y.block(body, h, lap)
 	return out, inside, after
+}
+
+// inserted finds the first barrier of a block that had none.
+func inserted(before, after []thr.Stmt) int {
+	if slices.ContainsFunc(before, isBarrier) {
+		return -1
+	}
+	return slices.IndexFunc(after, isBarrier)
+}
+
+// past is what is left of the hazards after a barrier.
+func (h hazards) past(barrier thr.Stmt) hazards {
+	if barrier.(thr.Do).Fn == thr.BlockSync {
+		return hazards{}
+	}
+	h = maps.Clone(h)
+	h.clearWarp()
+	return h
 }
 
 func isBarrier(s thr.Stmt) bool {
@@ -145,13 +163,16 @@ func (y *syncer) loop(body []thr.Stmt, before hazards, lap int) ([]thr.Stmt, haz
 
 // access puts a barrier before an access where one is needed, and notes the access.
 func (y *syncer) access(out []thr.Stmt, h hazards, at thr.At, t touch) []thr.Stmt {
+	if t.mem == nil {
+		return out
+	}
 	for o, pos := range h {
-		if o.buf != t.buf || !o.write && !t.write || o.write && t.write && o.op == t.op && o.lap == t.lap {
+		if o.mem != t.mem || !o.write && !t.write || o.lap == t.lap && (o.write && t.write && o.op == t.op || t.where != "" && o.where == t.where) {
 			continue
 		}
 		if o.scope != t.scope {
 			if y.err == nil {
-				y.err = positioned(at.Pos, "%s is used at %s scope here and at %s scope at %s; put a block.Sync() between the two", t.buf.Name, t.scope, o.scope, pos)
+				y.err = positioned(at.Pos, "%s is used at %s scope here and at %s scope at %s; put a block.Sync() between the two", t.name(), t.scope, o.scope, pos)
 			}
 			return out
 		}
@@ -160,7 +181,7 @@ func (y *syncer) access(out []thr.Stmt, h hazards, at thr.At, t touch) []thr.Stm
 			h.clearWarp()
 		} else {
 			if y.warpFlow > 0 && y.err == nil {
-				y.err = positioned(at.Pos, "%s needs a barrier of the block here, inside control flow on which only a warp agrees; use a loop or condition at block scope", t.buf.Name)
+				y.err = positioned(at.Pos, "%s needs a barrier of the block here, inside control flow on which only a warp agrees; use a loop or condition at block scope", t.name())
 			}
 			out = append(out, thr.Do{At: at, Fn: thr.BlockSync})
 			clear(h)
@@ -171,15 +192,67 @@ func (y *syncer) access(out []thr.Stmt, h hazards, at thr.At, t touch) []thr.Stm
 	return out
 }
 
-func (h hazards) clearWarp() {
-	maps.DeleteFunc(h, func(t touch, _ ir.Pos) bool { return t.scope == ir.ScopeWarp })
+// touch describes an access; the zero touch is one that cannot race.
+func (y *syncer) touch(space thr.Space, buf *thr.SharedBuf, scope ir.Scope, op, lap int, write bool) touch {
+	t := touch{mem: buf}
+	if space == thr.Global {
+		t = y.global[op]
+	}
+	if t.mem == nil {
+		return touch{}
+	}
+	t.op, t.lap, t.write, t.scope = op, lap, write, scope
+	if scope == ir.NoScope {
+		t.scope = ir.ScopeBlock
+	}
+	return t
 }
 
-func scopeOf(s ir.Scope) ir.Scope {
-	if s == ir.NoScope {
-		return ir.ScopeBlock
+func (t touch) name() string {
+	if b, ok := t.mem.(*thr.SharedBuf); ok {
+		return b.Name
 	}
-	return s
+	return t.mem.(*ir.Arg).Field
+}
+
+// globalUses finds the accesses to arguments that a kernel both loads and stores. Two that have the same distribution
+// and the same offsets touch the same elements in each thread, and need no barrier.
+func globalUses(k *ir.Kernel) map[int]touch {
+	f := newFlow(k)
+	uses := map[int]touch{}
+	eachOp(k.Body, func(v *ir.Value) {
+		if v.Op != ir.Load && v.Op != ir.Store {
+			return
+		}
+		a := v.Attr.(*ir.Access).Arg
+		if a == nil || !a.Read || !a.Written {
+			return
+		}
+		offsets, who := v.Args, "all threads"
+		if v.Op == ir.Store {
+			offsets, who = v.Args[1:], "the leader"
+		}
+		if s := v.Type.Span; s != nil {
+			who = s.Dist.String()
+			if v.Op == ir.Store && strings.Contains(who, ":0") { // one of the threads that hold copies
+				who += " first"
+			}
+		}
+		for _, o := range offsets {
+			o = f.canonical(o)
+			if o.Op == ir.Const {
+				who += fmt.Sprint(" ", o.Attr)
+			} else {
+				who += fmt.Sprintf(" %p", o)
+			}
+		}
+		uses[v.ID] = touch{mem: a, where: who}
+	})
+	return uses
+}
+
+func (h hazards) clearWarp() {
+	maps.DeleteFunc(h, func(t touch, _ ir.Pos) bool { return t.scope == ir.ScopeWarp })
 }
 
 func (y *syncer) enter(s ir.Scope) {

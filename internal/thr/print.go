@@ -16,7 +16,11 @@ func Print(k *Kernel) string {
 		p.line("arg %s %s at %d", a.Name, a.Type, a.Offset)
 	}
 	for _, b := range k.Shared {
-		p.line("shared %s %d bytes at %d: %s", b.Name, b.Bytes, b.Offset, b.Note)
+		at := "?" // until the last pass
+		if k.SharedBytes > 0 {
+			at = fmt.Sprint(b.Offset)
+		}
+		p.line("shared %s %d bytes at %s: %s", b.Name, b.Bytes, at, b.Note)
 	}
 	p.stmts(k.Body)
 	return p.b.String()

@@ -225,11 +225,11 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_bf16_bf16_c512
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     float n_f32 = (float)a.n;
-    float div2 = sum * rstd * rstd / n_f32;
+    float div_of = sum * rstd * rstd / n_f32;
     u32 dx[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      dx[i] = bf16_pair(fmaf(fmaf(bf16_lo(dy[i]), bf16_lo(w[i]), -(bf16_lo(s[i]) * div2)), rstd, bf16_lo(ds[i])), fmaf(fmaf(bf16_hi(dy[i]), bf16_hi(w[i]), -(bf16_hi(s[i]) * div2)), rstd, bf16_hi(ds[i])));
+      dx[i] = bf16_pair(fmaf(fmaf(bf16_lo(dy[i]), bf16_lo(w[i]), -(bf16_lo(s[i]) * div_of)), rstd, bf16_lo(ds[i])), fmaf(fmaf(bf16_hi(dy[i]), bf16_hi(w[i]), -(bf16_hi(s[i]) * div_of)), rstd, bf16_hi(ds[i])));
     }
     bf16* dx_at = a.dx + (i64)row * a.dx_stride0;
 

@@ -229,11 +229,11 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_f16_f16_c4096(
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     float n_f32 = (float)a.n;
-    float div2 = sum * rstd * rstd / n_f32;
+    float div_of = sum * rstd * rstd / n_f32;
     u32 dx[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      dx[i] = f16_pair(fmaf(fmaf(f16_lo(dy[i]), f16_lo(w[i]), -(f16_lo(s[i]) * div2)), rstd, f16_lo(ds[i])), fmaf(fmaf(f16_hi(dy[i]), f16_hi(w[i]), -(f16_hi(s[i]) * div2)), rstd, f16_hi(ds[i])));
+      dx[i] = f16_pair(fmaf(fmaf(f16_lo(dy[i]), f16_lo(w[i]), -(f16_lo(s[i]) * div_of)), rstd, f16_lo(ds[i])), fmaf(fmaf(f16_hi(dy[i]), f16_hi(w[i]), -(f16_hi(s[i]) * div_of)), rstd, f16_hi(ds[i])));
     }
     f16* dx_at = a.dx + (i64)row * a.dx_stride0;
 

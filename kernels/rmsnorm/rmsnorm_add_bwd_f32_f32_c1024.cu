@@ -207,11 +207,11 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_f32_f32_c1024(
       sum += part;
     }
     float n_f32 = (float)a.n;
-    float div2 = sum * rstd * rstd / n_f32;
+    float div_of = sum * rstd * rstd / n_f32;
     float dx[16];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      dx[i] = fmaf(fmaf(-s[i], div2, mul[i]), rstd, ds[i]);
+      dx[i] = fmaf(fmaf(-s[i], div_of, mul[i]), rstd, ds[i]);
     }
     float* dx_at = a.dx + (i64)row * a.dx_stride0;
 

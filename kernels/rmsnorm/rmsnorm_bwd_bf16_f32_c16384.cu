@@ -219,11 +219,11 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_bwd_bf16_f32_c16384(c
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     float n_f32 = (float)a.n;
-    float div2 = sum * rstd * rstd / n_f32;
+    float div_of = sum * rstd * rstd / n_f32;
     u32 dx[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      dx[i] = bf16_pair(fmaf(-bf16_lo(x[i]), div2, mul[i * 2]) * rstd, fmaf(-bf16_hi(x[i]), div2, mul[i * 2 + 1]) * rstd);
+      dx[i] = bf16_pair(fmaf(-bf16_lo(x[i]), div_of, mul[i * 2]) * rstd, fmaf(-bf16_hi(x[i]), div_of, mul[i * 2 + 1]) * rstd);
     }
     bf16* dx_at = a.dx + (i64)row * a.dx_stride0;
 

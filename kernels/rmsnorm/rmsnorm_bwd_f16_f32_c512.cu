@@ -207,11 +207,11 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_f16_f32_c512(const
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     float n_f32 = (float)a.n;
-    float div2 = sum * rstd * rstd / n_f32;
+    float div_of = sum * rstd * rstd / n_f32;
     u32 dx[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      dx[i] = f16_pair(fmaf(-f16_lo(x[i]), div2, mul[i * 2]) * rstd, fmaf(-f16_hi(x[i]), div2, mul[i * 2 + 1]) * rstd);
+      dx[i] = f16_pair(fmaf(-f16_lo(x[i]), div_of, mul[i * 2]) * rstd, fmaf(-f16_hi(x[i]), div_of, mul[i * 2 + 1]) * rstd);
     }
     f16* dx_at = a.dx + (i64)row * a.dx_stride0;
 

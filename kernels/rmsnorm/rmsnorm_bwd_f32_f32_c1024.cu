@@ -185,11 +185,11 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_f32_f32_c1024(cons
       sum += part;
     }
     float n_f32 = (float)a.n;
-    float div2 = sum * rstd * rstd / n_f32;
+    float div_of = sum * rstd * rstd / n_f32;
     float dx[16];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      dx[i] = fmaf(-x[i], div2, mul[i]) * rstd;
+      dx[i] = fmaf(-x[i], div_of, mul[i]) * rstd;
     }
     float* dx_at = a.dx + (i64)row * a.dx_stride0;
 

@@ -179,11 +179,11 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f32_f32_c4096(cons
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     float n_f32 = (float)a.n;
-    float div2 = sum * rstd * rstd / n_f32;
+    float div_of = sum * rstd * rstd / n_f32;
     float dx[16];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      dx[i] = fmaf(-x[i], div2, mul[i]) * rstd;
+      dx[i] = fmaf(-x[i], div_of, mul[i]) * rstd;
     }
     float* dx_at = a.dx + (i64)row * a.dx_stride0;
 

@@ -40,7 +40,8 @@ Example:
 type compilation struct {
 	source *source
 	target *target.Target
-	text   string // the committed text
+	text   string       // the committed text
+	same   *compilation // an earlier one of the same text for the same architecture: a proxy's
 	result *nvrtc.Result
 	err    error
 }
@@ -87,6 +88,8 @@ func (j *job) compilations(names []string) ([]*compilation, error) {
 		return nil, err
 	}
 	var rows []*compilation
+	type job struct{ text, arch string }
+	first := map[job]*compilation{}
 	for _, s := range slices.Concat(families...) {
 		text, err := os.ReadFile(filepath.Join(j.Dir, s.File))
 		if err != nil {
@@ -100,7 +103,13 @@ func (j *job) compilations(names []string) ([]*compilation, error) {
 			if err != nil {
 				return nil, err
 			}
-			rows = append(rows, &compilation{source: s, target: t, text: string(text)})
+			c := &compilation{source: s, target: t, text: string(text)}
+			if key := (job{c.text, t.Arch}); first[key] == nil {
+				first[key] = c
+			} else {
+				c.same = first[key]
+			}
+			rows = append(rows, c)
 		}
 	}
 	if len(rows) == 0 {
@@ -112,6 +121,12 @@ func (j *job) compilations(names []string) ([]*compilation, error) {
 // compileAll compiles the rows on all cores; runs that take long say how far they are.
 func (j *job) compileAll(ctx context.Context, lib *nvrtc.Library, rows []*compilation) {
 	queue, done := make(chan *compilation), make(chan struct{}, len(rows))
+	total := 0
+	for _, c := range rows {
+		if c.same == nil {
+			total++
+		}
+	}
 	var workers sync.WaitGroup
 	for range min(len(rows), runtime.NumCPU()) {
 		workers.Go(func() {
@@ -124,6 +139,9 @@ func (j *job) compileAll(ctx context.Context, lib *nvrtc.Library, rows []*compil
 	go func() {
 		defer close(queue)
 		for _, c := range rows {
+			if c.same != nil {
+				continue
+			}
 			select {
 			case queue <- c:
 			case <-ctx.Done():
@@ -138,9 +156,14 @@ func (j *job) compileAll(ctx context.Context, lib *nvrtc.Library, rows []*compil
 	for {
 		select {
 		case <-finished:
+			for _, c := range rows {
+				if c.same != nil {
+					c.result, c.err = c.same.result, c.same.err
+				}
+			}
 			return
 		case <-tick.C:
-			fmt.Fprintf(j.stderr, "compiled %d of %d\n", len(done), len(rows))
+			fmt.Fprintf(j.stderr, "compiled %d of %d\n", len(done), total)
 		}
 	}
 }

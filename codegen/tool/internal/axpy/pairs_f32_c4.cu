@@ -57,23 +57,23 @@ extern "C" __global__ void __launch_bounds__(32) pairs_f32_c4(const __grid_const
   for (int it = (int)blockIdx.x; it < (int)((u32)a.func - (u32)a.first + 1u) / 2; it += (int)gridDim.x) {
     int add = (int)((u32)a.first + (u32)(it * 2));
     int func_left = a.func - 1;
-    int min2 = min(add, func_left);
-    const float* type_at = a.type + (i64)min2 * a.type_stride0;
+    int min_of = min(add, func_left);
+    const float* type_at = a.type + (i64)min_of * a.type_stride0;
 
     // load type
     float type = load_f32_if(type_at + (i64)col0 * a.type_stride1, col0 < 4);
     float y = fmaf(type, half__f32, count_f32);
-    float* y_at = a.y + (i64)min2 * a.y_stride0;
+    float* y_at = a.y + (i64)min_of * a.y_stride0;
 
     // store y
     store_f32_if(y_at + (i64)col0, y, col0 < 4);
-    int min3 = min((int)((u32)add + 1u), func_left);
-    const float* type_at2 = a.type + (i64)min3 * a.type_stride0;
+    int min_of2 = min((int)((u32)add + 1u), func_left);
+    const float* type_at2 = a.type + (i64)min_of2 * a.type_stride0;
 
     // load type
     float type2 = load_f32_if(type_at2 + (i64)col0 * a.type_stride1, col0 < 4);
     float y2 = fmaf(type2, half__f32, count_f32);
-    float* y_at2 = a.y + (i64)min3 * a.y_stride0;
+    float* y_at2 = a.y + (i64)min_of2 * a.y_stride0;
 
     // store y
     store_f32_if(y_at2 + (i64)col0, y2, col0 < 4);
