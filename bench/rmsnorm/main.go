@@ -1,3 +1,5 @@
+//go:build !gotilegen
+
 // Command rmsnorm times RMSNorm, forward and backward, beside plain copies of as many tensors.
 //
 //	go run ./bench/rmsnorm -shapes 32768x4096 -out bench/results
