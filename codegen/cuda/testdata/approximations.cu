@@ -33,10 +33,10 @@ extern "C" __global__ void __launch_bounds__(256) approximations(const __grid_co
   // 2^a by ex2.approx.ftz
   store_f32(a.z + 26, exp2_approx(u));
 
-  // ln a by lg2.approx; near 1 the error is absolute (2^-21)
+  // ln a by lg2.approx.ftz; near 1 the error is absolute (2^-21)
   store_f32(a.z + 27, log_approx(u));
 
-  // log2 a by lg2.approx; near 1 the error is absolute (2^-22)
+  // log2 a by lg2.approx.ftz; near 1 the error is absolute (2^-22)
   store_f32(a.z + 28, log2_approx(u));
 
   // sqrt.approx.ftz

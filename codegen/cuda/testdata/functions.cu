@@ -48,10 +48,10 @@ extern "C" __global__ void __launch_bounds__(256) functions(const __grid_constan
   // tanh a
   store_f32(a.z + 21, tanhf(u));
 
-  // 1/(1 + e^-a)
+  // 1/(1 + e^-a); 0 below -88.7, where e^-a overflows
   store_f32(a.z + 22, sigmoid(u));
 
-  // a/(1 + e^-a)
+  // a/(1 + e^-a); -0 below -88.7, where e^-a overflows
   store_f32(a.z + 23, silu(u));
 
   // max(a, 0) + log1p(e^-|a|)
