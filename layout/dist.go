@@ -33,7 +33,8 @@ func Striped(threads, n, vec int) *Dist {
 }
 
 // Striped2 spreads a rows x cols tile over threads: across threads share a row, vec consecutive elements each, and
-// threads/across rows are served at once. across divides threads.
+// threads/across rows are served at once. across divides threads. The order of the arguments is the threads' shape, then
+// the tile's, then vec; tile.Block.Striped2, which knows its threads, takes rows, cols, vec, across.
 func Striped2(threads, across, rows, cols, vec int) *Dist {
 	down := threads / across
 	return &Dist{Shape: []int{rows, cols}, Thread: []Mode{{across, 1, vec}, {down, 0, 1}},

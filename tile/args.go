@@ -14,6 +14,7 @@ import (
 // port is a field of an Args struct.
 type port interface {
 	bind(b *ir.Builder, a *ir.Arg)
+	poison(b *ir.Builder) // for a field with a mistake: what the body does with it is no mistake of its own
 	scalar() bool
 }
 
@@ -22,8 +23,10 @@ func (s *Scalar[T]) bind(b *ir.Builder, a *ir.Arg) {
 	a.DT = dtypeOf[T]()
 	s.b, s.v = b, b.Param(a)
 }
-func (g *Global[T]) scalar() bool { return false }
-func (s *Scalar[T]) scalar() bool { return true }
+func (g *Global[T]) poison(b *ir.Builder) { g.b = b }
+func (s *Scalar[T]) poison(b *ir.Builder) { s.b = b }
+func (g *Global[T]) scalar() bool         { return false }
+func (s *Scalar[T]) scalar() bool         { return true }
 
 // bindArgs gives the fields of the Args struct at v their arguments. Mistakes are noted at the caller of Define.
 func bindArgs(b *ir.Builder, v reflect.Value) {
@@ -38,11 +41,13 @@ func bindArgs(b *ir.Builder, v reflect.Value) {
 		f := t.Field(i)
 		if !f.IsExported() {
 			b.Reject(ErrPort, "field %s of %s is not exported: the wrapper needs its name; export it", f.Name, argsName(t))
+			poison(b, v.Field(i))
 			continue
 		}
 		p, ok := v.Field(i).Addr().Interface().(port)
 		if !ok {
 			b.Reject(ErrPort, "field %s of %s is a %v: use tile.Global[T] or tile.Scalar[T]", f.Name, argsName(t), f.Type)
+			poison(b, v.Field(i))
 			continue
 		}
 		a := &ir.Arg{Field: f.Name, Name: cName(f.Name)}
@@ -50,17 +55,37 @@ func bindArgs(b *ir.Builder, v reflect.Value) {
 		switch {
 		case p.scalar() && tagged:
 			b.Reject(ErrPort, "scalar %s of %s has the shape tag %q; drop it", f.Name, argsName(t), tag)
+			p.poison(b)
 			continue
 		case !p.scalar():
 			if err := parseTag(a, tag, symbols, &b.Kernel.Symbols); err != nil {
 				b.Reject(ErrPort, "field %s of %s: %v", f.Name, argsName(t), err)
-				a.Dims = []ir.DimSpec{{Size: 1}}
+				p.poison(b)
+				continue
 			}
 		}
 		b.Kernel.Args = append(b.Kernel.Args, a)
 		p.bind(b, a)
 	}
 	checkNames(b, argsName(t))
+}
+
+// poison marks the arguments in a field with a mistake, those of nested structs and arrays too.
+func poison(b *ir.Builder, v reflect.Value) {
+	if p, ok := reflect.NewAt(v.Type(), v.Addr().UnsafePointer()).Interface().(port); ok { // NewAt: the field may be unexported
+		p.poison(b)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			poison(b, v.Field(i))
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			poison(b, v.Index(i))
+		}
+	}
 }
 
 func argsName(t reflect.Type) string {

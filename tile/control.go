@@ -9,7 +9,7 @@ import (
 // Range is a loop over lo, lo+step, .. < hi. Its body is recorded, not run: Go code in it happens while the kernel is
 // built, at nesting depth d, d+1 times. What changes from one iteration to the next lives in a Var.
 func Range[L, H, S Int](s Scope, lo L, hi H, step S) iter.Seq[Index] {
-	b, scope := s.scope()
+	b, scope := scopeOf(s)
 	return func(yield func(Index) bool) {
 		b.Loop(scope, indexOf(b, ir.Range, "the lower bound of Range", lo), indexOf(b, ir.Range, "the upper bound of Range", hi), indexOf(b, ir.Range, "the step of Range", step),
 			func(i *ir.Value) bool { return yield(Index{b: b, v: i}) })
@@ -39,7 +39,7 @@ func OneBlockEach() LoopOption { return func(p *persistent) { p.each = true } }
 // warps of all blocks. The grid is as many blocks as the device holds at once, at most one an iteration. A kernel has
 // one, at its top level; n is known at launch.
 func Persistent[N Int](s Scope, n N, opts ...LoopOption) iter.Seq[Index] {
-	b, scope := s.scope()
+	b, scope := scopeOf(s)
 	return func(yield func(Index) bool) {
 		p := persistent{step: 1}
 		for _, o := range opts {
@@ -63,7 +63,7 @@ func Persistent[N Int](s Scope, n N, opts ...LoopOption) iter.Seq[Index] {
 // If records then under a condition of rank 0, and els[0], if given, under its opposite. The functions are called
 // once, in order. What a branch changes lives in a Var.
 func If(s Scope, cond Reg[Bool], then func(), els ...func()) {
-	b, scope := s.scope()
+	b, scope := scopeOf(s)
 	var e func()
 	if len(els) > 0 {
 		e = els[0]
@@ -81,7 +81,7 @@ func If(s Scope, cond Reg[Bool], then func(), els ...func()) {
 // While records a loop that runs body as long as cond, computed before each iteration, holds. Both functions are
 // recorded as those of Range.
 func While(s Scope, cond func() Reg[Bool], body func()) {
-	b, scope := s.scope()
+	b, scope := scopeOf(s)
 	if cond == nil || body == nil {
 		b.Errorf(ir.While, ErrControl, "While with a nil function; give both")
 		return
@@ -102,7 +102,7 @@ type Var[T Elem] struct {
 // NewVar declares a variable of a scope with its first value. A tile variable has the span and the extents of that
 // value.
 func NewVar[T Elem](s Scope, x Operand[T]) Var[T] {
-	b, scope := s.scope()
+	b, scope := scopeOf(s)
 	return Var[T]{b: b, v: b.NewVar(scope, operand(b, ir.Var, x))}
 }
 
@@ -119,7 +119,7 @@ func (v Var[T]) Set(x Operand[T]) {
 	b := v.b
 	if b == nil {
 		if b = builder(x); b == nil {
-			panic("tile: Set of a variable that was never declared") // no kernel to note it in but the one that recovers
+			ir.Fail(ErrScope, "Set of a variable that was never declared: it is the zero value of its type; declare it with tile.NewVar")
 		}
 		owned(b, ir.Set, "the variable of Set", nil, nil)
 		return

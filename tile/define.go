@@ -49,18 +49,45 @@ const (
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // Define records a kernel. A is a struct of exported Global and Scalar fields; f is called once with its arguments
-// bound and the builder. The error is of type Errors: all mistakes with their positions. A panic of f becomes an
+// bound and the builder.
+//
+// A Global field has a shape tag, which lists its dimensions, outermost first, with commas between; a Scalar has none:
+//
+//	type args struct {
+//		X   tile.Global[tile.BF16] `tile:"rows,n"`         // two run-time dimensions
+//		W   tile.Global[tile.F32]  `tile:"n"`              // as long as a row of X: equal symbols are one value
+//		T   tile.Global[tile.F32]  `tile:"rows,128"`       // a constant size, known while building
+//		V   tile.Global[tile.F32]  `tile:"rows,n strided"` // the last stride is run-time too; without strided it is 1
+//		Eps tile.Scalar[tile.F32]
+//	}
+//
+// A dimension is a constant size of at least 1 or a symbol: a letter, then letters, digits and underscores, no keyword
+// of C++ and not "strided". Symbols are names in the generated C, so none may be equal to a field's name there (its first
+// capitals become small: X is x). A launch refuses tensors whose sizes differ from the constants or from one another
+// where a symbol is the same. Strides of the leading dimensions are always run-time. "strided" stands after a space or as
+// the last item.
+//
+// The error is of type Errors: all mistakes with their positions. A panic of f becomes an
 // error of rule ErrPanic, so that the mistakes before it, which may be its cause, are not lost.
 func Define[A any](name string, f func(*Builder, A), opts ...Option) (*Kernel, error) {
 	b := ir.NewBuilder(name)
 	b.Kernel.Threads = defaultThreads
-	for _, o := range opts {
+	b.Limit = ir.DefaultLimit
+	for i, o := range opts {
+		if o == nil {
+			b.Reject(ErrPort, "option %d of Define is nil: drop it", i+1)
+			continue
+		}
 		o(b)
 	}
 	var a A
 	checkOptions(b)
 	bindArgs(b, reflect.ValueOf(&a).Elem())
-	b.Run(func() { f(&Builder{b: b}, a) })
+	if f == nil {
+		b.Reject(ErrPort, "the function of Define is nil: give one that records the kernel")
+	} else {
+		b.Run(func() { f(&Builder{b: b}, a) })
+	}
 	k, err := b.Finish()
 	if err != nil {
 		return nil, err
@@ -76,6 +103,10 @@ func checkOptions(b *ir.Builder) {
 	if k.Threads < warpSize || k.Threads > maxThreads || k.Threads%warpSize != 0 {
 		b.Reject(ErrLimit, "Threads(%d): a block has a multiple of %d threads, at most %d; use %d", k.Threads, warpSize, maxThreads, min(max(1, (k.Threads+warpSize-1)/warpSize)*warpSize, maxThreads))
 		k.Threads = defaultThreads // for the mistakes in the body
+	}
+	if b.Limit < 1 {
+		b.Reject(ErrLimit, "Limit(%d): a kernel records at least 1 op; without tile.Limit it may record %d", b.Limit, ir.DefaultLimit)
+		b.Limit = ir.DefaultLimit // for the mistakes in the body
 	}
 	if k.MinBlocks < 0 || k.MinBlocks > 32 {
 		b.Reject(ErrLimit, "MinBlocks(%d): an SM holds 1 to 32 blocks", k.MinBlocks)

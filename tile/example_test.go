@@ -80,7 +80,7 @@ func ExampleVar() {
 	fmt.Println(err)
 	// Output:
 	// true
-	// example_test.go:76: host state carried between iterations; use tile.Var: operand 1 of Add is the Load of example_test.go:74 the first time, the Add of example_test.go:76 the second
+	// example_test.go:76: host state carried between iterations; use tile.NewVar: operand 1 of Add is the Load of example_test.go:74 the first time, the Add of example_test.go:76 the second
 }
 
 type rowArgs struct {

@@ -2,11 +2,12 @@ package tile
 
 import "github.com/gotile/gotile/internal/ir"
 
-// Global is an argument in global memory: a field of the Args struct, with its shape in the field's tag.
+// Global is an argument in global memory: a field of the Args struct, with its shape in the field's tag, such as
+// `tile:"rows,n"` or `tile:"rows,128 strided"`. Define has the grammar.
 type Global[T Number] struct {
 	_ [0]func()
 	b *ir.Builder
-	a *ir.Arg
+	a *ir.Arg // nil with b: poisoned by a mistake in the definition
 }
 
 // Scalar is an argument passed by value: a field of the Args struct, without a tag. It is an operand.
@@ -37,8 +38,8 @@ type Source[T Number] interface {
 }
 
 func (g Global[T]) view(T) View[T] {
-	if g.a == nil {
-		return View[T]{}
+	if g.a == nil { // poisoned, or never assigned
+		return View[T]{b: g.b}
 	}
 	return View[T]{b: g.b, p: &ir.Place{Arg: g.a}}
 }
@@ -54,8 +55,8 @@ func (g Global[T]) Rank() int {
 
 // Dim is dimension i, from 0: a run-time value where the tag has a symbol, else a constant.
 func (g Global[T]) Dim(i int) Index {
-	if g.b == nil {
-		return Index{}
+	if g.a == nil {
+		return Index{b: g.b}
 	}
 	if i < 0 || i >= g.Rank() {
 		g.b.Errorf(ir.Dim, ErrShape, "Dim(%d) of %s, which has %s; they count from 0", i, g.a.Field, ir.Count(g.Rank(), "dimension"))
@@ -64,7 +65,8 @@ func (g Global[T]) Dim(i int) Index {
 	return Index{b: g.b, v: g.b.Dim(g.a.Dims[i])}
 }
 
-// Row is the view from the first element of row i on.
+// Row is the view from the first element of row i on: At with one offset, and only an Index. A Store of a value of rank
+// 0 to it writes one element, the row's first.
 func (g Global[T]) Row(i Index) View[T] { return g.At(i) }
 
 // At is the view from an element on: an offset (int or Index) for each leading dimension; missing ones are 0. A tile

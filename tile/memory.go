@@ -48,7 +48,7 @@ func place[T Number](b *ir.Builder, op ir.Op, src Source[T]) *ir.Place {
 // Load reads a tile of a span from a view, each thread its own elements, 16 bytes at a time where alignment allows.
 // An axis without an extent is clipped at the end of the buffer's dimension. Masked elements are zero.
 func Load[T Number](s Scope, src Source[T], span Span, hints ...Hint) Reg[T] {
-	b, scope := s.scope()
+	b, scope := scopeOf(s)
 	p, c := place(b, ir.Load, src), cache(b, ir.Load, hints)
 	if p == nil || !sameScope(b, ir.Load, scope, span) {
 		return Reg[T]{b: b}
@@ -58,7 +58,7 @@ func Load[T Number](s Scope, src Source[T], span Span, hints ...Hint) Reg[T] {
 
 // LoadScalar reads one element; each thread of the scope gets it.
 func LoadScalar[T Number](s Scope, src Source[T], hints ...Hint) Reg[T] {
-	b, scope := s.scope()
+	b, scope := scopeOf(s)
 	p, c := place(b, ir.Load, src), cache(b, ir.Load, hints)
 	if p == nil {
 		return Reg[T]{b: b}
@@ -67,9 +67,10 @@ func LoadScalar[T Number](s Scope, src Source[T], hints ...Hint) Reg[T] {
 }
 
 // Store writes a tile to a view, clipped at the tile's extents; an axis without one is clipped at the end of the
-// buffer's dimension. A value of rank 0 is written by one thread of the scope.
+// buffer's dimension. A value of rank 0 is one element: one thread of the scope writes it where the view starts, the
+// first of its row for a row's view. Full makes a tile of it.
 func Store[T Number](s Scope, dst Source[T], x Operand[T], hints ...Hint) {
-	b, scope := s.scope()
+	b, scope := scopeOf(s)
 	p, c, v := place(b, ir.Store, dst), cache(b, ir.Store, hints), operand(b, ir.Store, x)
 	if p != nil {
 		b.Store(ir.Store, scope, *p, c, v)
@@ -77,7 +78,7 @@ func Store[T Number](s Scope, dst Source[T], x Operand[T], hints ...Hint) {
 }
 
 func atomic[T Number](op ir.Op, s Scope, dst Source[T], xs ...Operand[T]) Reg[T] {
-	b, scope := s.scope()
+	b, scope := scopeOf(s)
 	p := place(b, op, dst)
 	var vs []*ir.Value
 	for _, x := range xs {
@@ -127,20 +128,22 @@ type Shared[T Number] struct {
 	s *ir.SharedTile
 }
 
-// NewShared makes a tile in shared memory with the given sizes, last one contiguous.
+// NewShared makes a tile in shared memory with the given sizes, last one contiguous. As a value it ends with the loop
+// body or the branch that it is made in.
 func NewShared[T Number](k *Builder, shape ...int) Shared[T] {
+	b := k.kernel()
 	if len(shape) == 0 {
-		k.b.Errorf(ir.Invalid, ErrShape, "NewShared without sizes; give at least one")
-		return Shared[T]{b: k.b}
+		b.Errorf(ir.Invalid, ErrShape, "NewShared without sizes; give at least one")
+		return Shared[T]{b: b}
 	}
 	for _, n := range shape {
 		if n < 1 {
-			k.b.Errorf(ir.Invalid, ErrShape, "NewShared with sizes %v: each is at least 1", shape)
-			return Shared[T]{b: k.b}
+			b.Errorf(ir.Invalid, ErrShape, "NewShared with sizes %v: each is at least 1", shape)
+			return Shared[T]{b: b}
 		}
 	}
-	name := fmt.Sprintf("s%d", len(k.b.Kernel.Shared))
-	return Shared[T]{b: k.b, s: k.b.NewShared(name, dtypeOf[T](), append([]int(nil), shape...))}
+	name := fmt.Sprintf("s%d", len(b.Kernel.Shared))
+	return Shared[T]{b: b, s: b.NewShared(name, dtypeOf[T](), append([]int(nil), shape...))}
 }
 
 func (s Shared[T]) view(T) View[T] {

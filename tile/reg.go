@@ -10,7 +10,9 @@ type Reg[T Elem] struct {
 	v *ir.Value // nil: poisoned by a mistake already reported
 }
 
-// Operand is what an op on tiles of T takes: a Reg[T], a Scalar[T], or a host number of type T.
+// Operand is what an op on tiles of T takes: a Reg[T], a Scalar[T], or a host value of type T, which becomes a constant:
+// x.Mul(tile.F32(2)). An untyped x.Mul(2) does not compile. In generic code, where T is a type parameter, T(2) is no
+// Operand for the compiler: write x.Mul(tile.Const[T](2)). Operands of rank 0 repeat over the others' tile.
 type Operand[T Elem] interface{ Operand(T) }
 
 // Operand marks a Reg as an operand.
@@ -18,18 +20,23 @@ func (x Reg[T]) Operand(T) {}
 
 // operand is the value of an operand. A host number becomes a constant.
 func operand[T Elem](b *ir.Builder, op ir.Op, x Operand[T]) *ir.Value {
+	return namedOperand(b, op, operandOf(op), x)
+}
+
+// namedOperand is operand with its name in messages: "an operand of Full".
+func namedOperand[T Elem](b *ir.Builder, op ir.Op, what string, x Operand[T]) *ir.Value {
 	switch x := any(x).(type) {
 	case Reg[T]:
-		return owned(b, op, operandOf(op), x.b, x.v)
+		return owned(b, op, what, x.b, x.v)
 	case traced:
 		xb, v := x.traced()
-		return owned(b, op, operandOf(op), xb, v)
+		return owned(b, op, what, xb, v)
 	case T:
 		return b.Const(dtypeOf[T](), pattern(x))
 	case nil:
-		b.Errorf(op, ErrScope, "an operand of %s is nil; give a Reg, a Scalar or a number", ir.Table[op].Go)
+		b.Errorf(op, ErrScope, "%s is nil; give a Reg, a Scalar or a number", what)
 	default:
-		b.Errorf(op, ErrDType, "an operand of %s is a %T; give a Reg, a Scalar or a number", ir.Table[op].Go, x)
+		b.Errorf(op, ErrDType, "%s is a %T; give a Reg, a Scalar or a number", what, x)
 	}
 	return nil
 }
@@ -149,11 +156,11 @@ func Select[T Elem](cond Reg[Bool], a, c Operand[T]) Reg[T] {
 
 // Full is a tile of a span with one value everywhere.
 func Full[T Elem](s Scope, span Span, x Operand[T]) Reg[T] {
-	b, scope := s.scope()
+	b, scope := scopeOf(s)
 	if !sameScope(b, ir.Broadcast, scope, span) {
 		return Reg[T]{b: b}
 	}
-	return Reg[T]{b: b, v: b.Full(span.s, operand(b, ir.Broadcast, x))}
+	return Reg[T]{b: b, v: b.Full(span.s, namedOperand(b, ir.Broadcast, "the value of Full", x))}
 }
 
 // sameScope checks the span of a call that names a scope.

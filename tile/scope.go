@@ -25,33 +25,65 @@ type Warp struct {
 	b *ir.Builder
 }
 
-func (k *Builder) scope() (*ir.Builder, ir.Scope) { return k.b, ir.ScopeBlock }
-func (s Block) scope() (*ir.Builder, ir.Scope)    { return s.b, ir.ScopeBlock }
-func (s Warp) scope() (*ir.Builder, ir.Scope)     { return s.b, ir.ScopeWarp }
+func (k *Builder) scope() (*ir.Builder, ir.Scope) { return k.kernel(), ir.ScopeBlock }
+func (s Block) scope() (*ir.Builder, ir.Scope)    { return s.kernel(), ir.ScopeBlock }
+func (s Warp) scope() (*ir.Builder, ir.Scope)     { return s.kernel(), ir.ScopeWarp }
+
+// scopeOf is the kernel and the scope that a call names. Without one there is no kernel to go on with: the mistake
+// ends the author's function.
+func scopeOf(s Scope) (*ir.Builder, ir.Scope) {
+	if s == nil {
+		ir.Fail(ErrScope, "the scope is nil: give the Builder, its Block() or its Warp()")
+	}
+	return s.scope()
+}
+
+func (k *Builder) kernel() *ir.Builder {
+	if k == nil || k.b == nil {
+		ir.Fail(ErrScope, "the Builder is nil or its zero value: use the one that Define gives to the function")
+	}
+	return k.b
+}
+
+func (s Block) kernel() *ir.Builder {
+	if s.b == nil {
+		ir.Fail(ErrScope, "the Block was never assigned: it is the zero value of its type; take the Builder's Block()")
+	}
+	return s.b
+}
+
+func (s Warp) kernel() *ir.Builder {
+	if s.b == nil {
+		ir.Fail(ErrScope, "the Warp was never assigned: it is the zero value of its type; take the Builder's Warp()")
+	}
+	return s.b
+}
 
 // warpSize is the number of threads of a warp.
 const warpSize = 32
 
 // Block is the kernel's block scope.
-func (k *Builder) Block() Block { return Block{b: k.b} }
+func (k *Builder) Block() Block { return Block{b: k.kernel()} }
 
 // Warp is the kernel's warp scope.
-func (k *Builder) Warp() Warp { return Warp{b: k.b} }
+func (k *Builder) Warp() Warp { return Warp{b: k.kernel()} }
 
 // Threads is the number of threads of a block.
-func (k *Builder) Threads() int { return k.b.Kernel.Threads }
+func (k *Builder) Threads() int { return k.kernel().Kernel.Threads }
 
 // Warps is the number of warps of a block.
-func (k *Builder) Warps() int { return k.b.Kernel.Threads / warpSize }
+func (k *Builder) Warps() int { return k.kernel().Kernel.Threads / warpSize }
 
 // BlockID is the block's number in the grid, i32.
-func (k *Builder) BlockID() Index { return Index{b: k.b, v: k.b.Position(ir.BlockID)} }
+func (k *Builder) BlockID() Index { return position(k.kernel(), ir.BlockID) }
 
 // NumBlocks is the number of blocks in the grid, i32.
-func (k *Builder) NumBlocks() Index { return Index{b: k.b, v: k.b.Position(ir.NumBlocks)} }
+func (k *Builder) NumBlocks() Index { return position(k.kernel(), ir.NumBlocks) }
 
 // Index is the warp's number in its block, i32; it differs among the warps of a block.
-func (s Warp) Index() Index { return Index{b: s.b, v: s.b.Position(ir.WarpID)} }
+func (s Warp) Index() Index { return position(s.kernel(), ir.WarpID) }
 
 // Sync is a barrier of the block, for communication that the planner cannot see (inline PTX). Shared tiles need none.
-func (s Block) Sync() { s.b.Sync() }
+func (s Block) Sync() { s.kernel().Sync() }
+
+func position(b *ir.Builder, op ir.Op) Index { return Index{b: b, v: b.Position(op)} }

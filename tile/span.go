@@ -19,23 +19,26 @@ type Span struct {
 // Striped spreads a vector of up to capacity elements over the block: vec consecutive ones a thread, then the next
 // threads*vec, until the capacity is covered. vec is a power of two; 16 bytes a thread are best (4 of f32, 8 of bf16).
 func (s Block) Striped(capacity, vec int) Span {
-	return striped(s.b, ir.ScopeBlock, s.b.Kernel.Threads, capacity, vec)
+	b := s.kernel()
+	return striped(b, ir.ScopeBlock, b.Kernel.Threads, capacity, vec)
 }
 
 // Striped spreads a vector over the 32 threads of a warp.
 func (s Warp) Striped(capacity, vec int) Span {
-	return striped(s.b, ir.ScopeWarp, warpSize, capacity, vec)
+	return striped(s.kernel(), ir.ScopeWarp, warpSize, capacity, vec)
 }
 
 // Striped2 spreads a rows x cols tile over the block: across threads share a row, vec consecutive elements each, and
-// threads/across rows are served at once. across and vec are powers of two, across at most the threads.
+// threads/across rows are served at once. across and vec are powers of two, across at most the threads. The order of
+// the arguments is the tile's shape, then vec, then across; layout.Striped2 takes across second, after the threads.
 func (s Block) Striped2(rows, cols, vec, across int) Span {
-	return striped2(s.b, ir.ScopeBlock, s.b.Kernel.Threads, rows, cols, vec, across)
+	b := s.kernel()
+	return striped2(b, ir.ScopeBlock, b.Kernel.Threads, rows, cols, vec, across)
 }
 
 // Striped2 spreads a tile over the 32 threads of a warp.
 func (s Warp) Striped2(rows, cols, vec, across int) Span {
-	return striped2(s.b, ir.ScopeWarp, warpSize, rows, cols, vec, across)
+	return striped2(s.kernel(), ir.ScopeWarp, warpSize, rows, cols, vec, across)
 }
 
 // maxVec is the widest vector of a thread: 16 bytes of the smallest element.

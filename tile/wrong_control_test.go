@@ -12,13 +12,13 @@ var wrongControl = []wrong{
 	{name: "accumulate in Go", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
 		acc := tile.LoadScalar(k, a.S)
 		for i := range tile.Range(k, 0, 4, 1) {
-			acc = acc.Add(tile.LoadScalar(k, a.S.At(i))) // ERR host state carried between iterations; use tile.Var: operand 1 of Add is the Load of @-2 the first time, the Add of @+0 the second
+			acc = acc.Add(tile.LoadScalar(k, a.S.At(i))) // ERR host state carried between iterations; use tile.NewVar: operand 1 of Add is the Load of @-2 the first time, the Add of @+0 the second
 		}
 	}},
 	{name: "count in Go", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
 		n := 0
 		for range tile.Range(k, 0, 4, 1) {
-			tile.Store(k, a.S.At(n), tile.F32(0)) // ERR host state carried between iterations; use tile.Var: operand 2 of Store is 0 the first time, 1 the second
+			tile.Store(k, a.S.At(n), tile.F32(0)) // ERR host state carried between iterations; use tile.NewVar: operand 2 of Store is 0 the first time, 1 the second
 			n++
 		}
 	}},
@@ -27,7 +27,7 @@ var wrongControl = []wrong{
 		for i := range tile.Range(k, 0, 4, 1) {
 			x := tile.LoadScalar(k, a.S.At(i))
 			for _, y := range all {
-				x = x.Add(y) // ERR host state carried between iterations; use tile.Var: Add is recorded the second time only
+				x = x.Add(y) // ERR host state carried between iterations; use tile.NewVar: Add is recorded the second time only
 			}
 			all = append(all, x)
 		}
@@ -36,7 +36,7 @@ var wrongControl = []wrong{
 		first := true
 		for i := range tile.Range(k, 0, 4, 1) {
 			if first {
-				tile.Store(k, a.S.At(i), tile.F32(0)) // ERR host state carried between iterations; use tile.Var: Store is recorded the first time only
+				tile.Store(k, a.S.At(i), tile.F32(0)) // ERR host state carried between iterations; use tile.NewVar: Store is recorded the first time only
 			}
 			first = false
 		}
@@ -45,7 +45,7 @@ var wrongControl = []wrong{
 		n := 0
 		for range tile.Range(k, 0, 4, 1) {
 			for range tile.Range(k, 0, 4, 1) {
-				tile.Store(k, a.S.At(n), tile.F32(0)) // ERR host state carried between iterations; use tile.Var: operand 2 of Store is 0 the first time, 1 the second
+				tile.Store(k, a.S.At(n), tile.F32(0)) // ERR host state carried between iterations; use tile.NewVar: operand 2 of Store is 0 the first time, 1 the second
 				n++
 			}
 		}
@@ -54,13 +54,13 @@ var wrongControl = []wrong{
 		n := 0
 		tile.While(k, func() tile.Reg[tile.Bool] { return a.Eps.Reg().Gt(tile.F32(0)) }, func() {
 			n++
-			tile.Store(k, a.S.At(n), tile.F32(0)) // ERR host state carried between iterations; use tile.Var: operand 2 of Store is 1 the first time, 2 the second
+			tile.Store(k, a.S.At(n), tile.F32(0)) // ERR host state carried between iterations; use tile.NewVar: operand 2 of Store is 1 the first time, 2 the second
 		})
 	}},
 	{name: "a shape that changes", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
 		size := 128
 		for range tile.Range(k, 0, 4, 1) {
-			tile.Load(k, a.V, k.Block().Striped(size, 4)) // ERR host state carried between iterations; use tile.Var: Load makes a tile of 128 the first time, of 256 the second
+			tile.Load(k, a.V, k.Block().Striped(size, 4)) // ERR host state carried between iterations; use tile.NewVar: Load makes a tile of 128 the first time, of 256 the second
 			size *= 2
 		}
 	}},
@@ -68,35 +68,35 @@ var wrongControl = []wrong{
 		hint, size, axis := tile.Streaming, 4, 0
 		x := tile.Load(k, a.X, k.Block().Striped2(8, 128, 4, 32))
 		for range tile.Range(k, 0, 4, 1) {
-			tile.LoadScalar(k, a.S, hint) // ERR host state carried between iterations; use tile.Var: Load is not the same op the second time: S hint cs, then S hint cg
+			tile.LoadScalar(k, a.S, hint) // ERR host state carried between iterations; use tile.NewVar: Load is not the same op the second time: S hint cs, then S hint cg
 			hint = tile.L2Only
 		}
 		for range tile.Range(k, 0, 4, 1) {
-			tile.Store(k, tile.NewShared[tile.F32](k, size), a.Eps) // ERR host state carried between iterations; use tile.Var: Store is not the same op the second time: s0 f32[4], then s0 f32[5]
+			tile.Store(k, tile.NewShared[tile.F32](k, size), a.Eps) // ERR host state carried between iterations; use tile.NewVar: Store is not the same op the second time: the shared tile of @+0 f32[4], then the shared tile of @+0 f32[5]
 			size++
 		}
 		for range tile.Range(k, 0, 4, 1) {
-			tile.Coord(x.Span(), axis) // ERR host state carried between iterations; use tile.Var: Coord is not the same op the second time: axis 0, then axis 1
+			tile.Coord(x.Span(), axis) // ERR host state carried between iterations; use tile.NewVar: Coord is not the same op the second time: axis 0, then axis 1
 			axis = 1
 		}
 	}},
 	{name: "an extent that changes", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
 		n := 8
 		for range tile.Range(k, 0, 4, 1) {
-			tile.Load(k, a.S, k.Block().Striped(128, 1).Clip(n)) // ERR host state carried between iterations; use tile.Var: axis 0 of Load ends at 8 the first time, at 9 the second
+			tile.Load(k, a.S, k.Block().Striped(128, 1).Clip(n)) // ERR host state carried between iterations; use tile.NewVar: axis 0 of Load ends at 8 the first time, at 9 the second
 			n++
 		}
 	}},
 	{name: "a condition that changes", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
 		c := a.Eps.Reg().Gt(tile.F32(0))
 		d := c.Not()
-		tile.While(k, func() tile.Reg[tile.Bool] { c, d = d, c; return c }, func() {}) // ERR host state carried between iterations; use tile.Var: the condition is another value the second time
+		tile.While(k, func() tile.Reg[tile.Bool] { c, d = d, c; return c }, func() {}) // ERR host state carried between iterations; use tile.NewVar: the condition is another value the second time
 	}},
 	{name: "a branch that changes", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
 		c := a.Eps.Reg().Gt(tile.F32(0))
 		els := []func(){func() {}}
 		for range tile.Range(k, 0, 4, 1) {
-			tile.If(k, c, func() {}, els...) // ERR host state carried between iterations; use tile.Var: If has no else the second time
+			tile.If(k, c, func() {}, els...) // ERR host state carried between iterations; use tile.NewVar: If has no else the second time
 			els = nil
 		}
 	}},
@@ -104,7 +104,7 @@ var wrongControl = []wrong{
 		axis := 0
 		x := tile.Load(k, a.S, k.Block().Striped(128, 4))
 		for range tile.Range(k, 0, 4, 1) {
-			x.Span().Axis(axis) // ERR host state carried between iterations; use tile.Var: only the second recording fails: Axis(1) of a span of rank 1; axes count from 0
+			x.Span().Axis(axis) // ERR host state carried between iterations; use tile.NewVar: only the second recording fails: Axis(1) of a span of rank 1; axes count from 0
 			axis++
 		}
 	}},
@@ -115,7 +115,7 @@ var wrongControl = []wrong{
 	}},
 	{name: "break the second time", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
 		n := 0
-		for range tile.Range(k, 0, 4, 1) { // ERR host state carried between iterations; use tile.Var: the body leaves this Range early when it is recorded again
+		for range tile.Range(k, 0, 4, 1) { // ERR host state carried between iterations; use tile.NewVar: the body leaves this Range early when it is recorded again
 			if n++; n == 2 {
 				break
 			}
@@ -167,8 +167,8 @@ var wrongControl = []wrong{
 			panic(errAuthor) // ERR panic: no such size
 		}
 	}},
-	{name: "undeclared variable", rule: tile.ErrPanic, f: func(k *tile.Builder, a wrongArgs) {
-		tile.Var[tile.F32]{}.Set(tile.F32(1)) // ERR panic: tile: Set of a variable that was never declared
+	{name: "undeclared variable", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		tile.Var[tile.F32]{}.Set(tile.F32(1)) // ERR Set of a variable that was never declared: it is the zero value of its type; declare it with tile.NewVar
 	}},
 	{name: "nil pointer", rule: tile.ErrPanic, f: func(k *tile.Builder, a wrongArgs) {
 		var c *wrongArgs

@@ -24,7 +24,7 @@ var wrongDTypes = []wrong{
 		tile.Bitcast[tile.I64](tile.LoadScalar(k, a.S)) // ERR Bitcast from f32 (4 bytes) to i64 (8 bytes): sizes must agree; use Cast
 	}},
 	{name: "atomics on 16 bits", rule: tile.ErrDType, f: func(k *tile.Builder, a wrongArgs) {
-		tile.AtomicAdd(k, a.H, tile.LoadScalar(k, a.H)) // ERR AtomicAdd has no bf16 form: it takes f32, i32, u32, i64; Cast first
+		tile.AtomicAdd(k, a.H, tile.LoadScalar(k, a.H)) // ERR AtomicAdd has no bf16 form: it takes f32 and integers; Cast first
 	}},
 	{name: "offset of another type", rule: tile.ErrDType, f: func(k *tile.Builder, a wrongArgs) {
 		a.S.At(2.5)                           // ERR an offset of At is a float64: give an int or a tile.Index

@@ -19,6 +19,14 @@ var wrongLimits = []wrong{
 			}
 		}
 	}},
+	{name: "no limit", rule: tile.ErrLimit, def: func() error {
+		_, err := tile.Define("wrong", empty, tile.Limit(-1)) // ERR Limit(-1): a kernel records at least 1 op; without tile.Limit it may record 20000
+		return err
+	}},
+	{name: "limit of nothing", rule: tile.ErrLimit, def: func() error {
+		_, err := tile.Define("wrong", func(k *tile.Builder, a wrongArgs) { tile.LoadScalar(k, a.S) }, tile.Limit(0)) // ERR Limit(0): a kernel records at least 1 op; without tile.Limit it may record 20000
+		return err
+	}},
 	{name: "threads", rule: tile.ErrLimit, def: func() error {
 		_, err := tile.Define("wrong", empty, tile.Threads(100)) // ERR Threads(100): a block has a multiple of 32 threads, at most 1024; use 128
 		return err

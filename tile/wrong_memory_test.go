@@ -11,11 +11,11 @@ var wrongMemory = []wrong{
 	}},
 	{name: "hints on shared memory", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
 		s := tile.NewShared[tile.F32](k, 128)
-		tile.Store(k, s.At(0), tile.F32(0), tile.L2Only) // ERR cache hint cg on shared tile s0: hints are for global memory; drop it
-		tile.LoadScalar(k, s, tile.Streaming)            // ERR cache hint cs on shared tile s0: hints are for global memory; drop it
+		tile.Store(k, s.At(0), tile.F32(0), tile.L2Only) // ERR cache hint cg on the shared tile of @-1: hints are for global memory; drop it
+		tile.LoadScalar(k, s, tile.Streaming)            // ERR cache hint cs on the shared tile of @-2: hints are for global memory; drop it
 	}},
 	{name: "atomics on shared memory", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
-		tile.AtomicAdd(k, tile.NewShared[tile.I32](k, 128), tile.I32(1)) // ERR AtomicAdd on shared tile s0: atomics work on global memory; reduce, then Store
+		tile.AtomicAdd(k, tile.NewShared[tile.I32](k, 128), tile.I32(1)) // ERR AtomicAdd on the shared tile of @+0: atomics work on global memory; reduce, then Store
 	}},
 	{name: "unknown target", rule: tile.ErrTarget, def: func() error {
 		_, err := tile.Define("wrong", empty, tile.Targets("sm_90")) // ERR Targets: unknown target "sm_90"; have sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a, sm_90a-as-120

@@ -28,6 +28,41 @@ type (
 	}
 )
 
+// spoiled has a mistake in each field but the last.
+type spoiled struct {
+	A tile.Global[tile.F32]
+	B tile.Global[tile.F32] `tile:"rows,0"`
+	C tile.Scalar[tile.F32] `tile:"n"`
+	d tile.Global[tile.F32] `tile:"n"`
+	e tile.Scalar[tile.F32]
+	F struct {
+		X tile.Global[tile.F32]
+		Y [2]tile.Scalar[tile.I32]
+	}
+	Z tile.Global[tile.F32] `tile:"n"`
+}
+
+// useAll uses spoiled fields in every way that a right one may be used: none of it is a mistake of its own.
+func useAll(k *tile.Builder, a spoiled) {
+	span := k.Block().Striped(128, 4)
+	for i, g := range []tile.Global[tile.F32]{a.A, a.B, a.d, a.F.X} {
+		g.Rank()
+		for row := range tile.Range(k, 0, g.Dim(i), 1) {
+			x := tile.Load(k, g.Row(row), span.Clip(g.Dim(1)))
+			tile.Store(k, g.At(row, i), x.Add(a.C).Add(x.Fill(a.e)).Sum())
+			v := tile.NewVar(k, x.Mul(a.e))
+			v.Set(v.Get().Sub(tile.Full(k, x.Span(), a.C)))
+			tile.Store(k, a.Z, v.Get())
+		}
+		tile.AtomicAdd(k, g, tile.LoadScalar(k, g))
+		tile.Store(k, g, tile.Load(k, a.Z, span))
+		tile.If(k, g.Dim(0).GtInt(3), func() { tile.Store(k, a.Z, g.Dim(0).Float()) })
+	}
+	for range tile.Persistent(k, a.A.Dim(0), tile.Blocks(a.B.Dim(0))) {
+		tile.Store(k, a.Z.At(tile.AsIndex(a.F.Y[1].Reg())), a.e.Reg().Exp())
+	}
+}
+
 var wrongPorts = []wrong{
 	{name: "no struct", rule: tile.ErrPort, def: func() error {
 		_, err := tile.Define("wrong", func(*tile.Builder, int) {}) // ERR Args is int: it must be a struct of tile.Global and tile.Scalar fields
@@ -52,6 +87,10 @@ var wrongPorts = []wrong{
 	}},
 	{name: "bad tags", rule: tile.ErrPort, def: func() error {
 		_, err := tile.Define("wrong", func(*tile.Builder, badTags) {}) // ERR field A of badTags: dimension "" in tag "rows,,n" is no size and no symbol; a shape tag lists a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided" // ERR field B of badTags: size 0 in tag "rows,0": sizes are at least 1 // ERR field C of badTags: dimension "rows n" in tag "rows n" is no size and no symbol; a shape tag lists a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided" // ERR field D of badTags: no shape; a shape tag lists a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided" // ERR field E of badTags: dimension "int" in tag "int" is no size and no symbol; a shape tag lists a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided"
+		return err
+	}},
+	{name: "one mistake once", rule: tile.ErrPort, def: func() error {
+		_, err := tile.Define("wrong", useAll) // ERR field A of spoiled: no shape; a shape tag lists a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided" // ERR field B of spoiled: size 0 in tag "rows,0": sizes are at least 1 // ERR scalar C of spoiled has the shape tag "n"; drop it // ERR field d of spoiled is not exported: the wrapper needs its name; export it // ERR field e of spoiled is not exported: the wrapper needs its name; export it // ERR field F of spoiled is a struct { X tile.Global[github.com/gotile/gotile/dtype.Float32]; Y [2]tile.Scalar[github.com/gotile/gotile/dtype.Int32] }: use tile.Global[T] or tile.Scalar[T]
 		return err
 	}},
 	{name: "one C name for two", rule: tile.ErrPort, def: func() error {

@@ -8,35 +8,72 @@ var wrongScopes = []wrong{
 		for i := range tile.Range(k, 0, 4, 1) {
 			last = tile.LoadScalar(k, a.S.At(i))
 		}
-		tile.Store(k, a.S.At(0), last) // ERR a value made in the loop body at @-2 is used outside it: it ends with its region; declare a tile.Var before the Range and Set it inside
+		tile.Store(k, a.S.At(0), last) // ERR a value made in the loop body at @-2 is used outside it: it ends with its region; declare a variable with tile.NewVar before the Range and Set it inside
 	}},
 	{name: "loop variable after its loop", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
 		var j tile.Index
 		for i := range tile.Range(k, 0, 4, 1) {
 			j = i
 		}
-		tile.LoadScalar(k, a.S.At(j)) // ERR the loop variable made in the loop body at @-3 is used outside it: it ends with its region; declare a tile.Var before the Range and Set it inside
+		tile.LoadScalar(k, a.S.At(j)) // ERR the loop variable made in the loop body at @-3 is used outside it: it ends with its region; declare a variable with tile.NewVar before the Range and Set it inside
 	}},
 	{name: "extent after its loop", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
 		span := k.Block().Striped(128, 4)
 		for i := range tile.Range(k, 0, 4, 1) {
 			span = span.Clip(i)
 		}
-		tile.Load(k, a.S, span) // ERR the loop variable made in the loop body at @-3 is used outside it: it ends with its region; declare a tile.Var before the Range and Set it inside
+		tile.Load(k, a.S, span) // ERR the loop variable made in the loop body at @-3 is used outside it: it ends with its region; declare a variable with tile.NewVar before the Range and Set it inside
 	}},
 	{name: "branch value after its branch", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
 		x := tile.LoadScalar(k, a.S)
 		tile.If(k, x.Gt(tile.F32(0)), func() {
 			x = x.Mul(x)
 		})
-		tile.Store(k, a.S, x) // ERR a value made in the branch at @-2 is used outside it: it ends with its region; declare a tile.Var before the If and Set it inside
+		tile.Store(k, a.S, x) // ERR a value made in the branch at @-2 is used outside it: it ends with its region; declare a variable with tile.NewVar before the If and Set it inside
 	}},
 	{name: "variable after its loop", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
 		var v tile.Var[tile.F32]
 		for range tile.Range(k, 0, 4, 1) {
 			v = tile.NewVar(k, tile.F32(0))
 		}
-		v.Set(tile.F32(1)) // ERR a variable made in the loop body at @-2 is used outside it: it ends with its region; declare a tile.Var before the Range and Set it inside
+		v.Set(tile.F32(1)) // ERR a variable made in the loop body at @-2 is used outside it: it ends with its region; declare a variable with tile.NewVar before the Range and Set it inside
+	}},
+	{name: "shared tile after its loop", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		var s tile.Shared[tile.F32]
+		for range tile.Range(k, 0, 4, 1) {
+			s = tile.NewShared[tile.F32](k, 128)
+			tile.Store(k, s, tile.Load(k, a.S, k.Block().Striped(128, 4)))
+		}
+		x := tile.Load(k, s, k.Block().Striped(128, 1)) // ERR a shared tile made in the loop body at @-3 is used outside it: it ends with its region; make it before the Range
+		tile.Store(k, s.At(4), x.Sum())                 // nothing more: x is spoiled
+		tile.Store(k, s.At(4), a.Eps)                   // ERR a shared tile made in the loop body at @-5 is used outside it: it ends with its region; make it before the Range
+	}},
+	{name: "shared tile after its branch", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		var s tile.Shared[tile.F32]
+		tile.If(k, a.Eps.Reg().Gt(tile.F32(0)), func() {
+			s = tile.NewShared[tile.F32](k, 128)
+		}, func() {
+			tile.LoadScalar(k, s) // ERR a shared tile made in the branch at @-2 is used outside it: it ends with its region; make it before the If
+		})
+		tile.LoadScalar(k, s) // ERR a shared tile made in the branch at @-4 is used outside it: it ends with its region; make it before the If
+	}},
+	{name: "shared tile after an inner loop", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		for range tile.Range(k, 0, 4, 1) {
+			var s tile.Shared[tile.F32]
+			for range tile.Range(k, 0, 4, 1) {
+				s = tile.NewShared[tile.F32](k, 128)
+			}
+			tile.LoadScalar(k, s.At(0)) // ERR a shared tile made in the loop body at @-2 is used outside it: it ends with its region; make it before the Range
+		}
+	}},
+	{name: "shared tile in another loop", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		var s tile.Shared[tile.F32]
+		for range tile.Range(k, 0, 4, 1) {
+			s = tile.NewShared[tile.F32](k, 128)
+		}
+		tile.While(k, func() tile.Reg[tile.Bool] {
+			return tile.LoadScalar(k, s).Gt(tile.F32(0)) // ERR a shared tile made in the loop body at @-3 is used outside it: it ends with its region; make it before the Range
+		}, func() {})
 	}},
 	{name: "a helper's mistake", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
 		var last tile.Reg[tile.F32]
@@ -66,9 +103,10 @@ var wrongScopes = []wrong{
 		})
 	}},
 	{name: "condition differs among warps", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
-		tile.If(k, k.Warp().Index().EqInt(0), func() {})  // ERR the condition of If differs among the block's warps (it comes from @+0); use the warp as the scope
-		tile.LoadScalar(k, a.S.At(k.Warp().Index()))      // ERR an offset of Load differs among the block's warps (it comes from @+0); use the warp as the scope
-		for range tile.Range(k, 0, k.Warp().Index(), 1) { // ERR the upper bound of Range differs among the block's warps (it comes from @+0); use the warp as the scope
+		tile.If(k, k.Warp().Index().EqInt(0), func() {})                // ERR the condition of If differs among the block's warps (it comes from @+0); use the warp as the scope
+		tile.LoadScalar(k, a.S.At(k.Warp().Index()))                    // ERR an offset of Load differs among the block's warps (it comes from @+0); use the warp as the scope
+		tile.Full(k, k.Block().Striped(128, 4), k.Warp().Index().Int()) // ERR the value of Full differs among the block's warps (it comes from @+0); use the warp as the scope
+		for range tile.Range(k, 0, k.Warp().Index(), 1) {               // ERR the upper bound of Range differs among the block's warps (it comes from @+0); use the warp as the scope
 		}
 	}},
 	{name: "block variable set by one warp", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
@@ -88,12 +126,13 @@ var wrongScopes = []wrong{
 		var s tile.Span
 		var g tile.Global[tile.F32]
 		x = x.Add(x).Exp()
-		tile.Store(k, a.S, x)           // ERR an operand of Store was never assigned: it is the zero value of its type; assign it first
-		tile.LoadScalar(k, a.S.At(i))   // ERR an offset of At was never assigned: it is the zero value of its type; assign it first
-		tile.Load(k, a.S, s)            // ERR the span was never assigned: it is the zero value of its type; assign it first
-		tile.LoadScalar(k, g)           // ERR the buffer of Load was never assigned: it is not a field of the Args that Define gave
-		tile.Var[tile.F32]{}.Set(a.Eps) // ERR the variable of Set was never assigned: it is the zero value of its type; assign it first
-		a.Eps.Reg().Add(nil)            // ERR an operand of Add is nil; give a Reg, a Scalar or a number
+		tile.Store(k, a.S, x)                                                // ERR an operand of Store was never assigned: it is the zero value of its type; assign it first
+		tile.LoadScalar(k, a.S.At(i))                                        // ERR an offset of At was never assigned: it is the zero value of its type; assign it first
+		tile.Load(k, a.S, s)                                                 // ERR the span was never assigned: it is the zero value of its type; assign it first
+		tile.LoadScalar(k, g)                                                // ERR the buffer of Load was never assigned: it is not a field of the Args that Define gave
+		tile.Var[tile.F32]{}.Set(a.Eps)                                      // ERR the variable of Set was never assigned: it is the zero value of its type; assign it first
+		tile.Full(k, k.Block().Striped(128, 4), tile.Operand[tile.F32](nil)) // ERR the value of Full is nil; give a Reg, a Scalar or a number
+		a.Eps.Reg().Add(nil)                                                 // ERR an operand of Add is nil; give a Reg, a Scalar or a number
 	}},
 	{name: "the result of a tile's atomics", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
 		x := tile.Load(k, a.S, k.Block().Striped(128, 4))
@@ -129,5 +168,5 @@ func deeper(k *tile.Builder, a wrongArgs, x tile.Reg[tile.F32], n int) {
 		deeper(k, a, x, n-1)
 		return
 	}
-	tile.Store(k, a.S.At(0), x) // ERR a value made in the loop body at @-88 is used outside it: it ends with its region; declare a tile.Var before the Range and Set it inside (called from @-8)
+	tile.Store(k, a.S.At(0), x) // ERR a value made in the loop body at @-90 is used outside it: it ends with its region; declare a variable with tile.NewVar before the Range and Set it inside (called from @-8)
 }

@@ -50,6 +50,12 @@ var wrongShapes = []wrong{
 		tile.LoadScalar(k, a.S.At(-1))         // ERR Load at offset -1 of S's dimension 0: offsets count from 0
 		tile.LoadScalar(k, a.S.At(a.S.Dim(1))) // ERR Dim(1) of S, which has 1 dimension; they count from 0
 	}},
+	{name: "offsets of a shared tile", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
+		s := tile.NewShared[tile.F32](k, 128)
+		s.At(1, 2)                                         // ERR At with 2 offsets of the shared tile of @-1, which has 1 dimension; give at most one each
+		tile.LoadScalar(k, s.At(128))                      // ERR Load at offset 128 of the shared tile of @-2's dimension 0, which has 128 elements; offsets count from 0
+		tile.Load(k, s, k.Block().Striped2(8, 128, 4, 32)) // ERR Load of a tile of 8x128 on the shared tile of @-3, which has 1 dimension; use a span of rank 1
+	}},
 	{name: "span of one value", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
 		tile.Load(k, a.V, tile.LoadScalar(k, a.V).Span()) // ERR Span of one value: it has no axes; take the span of the tile it goes with
 	}},

@@ -89,6 +89,9 @@ func copy2Work(config int, p *copy2Params, dims []int32) int {
 
 // launchCopy2 checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns
 // once the launch is queued; where there is nothing to do it launches nothing.
+//
+// Two fields may be the same tensor where the kernel reads each element before the same thread writes it. Otherwise
+// no tensor that is written may overlap another. The launch checks neither.
 func launchCopy2(s *device.Stream, p copy2Params) error {
 	tensors := [...]device.Tensor{p.X, p.Z, p.Y}
 	var dims [1]int32
@@ -115,7 +118,8 @@ func launchCopy2(s *device.Stream, p copy2Params) error {
 }
 
 // gridCopy2 is the number of blocks that a launch with p uses when the grid is free: as many as the device of s
-// holds at once, at most one an iteration. Outputs that are sized by it may still be unset; what else p holds is checked.
+// holds at once, at most one an iteration, and 0 where there is no work: an output that must be written even then
+// needs at least one block. Outputs that are sized by it may still be unset; what else p holds is checked.
 func gridCopy2(s *device.Stream, p copy2Params) (int, error) {
 	tensors := [...]device.Tensor{p.X, p.Z, p.Y}
 	var dims [1]int32

@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/gotile/gotile/bench"
+	"github.com/gotile/gotile/internal/env"
 	"github.com/gotile/gotile/runtime/device"
 )
 
@@ -27,32 +29,33 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	env.Warn(stderr)
 	f := flag.NewFlagSet("rmsnorm", flag.ContinueOnError)
-	f.SetOutput(stderr)
+	f.SetOutput(io.Discard)
 	name := f.String("device", "cuda:0", "device to time on; on sim the times mean nothing")
 	shapes := f.String("shapes", "32768x4096", "comma-separated ROWSxN; rows*n is a multiple of 8192")
 	out := f.String("out", "", "directory of results; empty: print only")
 	commit := f.String("commit", "", "commit that the results are of; empty: asked of git")
 	rounds := f.Int("rounds", bench.Default.Rounds, "rounds to take the median of")
-	f.Usage = func() {
-		fmt.Fprint(stderr, "usage: rmsnorm [flags]\n\nExample: rmsnorm -shapes 32768x4096,32768x1024 -out bench/results\n\nFlags:\n")
+	fail := func(err error) int { fmt.Fprintln(stderr, "rmsnorm:", err); return 1 }
+	misuse := func(err error) int { fmt.Fprintf(stderr, "rmsnorm: %v; run rmsnorm -h\n", err); return 2 }
+	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+		fmt.Fprint(stdout, "usage: rmsnorm [flags]\n\nExample: rmsnorm -shapes 32768x4096,32768x1024 -out bench/results\n\nFlags:\n")
+		f.SetOutput(stdout)
 		f.PrintDefaults()
-	}
-	if err := f.Parse(args); err == flag.ErrHelp {
 		return 0
 	} else if err != nil {
-		return 2
+		return misuse(err)
 	}
-	fail := func(err error) int { fmt.Fprintln(stderr, "rmsnorm:", err); return 1 }
 	if f.NArg() > 0 {
-		return fail(fmt.Errorf("unexpected argument %q; shapes go with -shapes", f.Arg(0)))
+		return misuse(fmt.Errorf("unexpected argument %q; shapes go with -shapes", f.Arg(0)))
 	}
 	if *rounds < 1 {
-		return fail(fmt.Errorf("-rounds %d: at least 1", *rounds))
+		return misuse(fmt.Errorf("-rounds %d: at least 1", *rounds))
 	}
 	list, err := parseShapes(*shapes)
 	if err != nil {
-		return fail(err)
+		return misuse(err)
 	}
 	d, err := device.Open(*name)
 	if err != nil {

@@ -40,18 +40,27 @@ func TestRunOnSim(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	for _, c := range []struct {
 		args []string
+		code int
 		want string
 	}{
-		{[]string{"-shapes", "3x5"}, "multiple of 8192"},
-		{[]string{"-shapes", "big"}, "want ROWSxN"},
-		{[]string{"-rounds", "0"}, "at least 1"},
-		{[]string{"-device", "tpu"}, "tpu"},
-		{[]string{"32768x4096"}, "-shapes"},
-		{[]string{"-nope"}, "nope"},
+		{[]string{"-shapes", "3x5"}, 2, "multiple of 8192"},
+		{[]string{"-shapes", "big"}, 2, "want ROWSxN"},
+		{[]string{"-rounds", "0"}, 2, "at least 1"},
+		{[]string{"-device", "tpu"}, 1, "tpu"},
+		{[]string{"32768x4096"}, 2, "-shapes"},
+		{[]string{"-nope"}, 2, "rmsnorm: flag provided but not defined: -nope; run rmsnorm -h\n"},
 	} {
 		var out, errs bytes.Buffer
-		if code := run(t.Context(), c.args, &out, &errs); code == 0 || !strings.Contains(errs.String(), c.want) {
-			t.Errorf("%v: exit %d, %q; want %q", c.args, code, errs.String(), c.want)
+		if code := run(t.Context(), c.args, &out, &errs); code != c.code || !strings.Contains(errs.String(), c.want) || strings.Count(errs.String(), "\n") != 1 {
+			t.Errorf("%v: exit %d, %q; want %d and one line with %q", c.args, code, errs.String(), c.code, c.want)
 		}
+	}
+}
+
+func TestHelpAndWarning(t *testing.T) {
+	t.Setenv("GOTILE_TYPO", "1")
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), []string{"-h"}, &out, &errs); code != 0 || !strings.Contains(out.String(), "-rounds") || !strings.Contains(errs.String(), "GOTILE_TYPO is set") {
+		t.Errorf("exit %d, %q, %q", code, out.String(), errs.String())
 	}
 }

@@ -11,6 +11,7 @@ func (f *Family) launch(file *jen.File) {
 	name := f.identifier("launch")
 	file.Commentf("%s checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns", name)
 	file.Comment("once the launch is queued; where there is nothing to do it launches nothing.")
+	f.aliasing(file)
 	body := f.bind("Bind", jen.Return(jen.Err()))
 	body = append(body,
 		jen.List(jen.Id("fn"), jen.Id("grid"), jen.Err()).Op(":=").Id(f.private("family")).Dot("Grid").Call(
@@ -24,11 +25,29 @@ func (f *Family) launch(file *jen.File) {
 	file.Func().Id(name).Params(f.parameters()...).Error().Block(body...)
 }
 
+// aliasing says which tensors may share memory, where there are two of which one is written.
+func (f *Family) aliasing(file *jen.File) {
+	tensors, written := 0, false
+	for _, a := range f.ir().Args {
+		if !a.Scalar() {
+			tensors++
+			written = written || f.use(a).written
+		}
+	}
+	if tensors < 2 || !written {
+		return
+	}
+	file.Comment("")
+	file.Comment("Two fields may be the same tensor where the kernel reads each element before the same thread writes it. Otherwise")
+	file.Comment("no tensor that is written may overlap another. The launch checks neither.")
+}
+
 // grid prints the helper that sizes outputs with one row a block.
 func (f *Family) grid(file *jen.File) {
 	name := f.identifier("grid")
 	file.Commentf("%s is the number of blocks that a launch with p uses when the grid is free: as many as the device of s", name)
-	file.Comment("holds at once, at most one an iteration. Outputs that are sized by it may still be unset; what else p holds is checked.")
+	file.Comment("holds at once, at most one an iteration, and 0 where there is no work: an output that must be written even then")
+	file.Comment("needs at least one block. Outputs that are sized by it may still be unset; what else p holds is checked.")
 	body := f.bind("BindKnown", jen.Return(jen.Lit(0), jen.Err()))
 	body = append(body, jen.Return(jen.Id(f.private("family")).Dot("Resident").Call(jen.Id("s"), jen.Id("config"), f.workCall())))
 	file.Func().Id(name).Params(f.parameters()...).Params(jen.Int(), jen.Error()).Block(body...)

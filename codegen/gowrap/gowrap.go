@@ -106,8 +106,10 @@ func Generate(f Family) ([]byte, error) {
 	if len(f.Variants) == 0 {
 		return nil, fmt.Errorf("gowrap: a family without kernels")
 	}
-	if err := f.consistent(); err != nil {
-		return nil, err
+	for _, check := range []func() error{f.consistent, f.used, f.reachable} {
+		if err := check(); err != nil {
+			return nil, err
+		}
 	}
 	file := jen.NewFile(f.Package)
 	file.HeaderComment(Header)

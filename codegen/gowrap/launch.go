@@ -56,7 +56,7 @@ func (f *Family) table(file *jen.File) {
 		if a.Strided {
 			members = append(members, key("Strided", jen.True()))
 		}
-		if a.Written {
+		if f.use(a).written {
 			members = append(members, key("Written", jen.True()))
 		}
 		tensors = append(tensors, jen.Values(members...))

@@ -50,10 +50,10 @@ func (f *Family) contract(a *ir.Arg) string {
 		}
 	}
 	s := fmt.Sprintf("[%s] %s", strings.Join(dims, ", "), strings.Join(types, " or "))
-	switch {
-	case a.Read && a.Written:
+	switch u := f.use(a); {
+	case u.read && u.written:
 		s += ", read and written"
-	case a.Written:
+	case u.written:
 		s += ", written"
 	default:
 		s += ", read"

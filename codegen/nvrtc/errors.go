@@ -11,7 +11,17 @@ import (
 
 // ErrNotFound is returned, wrapped with what was tried, where no libnvrtc can be opened.
 var ErrNotFound = errors.New("libnvrtc not found: install NVIDIA's compiler library, for instance " +
-	"`python3 -m venv V && V/bin/pip install nvidia-cuda-nvrtc`, and set GOTILE_NVRTC to its libnvrtc.so.*")
+	"`python3 -m venv V && V/bin/pip install 'nvidia-cuda-nvrtc==13.0.*'`; " +
+	"then activate the environment (VIRTUAL_ENV) or set " + Variable + " to its libnvrtc.so.*")
+
+// notFound is ErrNotFound with the files that were tried, each with the reason, and the folders that were searched.
+func notFound(tried, folders []string) error {
+	text := "\ntried\n\t" + strings.Join(tried, "\n\t")
+	if folders != nil {
+		text += "\nsearched for libnvrtc.so.* in\n\t" + strings.Join(folders, "\n\t")
+	}
+	return fmt.Errorf("%w%s", ErrNotFound, text)
+}
 
 // CompileError is a source that NVRTC or ptxas rejected. Error is the last meaningful line of the log; %+v prints
 // the whole log.

@@ -53,24 +53,28 @@ func (a *api) functions() map[string]any {
 
 // Open opens libnvrtc: the file at path if that is not empty, else the one that GOTILE_NVRTC names, else the first
 // that is found by the system's loader, in CUDA toolkits, or where pip installs the wheel nvidia-cuda-nvrtc.
-// The error wraps ErrNotFound where none can be opened.
+// Where none can be opened the error wraps ErrNotFound, and says why each file was refused and where files were sought.
 func Open(path string) (*Library, error) {
 	glob := func(pattern string) []string {
 		files, _ := filepath.Glob(pattern) // the only error is a malformed pattern
 		return files
 	}
+	files, folders := candidates(path, os.Getenv, glob)
 	var tried []string
-	for _, p := range candidates(path, os.Getenv, glob) {
+	for _, p := range files {
 		l, err := open(p)
 		if err == nil {
 			return l, nil
 		}
 		tried = append(tried, fmt.Sprintf("%s: %v", p, err))
 	}
-	return nil, fmt.Errorf("%w\ntried\n\t%s", ErrNotFound, strings.Join(tried, "\n\t"))
+	return nil, notFound(tried, folders)
 }
 
 func open(path string) (*Library, error) {
+	// dlerror, which gives the reason of a failure, is of the thread that failed.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	h, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package nvrtc
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -76,14 +77,40 @@ func TestCandidates(t *testing.T) {
 	lookup := func(k string) string { return env[k] }
 
 	want := append(slices.Clone(loaderNames), "/cuda/lib64/libnvrtc.so.13", "/cuda/lib64/libnvrtc.so.13.0.88", "/cuda/lib64/libnvrtc.so.12.9.86", "/venv/libnvrtc.so.13")
-	if got := candidates("", lookup, glob); !slices.Equal(got, want) {
+	folders := []string{"/cuda/lib64", "/cuda/targets/*/lib", "/usr/local/cuda/lib64", "/usr/local/cuda-*/lib64", "/opt/cuda/lib64"}
+	for _, site := range []string{"/venv/lib/python3*/site-packages", "/usr/local/lib/python3*/site-packages", "/usr/local/lib/python3*/dist-packages",
+		"/usr/lib/python3*/site-packages", "/usr/lib/python3/dist-packages"} {
+		folders = append(folders, site+"/nvidia/cu*/lib", site+"/nvidia/cuda_nvrtc/lib")
+	}
+	got, searched := candidates("", lookup, glob)
+	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	env[Variable] = "/mine.so"
-	if got := candidates("", lookup, glob); !slices.Equal(got, []string{"/mine.so"}) {
-		t.Errorf("with the variable %q", got)
+	if !slices.Equal(searched, folders) {
+		t.Errorf("searched %q\nwant     %q", searched, folders)
 	}
-	if got := candidates("/given.so", lookup, glob); !slices.Equal(got, []string{"/given.so"}) {
-		t.Errorf("with a path %q", got)
+	env[Variable] = "/mine.so"
+	if got, searched := candidates("", lookup, glob); !slices.Equal(got, []string{"/mine.so"}) || searched != nil {
+		t.Errorf("with the variable %q, searched %q", got, searched)
+	}
+	if got, searched := candidates("/given.so", lookup, glob); !slices.Equal(got, []string{"/given.so"}) || searched != nil {
+		t.Errorf("with a path %q, searched %q", got, searched)
+	}
+}
+
+// TestNotFound: the whole message.
+func TestNotFound(t *testing.T) {
+	const advice = "libnvrtc not found: install NVIDIA's compiler library, for instance " +
+		"`python3 -m venv V && V/bin/pip install 'nvidia-cuda-nvrtc==13.0.*'`; then activate the environment (VIRTUAL_ENV) or set GOTILE_NVRTC to its libnvrtc.so.*"
+	for _, c := range []struct {
+		tried, folders []string
+		want           string
+	}{
+		{[]string{"/mine.so: no file"}, nil, advice + "\ntried\n\t/mine.so: no file"},
+		{[]string{"a: no", "b: no"}, []string{"/x", "/y/*"}, advice + "\ntried\n\ta: no\n\tb: no\nsearched for libnvrtc.so.* in\n\t/x\n\t/y/*"},
+	} {
+		if err := notFound(c.tried, c.folders); !errors.Is(err, ErrNotFound) || err.Error() != c.want {
+			t.Errorf("got\n%v\nwant\n%s", err, c.want)
+		}
 	}
 }

@@ -13,24 +13,32 @@ const Variable = "GOTILE_NVRTC"
 // loaderNames are what the system's loader is asked for, newest first.
 var loaderNames = []string{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}
 
-// candidates lists what Open tries, in order. A path that was given, or the variable, is tried alone: a user who names
-// a library must not get another one silently. env looks up an environment variable; glob lists files.
-func candidates(path string, env func(string) string, glob func(string) []string) []string {
+// candidates lists what Open tries, in order, and the folders, as patterns, where it looked for files. A path that was
+// given, or the variable, is tried alone: a user who names a library must not get another one silently. env looks up
+// an environment variable; glob lists files.
+func candidates(path string, env func(string) string, glob func(string) []string) (files, folders []string) {
 	if path != "" {
-		return []string{path}
+		return []string{path}, nil
 	}
 	if p := env(Variable); p != "" {
-		return []string{p}
+		return []string{p}, nil
 	}
-	out := append([]string(nil), loaderNames...)
+	files = append(files, loaderNames...)
+	search := func(dirs ...string) {
+		var found []string
+		for _, dir := range dirs {
+			found = append(found, glob(dir+"/libnvrtc.so.*")...)
+		}
+		files, folders = append(files, newestFirst(found)...), append(folders, dirs...)
+	}
 	for _, dir := range toolkitDirs(env) {
-		out = append(out, newestFirst(glob(dir+"/libnvrtc.so.*"))...)
+		search(dir)
 	}
 	for _, site := range sitePackages(env) {
 		// CUDA 13 wheels share one folder, CUDA 12 wheels have one each.
-		out = append(out, newestFirst(append(glob(site+"/nvidia/cu*/lib/libnvrtc.so.*"), glob(site+"/nvidia/cuda_nvrtc/lib/libnvrtc.so.*")...))...)
+		search(site+"/nvidia/cu*/lib", site+"/nvidia/cuda_nvrtc/lib")
 	}
-	return out
+	return files, folders
 }
 
 // toolkitDirs are the library folders of CUDA toolkits.

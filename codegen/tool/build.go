@@ -37,6 +37,7 @@ func main() {
 		Path:    {{printf "%q" .Pkg.ImportPath}},
 		Name:    {{printf "%q" .Pkg.Name}},
 		Dir:     {{printf "%q" .Pkg.Dir}},
+		From:    {{printf "%q" .From}},
 		Commit:  {{printf "%q" .Commit}},
 		Travels: {{.Travels}},
 		Kernels: kernels.Kernels,
@@ -63,8 +64,14 @@ func (g *goCommand) build(ctx context.Context, p *pkg, c *worker.Command, out st
 	if err != nil {
 		return err
 	}
+	from := "" // the user's directory means nothing where the program travels to
+	if !travels {
+		if from, err = os.Getwd(); err != nil {
+			return err
+		}
+	}
 	var text bytes.Buffer
-	if err := mainText.Execute(&text, map[string]any{"Command": c, "Pkg": p, "Commit": g.commit(ctx, p.Dir), "Sources": sources, "Travels": travels}); err != nil {
+	if err := mainText.Execute(&text, map[string]any{"Command": c, "Pkg": p, "From": from, "Commit": g.commit(ctx, p.Dir), "Sources": sources, "Travels": travels}); err != nil {
 		return err
 	}
 	file := filepath.Join(g.tmp, "main.go")
@@ -90,7 +97,7 @@ func (g *goCommand) build(ctx context.Context, p *pkg, c *worker.Command, out st
 	}
 	var stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, "go", append(args, p.ImportPath+"/"+mainDir)...)
-	cmd.Dir, cmd.Env, cmd.Stderr = p.Dir, environ, &stderr
+	cmd.Env, cmd.Stderr = environ, &stderr // in the user's directory: the compiler's positions are relative to it
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -119,7 +126,7 @@ func buildHint(text string, p *pkg, c *worker.Command) string {
 // files behind.
 func (g *goCommand) exec(ctx context.Context, p *pkg, bin string, flags []string, stdout, stderr io.Writer) int {
 	cmd := exec.CommandContext(ctx, bin, flags...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = p.Dir, stdout, stderr
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.Dir, append(os.Environ(), absolute()...), stdout, stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	err := cmd.Run()

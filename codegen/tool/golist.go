@@ -52,14 +52,15 @@ func defaultPatterns() []string {
 	return []string{"."}
 }
 
-// list finds the packages, with generated Go hidden, so that a broken z-file is no obstacle.
-func (g *goCommand) list(ctx context.Context, patterns []string, c *worker.Command) ([]*pkg, error) {
+// list finds the packages, with generated Go hidden, so that a broken z-file is no obstacle. Packages of kernels that
+// only a pattern names and that lack the cases which the command runs are left out; skipped says so of each.
+func (g *goCommand) list(ctx context.Context, patterns []string, c *worker.Command) (out []*pkg, skipped []error, err error) {
 	if len(patterns) == 0 {
 		patterns = defaultPatterns()
 	}
 	all, err := g.goList(ctx, "", patterns)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	hide := map[string]string{}
 	for _, p := range all {
@@ -69,25 +70,30 @@ func (g *goCommand) list(ctx context.Context, patterns []string, c *worker.Comma
 	}
 	overlay, err := g.overlay("list.json", hide)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if all, err = g.goList(ctx, overlay, patterns); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out []*pkg
 	for _, p := range all {
 		p.hidden = generatedGo(p.Dir)
-		err := p.usable(c)
-		if err == nil {
+		switch err := p.usable(c); {
+		case err == nil:
 			out = append(out, p)
-		} else if !p.wild() || !errors.Is(err, errNoKernels) {
-			return nil, err
+		case p.wild() && errors.Is(err, errNoCases):
+			skipped = append(skipped, err)
+		case !p.wild() || !errors.Is(err, errNoKernels):
+			return nil, nil, err
 		}
 	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("no package of %s exports func Kernels() tile.Set", strings.Join(patterns, " "))
+	switch {
+	case len(out) > 0:
+	case len(skipped) > 0:
+		return nil, nil, errors.Join(skipped...)
+	default:
+		return nil, nil, fmt.Errorf("no package of %s exports func Kernels() tile.Set", strings.Join(patterns, " "))
 	}
-	return out, nil
+	return out, skipped, nil
 }
 
 func (g *goCommand) goList(ctx context.Context, overlay string, patterns []string) ([]*pkg, error) {
@@ -115,7 +121,11 @@ func (g *goCommand) goList(ctx context.Context, overlay string, patterns []strin
 	return pkgs, nil
 }
 
-var errNoKernels = errors.New("no kernels")
+// The reasons for which a package that only a pattern names is no mistake.
+var (
+	errNoKernels = errors.New("no kernels")
+	errNoCases   = errors.New("no cases")
+)
 
 // usable says why the command cannot work on a package.
 func (p *pkg) usable(c *worker.Command) error {
@@ -132,10 +142,10 @@ func (p *pkg) usable(c *worker.Command) error {
 		return fmt.Errorf("%w: %s is package main, which cannot be imported: kernels live in a package of their own, with func Kernels() tile.Set", errNoKernels, name)
 	case !p.declares("Kernels"):
 		return fmt.Errorf("%w: package %s has no func Kernels() tile.Set, which names the kernels to work on; add one in a file without the !gotilegen tag:\n\tfunc Kernels() tile.Set { return tile.Configs(build, configs...) }", errNoKernels, name)
-	case c.Runs && !p.declares("Cases"):
-		return fmt.Errorf("package %s has no func Cases() []tiletest.Case, the test table that gotile %s runs; add one in a file tagged //go:build !gotilegen", name, c.Name)
 	case p.Module == nil || !p.Module.Main:
 		return fmt.Errorf("package %s is not in the module you are in; run gotile inside that module", name)
+	case c.Runs && !p.declares("Cases"):
+		return fmt.Errorf("%w: package %s has no func Cases() []tiletest.Case, the test table that gotile %s runs; add one in a file tagged //go:build !gotilegen", errNoCases, name, c.Name)
 	}
 	return nil
 }

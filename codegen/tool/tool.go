@@ -45,7 +45,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "gotile: %v\n", err)
 		return exitUsage
 	}
-	worker.WarnUnknown(stderr)
+	env.Warn(stderr)
 	inv := invocation{command: command, stdout: stdout, stderr: stderr}
 	var text bytes.Buffer
 	fs := command.FlagSet(&worker.Options{}, &text)
@@ -86,14 +86,14 @@ func (inv *invocation) run(ctx context.Context, patterns []string) int {
 	}
 	defer os.RemoveAll(tmp)
 	g := &goCommand{tmp: tmp, tags: inv.tags}
-	pkgs, err := g.list(ctx, patterns, inv.command)
+	pkgs, skipped, err := g.list(ctx, patterns, inv.command)
 	if err != nil {
 		return inv.fail(exitUsage, err)
 	}
 	if inv.compile != "" {
 		return inv.compileFor(ctx, g, pkgs)
 	}
-	code := exitOK
+	code := inv.skip(skipped)
 	for i, p := range pkgs {
 		if err := ctx.Err(); err != nil {
 			return inv.fail(exitFailure, err)
@@ -109,6 +109,17 @@ func (inv *invocation) run(ctx context.Context, patterns []string) int {
 		code = max(code, g.exec(ctx, p, bin, inv.flags, inv.stdout, inv.stderr))
 	}
 	return code
+}
+
+// skip notes the packages that are left out. For a command that vouches for all kernels they are failures.
+func (inv *invocation) skip(skipped []error) int {
+	for _, why := range skipped {
+		fmt.Fprintf(inv.stderr, "gotile: %s: skipped: %v\n", inv.command.Name, why)
+	}
+	if inv.command.Vouch && len(skipped) > 0 {
+		return exitFailure
+	}
+	return exitOK
 }
 
 // compileFor is -c: one package's program for another machine.
@@ -140,7 +151,7 @@ func usage(w io.Writer) {
 	for _, c := range worker.Commands {
 		fmt.Fprintf(w, "\t%-8s %s\n", c.Name, c.Short)
 	}
-	fmt.Fprint(w, "\nPackages are named as for go build; the default is the one in the current directory. A package of kernels exports\n"+
+	fmt.Fprint(w, "\n"+worker.PackagesHelp+" A package of kernels exports\n"+
 		"func Kernels() tile.Set, and for sim and verify func Cases() []tiletest.Case.\ngotile command -h lists a command's flags.\n\nEnvironment:\n\n")
 	for _, v := range env.All() {
 		fmt.Fprintf(w, "\t%-19s %s\n", v.Name, v.Doc)

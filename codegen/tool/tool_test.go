@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/gotile/gotile/codegen/tool/worker"
 )
 
 // module is a temporary module that uses this tree, with the fixture kernels in a package of its own, offline.
@@ -180,15 +182,21 @@ func TestPackagesRefused(t *testing.T) {
 func TestCommandLine(t *testing.T) {
 	t.Setenv("GOTILE_TYPO", "1")
 	mustFail(t, 2, `unknown command "gne"; have gen, check, sim, verify, and help`, "gne")
-	mustFail(t, 2, "flag provided but not defined: -nope", "gen", "-nope")
+	t.Setenv("GOTILE_TYPO", "")
+	os.Unsetenv("GOTILE_TYPO")
+	if code, out, errs := run(t, "gen", "-nope"); code != 2 || out != "" || errs != "gotile gen: flag provided but not defined: -nope; run gotile gen -h\n" {
+		t.Errorf("an unknown flag: exit code %d, %q, %q", code, out, errs)
+	}
+	t.Setenv("GOTILE_TYPO", "1")
 	mustFail(t, 2, "invalid value", "sim", "-seed", "x")
 	mustFail(t, 2, "The commands:")
 	mustFail(t, 0, "GOTILE_NVRTC", "help")
+	mustFail(t, 0, worker.PackagesHelp, "help")
 	mustFail(t, 2, "GOTILE_TYPO is set, but gotile has none of that name", "gen", "./nowhere")
 	for _, c := range []string{"gen", "check", "sim", "verify"} {
 		for _, args := range [][]string{{c, "-h"}, {"help", c}} {
 			code, out, _ := run(t, args...)
-			if code != 0 || !strings.Contains(out, "Example") || !strings.Contains(out, "gotile "+c) || !strings.Contains(out, "-tags") {
+			if code != 0 || !strings.Contains(out, "Example") || !strings.Contains(out, "gotile "+c) || !strings.Contains(out, "-tags") || !strings.Contains(out, worker.PackagesHelp) {
 				t.Errorf("gotile %v: exit code %d\n%s", args, code, out)
 			}
 		}

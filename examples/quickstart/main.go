@@ -14,12 +14,14 @@ import (
 	"os/signal"
 	"strings"
 
+	"github.com/gotile/gotile/internal/env"
 	"github.com/gotile/gotile/runtime/device"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	env.Warn(os.Stderr)
 	err := run(ctx, os.Stdout, os.Args[1:])
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return

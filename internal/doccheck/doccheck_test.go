@@ -64,13 +64,16 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// source knows the tables, dump:KERNEL:PASS, which is what GOTILE_DUMP writes, and the files of the repository.
+// source knows the tables, those of measurements (results), dump:KERNEL:PASS, which is what GOTILE_DUMP writes, and the files of the repository.
 func source(t *testing.T, name string) (text string, markdown bool, err error) {
 	switch kind, rest, _ := strings.Cut(name, ":"); kind {
 	case "environment":
 		return environment(), true, nil
 	case "targets":
 		text, err = targets()
+		return text, true, err
+	case "bench", "floors":
+		text, err = results(kind, rest)
 		return text, true, err
 	case "dump":
 		kernel, pass, _ := strings.Cut(rest, ":")

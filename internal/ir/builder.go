@@ -50,11 +50,19 @@ func NewBuilder(name string) *Builder {
 // stop unwinds the author's function when going on makes no sense.
 type stop struct{}
 
-// Run calls the author's function. Its panic becomes an error of rule ErrPanic.
+// Fail ends the author's function with a mistake of something that no kernel can be told from, such as a nil scope:
+// Run notes it.
+func Fail(rule error, format string, args ...any) {
+	panic(&Error{Pos: Here(0), Rule: rule, Msg: fmt.Sprintf(format, args...)})
+}
+
+// Run calls the author's function. Its panic becomes an error of rule ErrPanic, or the one given to Fail.
 func (b *Builder) Run(f func()) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil, stop:
+		case *Error:
+			b.errs = append(b.errs, r)
 		default:
 			cause, _ := r.(error)
 			b.errs = append(b.errs, &Error{Pos: Here(0), Rule: ErrPanic, Msg: fmt.Sprintf("panic: %v", r), Cause: cause, Stack: string(debug.Stack())})
@@ -137,9 +145,10 @@ func (b *Builder) emit(v *Value) *Value {
 
 // visible reports whether a value may be used here. A second recording may name values of the first: that is the mark
 // of host state, and the comparison reports it.
-func (b *Builder) visible(v *Value) bool {
-	return v == nil || v.In == nil || b.second > 0 || b.cur.inside(v.In)
-}
+func (b *Builder) visible(v *Value) bool { return v == nil || v.In == nil || b.reaches(v.In) }
+
+// reaches reports whether what a region made may be used here.
+func (b *Builder) reaches(r *Region) bool { return b.second > 0 || b.cur.inside(r) }
 
 // inside reports whether a region is r or lies in it.
 func (r *Region) inside(out *Region) bool {
@@ -152,10 +161,6 @@ func (r *Region) inside(out *Region) bool {
 }
 
 func (b *Builder) escape(v, a *Value) {
-	what := "the loop body"
-	if a.In.Owner.Op == If {
-		what = "the branch"
-	}
 	name := "a value"
 	switch a.Op {
 	case Invalid:
@@ -163,8 +168,16 @@ func (b *Builder) escape(v, a *Value) {
 	case Var:
 		name = "a variable"
 	}
-	b.errorAt(v.Pos, v.Op, ErrScope, "%s made in %s at %s is used outside it: it ends with its region; declare a tile.Var before the %s and Set it inside",
-		name, what, a.Pos, Table[a.In.Owner.Op].Go)
+	b.errorAt(v.Pos, v.Op, ErrScope, "%s made in %s at %s is used outside it: it ends with its region; declare a variable with tile.NewVar before the %s and Set it inside",
+		name, a.In.kind(), a.Pos, Table[a.In.Owner.Op].Go)
+}
+
+// kind names a region of a loop or a conditional in messages.
+func (r *Region) kind() string {
+	if r.Owner.Op == If {
+		return "the branch"
+	}
+	return "the loop body"
 }
 
 // scope is the scope of the current region: ops of a wider one cannot stand here.

@@ -17,7 +17,7 @@ var (
 	ErrControl = errors.New("control flow") // recorded loops and conditionals
 	ErrTarget  = errors.New("target")       // what the GPU target lacks
 	ErrLimit   = errors.New("limit")        // too much of something
-	ErrPort    = errors.New("port")         // the Args struct and its tags
+	ErrPort    = errors.New("port")         // the definition: name, options, the Args struct and its tags
 	ErrPanic   = errors.New("panic")        // the author's function panicked
 )
 

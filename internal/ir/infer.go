@@ -56,10 +56,14 @@ func (d Domain) String() string {
 	for _, m := range []struct {
 		d    Domain
 		name string
-	}{{Floats, "floats"}, {Ints, "integers"}, {Bools, "bool"}} {
-		if d&m.d != 0 {
+	}{{Floats, "floats"}, {Singles, "f32"}, {Halves, "16-bit floats"}, {Ints, "integers"}, {Bools, "bool"}} {
+		if d&m.d == m.d {
+			d &^= m.d // f32 is not named again where all floats are
 			s = append(s, m.name)
 		}
+	}
+	if s == nil {
+		return "none"
 	}
 	return strings.Join(s, " and ")
 }

@@ -25,17 +25,18 @@ func (p Place) Dims() []DimSpec {
 	return ds
 }
 
-// Name is the buffer's name.
+// Name is the buffer's name in messages: an argument's field, or where a shared tile, which has no name of the
+// author's, was made.
 func (p Place) Name() string {
 	if p.Arg != nil {
 		return p.Arg.Field
 	}
-	return p.Shared.Name
+	return "the shared tile of " + p.Shared.Pos.String()
 }
 
 // NewShared adds a tile in shared memory.
 func (b *Builder) NewShared(name string, dt dtype.Type, shape []int) *SharedTile {
-	s := &SharedTile{Name: name, DT: dt, Shape: shape, Pos: Here(1)}
+	s := &SharedTile{Name: name, DT: dt, Shape: shape, In: b.cur, Pos: Here(1)}
 	b.Kernel.Shared = append(b.Kernel.Shared, s)
 	return s
 }
@@ -48,6 +49,11 @@ func (b *Builder) place(op Op, s Scope, p Place, span *Span) ([]*Value, *Span, b
 		return nil, nil, false
 	}
 	switch {
+	case p.Shared != nil && !b.reaches(p.Shared.In):
+		in := p.Shared.In
+		b.Errorf(op, ErrScope, "a shared tile made in %s at %s is used outside it: it ends with its region; make it before the %s",
+			in.kind(), p.Shared.Pos, Table[in.Owner.Op].Go)
+		return nil, nil, false
 	case span.Rank() > len(dims):
 		b.Errorf(op, ErrShape, "%s of a tile of %s on %s, which has %s; use a span of rank %d", name, shape(span), p.Name(), Count(len(dims), "dimension"), len(dims))
 		return nil, nil, false
@@ -129,7 +135,7 @@ func (b *Builder) Load(s Scope, p Place, span *Span, c Cache) *Value {
 	} else {
 		dt = p.Shared.DT
 		if c != CacheDefault {
-			b.Errorf(Load, ErrTarget, "cache hint %v on shared tile %s: hints are for global memory; drop it", c, p.Name())
+			b.Errorf(Load, ErrTarget, "cache hint %v on %s: hints are for global memory; drop it", c, p.Name())
 			return nil
 		}
 	}
@@ -163,13 +169,13 @@ func (b *Builder) Store(op Op, s Scope, p Place, c Cache, vals ...*Value) *Value
 		b.Errorf(op, ErrTarget, "%s with the read-only hint: the read-only path cannot write; use Streaming or L2Only", name)
 		return nil
 	case op != Store && p.Shared != nil:
-		b.Errorf(op, ErrTarget, "%s on shared tile %s: atomics work on global memory; reduce, then Store", name, p.Name())
+		b.Errorf(op, ErrTarget, "%s on %s: atomics work on global memory; reduce, then Store", name, p.Name())
 		return nil
 	case p.Shared != nil && c != CacheDefault:
-		b.Errorf(op, ErrTarget, "cache hint %v on shared tile %s: hints are for global memory; drop it", c, p.Name())
+		b.Errorf(op, ErrTarget, "cache hint %v on %s: hints are for global memory; drop it", c, p.Name())
 		return nil
-	case op != Store && (!Table[op].Domain.Has(dt) || dt.Is16()):
-		b.Errorf(op, ErrDType, "%s has no %v form: it takes %s; Cast first", name, dt, atomicTypes(op))
+	case op != Store && !Table[op].Domain.Has(dt):
+		b.Errorf(op, ErrDType, "%s has no %v form: it takes %v; Cast first", name, dt, Table[op].Domain)
 		return nil
 	}
 	if p.Arg != nil {
@@ -182,11 +188,4 @@ func (b *Builder) Store(op Op, s Scope, p Place, c Cache, vals ...*Value) *Value
 	}
 	return b.emit(&Value{Op: op, Type: t, Args: append(slices.Clone(vals), offs...), Scope: s,
 		Attr: &Access{Arg: p.Arg, Shared: p.Shared, Cache: c}})
-}
-
-func atomicTypes(op Op) string {
-	if Table[op].Domain&Floats != 0 {
-		return "f32, i32, u32, i64"
-	}
-	return "i32, u32, i64"
 }

@@ -27,18 +27,24 @@ type Domain uint8
 
 // The domains. 16-bit floats are computed in f32 and rounded once to the type.
 const (
-	Floats  Domain = 1 << iota // f32, bf16, f16
+	Singles Domain = 1 << iota // f32
+	Halves                     // bf16, f16
 	Ints                       // i32, u32, i64
 	Bools                      // predicates
-	Numbers = Floats | Ints
-	Any     = Floats | Ints | Bools
+	None    Domain = 0         // the op has no element type
+	Floats         = Singles | Halves
+	Words          = Singles | Ints // what atomics take
+	Numbers        = Floats | Ints
+	Any            = Floats | Ints | Bools
 )
 
 // Has reports whether a type belongs to the domain.
 func (d Domain) Has(t dtype.Type) bool {
 	switch {
+	case t.Is16():
+		return d&Halves != 0
 	case t.IsFloat():
-		return d&Floats != 0
+		return d&Singles != 0
 	case t.IsInt():
 		return d&Ints != 0
 	}
@@ -166,7 +172,8 @@ const (
 	NumOps
 )
 
-// Info is one row of the op table. Printer and simulator hang their functions on the same index.
+// Info is one row of the op table. Printer and simulator hang their functions on the same index; the op's test cases
+// are those whose names begin with Op.Case.
 type Info struct {
 	Name   string // the IR name and the documentation's
 	Go     string // the typed layer's spelling
@@ -185,7 +192,7 @@ func (i *Info) Pure() bool {
 
 // Table is the one op table: typed layer, printers, simulator and documentation derive from it.
 var Table = [NumOps]Info{
-	Const: {"const", "tile.Const", 0, Leaf, Any, ByAttr, 0, "a host number"},
+	Const: {"const", "Const", 0, Leaf, Any, ByAttr, 0, "a host value: `F32(2)`, `Bool(true)`; in generic code `Const[T](2)`, of numbers only"},
 	Param: {"param", "Scalar", 0, Leaf, Numbers, ByAttr, 0, "a scalar argument of the kernel"},
 	Dim:   {"dim", "Global.Dim", 0, Leaf, Ints, ByAttr, 0, "a run-time dimension of an argument"},
 
@@ -240,7 +247,7 @@ var Table = [NumOps]Info{
 	Bitcast: {"bitcast", "Bitcast", 1, Elementwise, Numbers, ByAttr, 0, "the same bits as another type of the same size; a NaN of 16 bits becomes 0x7fff first"},
 	Cast:    {"cast", "Cast", 1, Elementwise, Any, ByAttr, 0, "to another type: nearest even; float to integer truncates and saturates, NaN to 0; integers to 16-bit floats go through f32"},
 
-	Broadcast: {"broadcast", "Broadcast", 1, Shape, Any, Same, 0, "repeats a reduced value along an axis"},
+	Broadcast: {"broadcast", "Expand", 1, Shape, Any, Same, 0, "repeats a reduced value along an axis, or one value over a tile"},
 	Coord:     {"coord", "Coord", 0, Shape, Any, ToNumber, 0, "the coordinate of each element along an axis"},
 	Fill:      {"fill", "Fill", 2, Shape, Any, Same, 0, "elements past the extent on some axes take a value; the result has no extent there"},
 
@@ -255,10 +262,10 @@ var Table = [NumOps]Info{
 
 	Load:       {"load", "Load", -1, Memory, Numbers, ByAttr, 0, "from a view; masked elements are zero"},
 	Store:      {"store", "Store", -1, Memory, Numbers, Nothing, 0, "to a view; masked elements are left alone"},
-	AtomicAdd:  {"atomic_add", "AtomicAdd", -1, Memory, Numbers, Same, 0, "adds to global memory (f32, i32, u32, i64); the order of float sums is not fixed"},
+	AtomicAdd:  {"atomic_add", "AtomicAdd", -1, Memory, Words, Same, 0, "adds to global memory; the order of float sums is not fixed"},
 	AtomicMax:  {"atomic_max", "AtomicMax", -1, Memory, Ints, Same, 0, "maximum with global memory"},
 	AtomicMin:  {"atomic_min", "AtomicMin", -1, Memory, Ints, Same, 0, "minimum with global memory"},
-	AtomicExch: {"atomic_exch", "AtomicExch", -1, Memory, Numbers, Same, 0, "stores and returns the old value"},
+	AtomicExch: {"atomic_exch", "AtomicExch", -1, Memory, Words, Same, 0, "stores and returns the old value"},
 	AtomicCAS:  {"atomic_cas", "AtomicCAS", -1, Memory, Ints, Same, 0, "stores where memory equals the first operand; returns the old value"},
 
 	Asm: {"asm", "PTX", -1, Elementwise, Any, ByAttr, 0, "inline PTX with a Go function for the simulator"},
@@ -267,7 +274,7 @@ var Table = [NumOps]Info{
 	Persistent: {"persistent", "Persistent", 2, Control, Ints, Nothing, 0, "a loop whose iterations the grid's blocks share"},
 	If:         {"if", "If", 1, Control, Bools, Nothing, 0, "a conditional, uniform in its scope"},
 	While:      {"while", "While", 0, Control, Bools, Nothing, 0, "a loop with a recorded condition"},
-	Barrier:    {"barrier", "Block.Sync", 0, Control, Any, Nothing, 0, "orders shared memory among the threads of a block"},
+	Barrier:    {"barrier", "Block.Sync", 0, Control, None, Nothing, 0, "orders shared memory among the threads of a block"},
 
 	BlockID:   {"block_id", "Builder.BlockID", 0, Position, Ints, ToNumber, 0, "the block's number in the grid"},
 	NumBlocks: {"num_blocks", "Builder.NumBlocks", 0, Position, Ints, ToNumber, 0, "the number of blocks in the grid"},
@@ -276,3 +283,7 @@ var Table = [NumOps]Info{
 
 // String is the IR name.
 func (o Op) String() string { return Table[o].Name }
+
+// Case is how the names of the op's test cases begin: op/NAME/. Every op has at least one in internal/optest, and what
+// is wrong about the op turns each of them red.
+func (o Op) Case() string { return "op/" + Table[o].Name + "/" }

@@ -170,7 +170,8 @@ func (b *Builder) Full(span *Span, x *Value) *Value {
 		b.Errorf(Broadcast, ErrShape, "Full of a tile of %s: it repeats one value; use Expand", shape(x.Type.Span))
 		return nil
 	}
-	if !b.uniform(Broadcast, span.Scope, "the value", x) {
+	if x.Scope < span.Scope {
+		b.Errorf(Broadcast, ErrScope, "the value of Full differs among the %v's warps (it comes from %s); use the warp as the scope", span.Scope, x.Pos)
 		return nil
 	}
 	return b.broadcast(x, span)

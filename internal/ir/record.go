@@ -50,7 +50,7 @@ func (b *Builder) twice(loop *Value, record func() ([]*Region, bool)) {
 	b.second--
 	second := b.errs[after.errs:]
 	b.next, b.count, b.errs, b.Kernel.Shared = after.next, after.count, b.errs[:after.errs:after.errs], shared
-	const advice = "host state carried between iterations; use tile.Var"
+	const advice = "host state carried between iterations; use tile.NewVar"
 	d := &differ{to: map[*Value]*Value{}}
 	switch {
 	case !whole:

@@ -145,6 +145,9 @@ func (c *checker) memory(v *Value, r *Region) {
 		c.fail(v, "its buffer is not the kernel's")
 		return
 	}
+	if a.Shared != nil && !r.inside(a.Shared.In) {
+		c.fail(v, "its shared tile ends with another region")
+	}
 	n := values(v.Op)
 	if len(v.Args) != n+a.Dims() {
 		c.fail(v, "it has %d operands, not %d and %d offsets", len(v.Args), n, a.Dims())

@@ -106,6 +106,7 @@ type SharedTile struct {
 	Name  string
 	DT    dtype.Type
 	Shape []int
+	In    *Region // where it was made; it ends with it
 	Pos   Pos
 }
 

@@ -95,6 +95,11 @@ func TestVerify(t *testing.T) {
 		{"persistent loop inside", func(k *ir.Kernel) { v := find(k.Body, ir.If); v.Op = ir.Persistent }, "1 operands, not 2"},
 		{"foreign buffer", func(k *ir.Kernel) { k.Args = nil }, "buffer is not the kernel's"},
 		{"two buffers", func(k *ir.Kernel) { find(k.Body, ir.Load).Attr.(*ir.Access).Shared = &ir.SharedTile{} }, "no buffer, or two"},
+		{"a shared tile of another region", func(k *ir.Kernel) {
+			k.Shared = []*ir.SharedTile{{DT: dtype.F32, Shape: []int{1, 64}, In: find(k.Body, ir.If).Regions[0]}}
+			a := find(k.Body, ir.Load).Attr.(*ir.Access)
+			a.Arg, a.Shared = nil, k.Shared[0]
+		}, "ends with another region"},
 		{"no scope", func(k *ir.Kernel) { find(k.Body, ir.Sum).Scope = ir.NoScope }, "no scope"},
 		{"block op at warp scope", func(k *ir.Kernel) { find(k.Body, ir.Persistent).Scope = ir.ScopeWarp }, "inside a region of scope warp"},
 		{"leaf in a region", func(k *ir.Kernel) { find(k.Body, ir.Mul).Op = ir.Const }, "cannot stand in a region"},

@@ -32,11 +32,11 @@ func Cases() []tiletest.Case {
 
 // opCase is a case of an op: op/NAME/variant.
 func opCase(op ir.Op, variant string, f func(r run) error) tiletest.Case {
-	return tiletest.Case{Name: fmt.Sprintf("op/%s/%s", op, variant), Run: f}
+	return tiletest.Case{Name: op.Case() + variant, Run: f}
 }
 
 // OpCases are the cases of an op.
-func OpCases(op ir.Op) []tiletest.Case { return named("op/" + op.String() + "/") }
+func OpCases(op ir.Op) []tiletest.Case { return named(op.Case()) }
 
 // fnCases names, for each built-in of thread IR, a case that goes red when it is another's.
 var fnCases = map[thr.Fn]string{

@@ -129,6 +129,9 @@ func bitcastWork(config int, p *bitcastParams, dims []int32) int {
 
 // launchBitcast checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns
 // once the launch is queued; where there is nothing to do it launches nothing.
+//
+// Two fields may be the same tensor where the kernel reads each element before the same thread writes it. Otherwise
+// no tensor that is written may overlap another. The launch checks neither.
 func launchBitcast(s *device.Stream, p bitcastParams) error {
 	tensors := [...]device.Tensor{p.F, p.I, p.U, p.L, p.BF, p.H, p.FI, p.FU, p.IF, p.IU, p.UF, p.UI, p.LL, p.BFH, p.HBF}
 	var dims [1]int32
@@ -164,7 +167,8 @@ func launchBitcast(s *device.Stream, p bitcastParams) error {
 }
 
 // gridBitcast is the number of blocks that a launch with p uses when the grid is free: as many as the device of s
-// holds at once, at most one an iteration. Outputs that are sized by it may still be unset; what else p holds is checked.
+// holds at once, at most one an iteration, and 0 where there is no work: an output that must be written even then
+// needs at least one block. Outputs that are sized by it may still be unset; what else p holds is checked.
 func gridBitcast(s *device.Stream, p bitcastParams) (int, error) {
 	tensors := [...]device.Tensor{p.F, p.I, p.U, p.L, p.BF, p.H, p.FI, p.FU, p.IF, p.IU, p.UF, p.UI, p.LL, p.BFH, p.HBF}
 	var dims [1]int32

@@ -83,6 +83,9 @@ func carryWork(config int, p *carryParams, dims []int32) int {
 
 // launchCarry checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns
 // once the launch is queued; where there is nothing to do it launches nothing.
+//
+// Two fields may be the same tensor where the kernel reads each element before the same thread writes it. Otherwise
+// no tensor that is written may overlap another. The launch checks neither.
 func launchCarry(s *device.Stream, p carryParams) error {
 	tensors := [...]device.Tensor{p.X, p.Y}
 	var dims [2]int32
@@ -108,7 +111,8 @@ func launchCarry(s *device.Stream, p carryParams) error {
 }
 
 // gridCarry is the number of blocks that a launch with p uses when the grid is free: as many as the device of s
-// holds at once, at most one an iteration. Outputs that are sized by it may still be unset; what else p holds is checked.
+// holds at once, at most one an iteration, and 0 where there is no work: an output that must be written even then
+// needs at least one block. Outputs that are sized by it may still be unset; what else p holds is checked.
 func gridCarry(s *device.Stream, p carryParams) (int, error) {
 	tensors := [...]device.Tensor{p.X, p.Y}
 	var dims [2]int32

@@ -106,6 +106,9 @@ func ptxWork(config int, p *ptxParams, dims []int32) int {
 
 // launchPtx checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns
 // once the launch is queued; where there is nothing to do it launches nothing.
+//
+// Two fields may be the same tensor where the kernel reads each element before the same thread writes it. Otherwise
+// no tensor that is written may overlap another. The launch checks neither.
 func launchPtx(s *device.Stream, p ptxParams) error {
 	tensors := [...]device.Tensor{p.A, p.B, p.L, p.F, p.Pop, p.Perm, p.Mad, p.Sat, p.One}
 	var dims [1]int32
@@ -135,7 +138,8 @@ func launchPtx(s *device.Stream, p ptxParams) error {
 }
 
 // gridPtx is the number of blocks that a launch with p uses when the grid is free: as many as the device of s
-// holds at once, at most one an iteration. Outputs that are sized by it may still be unset; what else p holds is checked.
+// holds at once, at most one an iteration, and 0 where there is no work: an output that must be written even then
+// needs at least one block. Outputs that are sized by it may still be unset; what else p holds is checked.
 func gridPtx(s *device.Stream, p ptxParams) (int, error) {
 	tensors := [...]device.Tensor{p.A, p.B, p.L, p.F, p.Pop, p.Perm, p.Mad, p.Sat, p.One}
 	var dims [1]int32

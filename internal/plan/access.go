@@ -125,15 +125,18 @@ func (a *access) vector() int {
 // at the top of the kernel. nil: always.
 func (a *access) vectorTest(bytes int) thr.Expr {
 	l := a.l
-	if a.Shared != nil {
-		return nil
-	}
 	n := bytes / a.dt.Size()
 	multiple := func(e thr.Expr, n int) thr.Expr {
 		if v, ok := intOf(e); ok && v%n == 0 {
 			return nil
 		}
 		return equal(rem(e, n), literal(e.ExprType().DT, 0))
+	}
+	if a.Shared != nil { // its addresses are known to be aligned
+		if ext := l.extent(a.span, a.span.Rank()-1); ext != nil {
+			return multiple(ext, a.span.Dist.Vec())
+		}
+		return nil
 	}
 	p := call(thr.Aligned, dtype.Bool, thr.ArgRef{Arg: l.args.pointer[a.Arg]}, i32(bytes))
 	var local thr.Expr

@@ -79,7 +79,8 @@ func (l *lowering) overwritten(batch []*ir.Value) []*ir.Value {
 // usedLater reports whether somebody other than the given ops still needs a value.
 func (l *lowering) usedLater(v *ir.Value, in []*ir.Value) bool {
 	for _, u := range l.flow.users[v] {
-		if l.done[u] || slices.Contains(in, u) {
+		// A virtual op of the batch may be computed again after it.
+		if l.done[u] || slices.Contains(in, u) && !virtual(u) {
 			continue
 		}
 		// A pending pure op counts only if something needs it in turn, through virtual ops too.

@@ -80,7 +80,7 @@ func (l *lowering) accumulate(v *ir.Value, acc *thr.Local, x thr.Expr, e elem) {
 	span, axes := v.Args[0].Type.Span, v.Attr.([]int)
 	var masked []int
 	for _, a := range axes {
-		if v.Op != ir.Sum || !l.zeroMasked(v.Args[0], a, 0) {
+		if v.Op != ir.Sum || !l.zeroMasked(v.Args[0], a, extentOf(span, a), 0) {
 			masked = append(masked, a)
 		}
 	}
@@ -101,19 +101,28 @@ func (l *lowering) tilesOrScalar(v *ir.Value, acc *thr.Local) {
 	}
 }
 
-// zeroMasked reports whether a tile is certain to be zero outside its extent along an axis, so that a sum needs no
-// mask: loads put zeros there, and some ops keep them.
-func (l *lowering) zeroMasked(v *ir.Value, axis, depth int) bool {
+// extentOf is a span's extent along an axis, nil where it has none.
+func extentOf(s *ir.Span, axis int) *ir.Value {
+	if axis < len(s.Extent) {
+		return s.Extent[axis]
+	}
+	return nil
+}
+
+// zeroMasked reports whether a tile is certain to be zero past ext along an axis, so that a sum that ends there needs
+// no mask: loads put zeros past their own extent, and some ops keep them. ext is nil for the end of the shape.
+func (l *lowering) zeroMasked(v *ir.Value, axis int, ext *ir.Value, depth int) bool {
 	v = l.flow.canonical(v)
 	if depth > 16 {
 		return false
 	}
 	of := func(a *ir.Value) bool {
-		return a.Type.Span != nil && l.zeroMasked(a, axis, depth+1)
+		return a.Type.Span != nil && l.zeroMasked(a, axis, ext, depth+1)
 	}
 	switch v.Op {
 	case ir.Load:
-		return true
+		own := extentOf(v.Type.Span, axis)
+		return ext == nil || own != nil && ir.SameValue(l.flow.canonical(own), l.flow.canonical(ext))
 	case ir.Cast, ir.Neg, ir.Abs, ir.Sqrt, ir.Silu, ir.Tanh:
 		return of(v.Args[0])
 	case ir.Add, ir.Sub, ir.Mul, ir.Min, ir.Max: // 0*0: an operand that may be infinite there does not do
@@ -133,7 +142,7 @@ func (l *lowering) zeroMasked(v *ir.Value, axis, depth int) bool {
 				before++
 			}
 		}
-		return l.zeroMasked(v.Args[0], axis-before, depth+1)
+		return l.zeroMasked(v.Args[0], axis-before, ext, depth+1)
 	}
 	return false
 }

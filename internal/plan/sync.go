@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,7 +12,7 @@ import (
 )
 
 // synchronise inserts barriers between accesses that would race: a read after a write, a write after a read, a write
-// after another op's write, of shared memory and of global arguments that the kernel both reads and writes. Around a
+// after another op's write, of shared memory and of each global argument. Around a
 // loop's back edge the end of the body meets its beginning. Conflicts within one scope are ordered with that scope's
 // barrier; a conflict between scopes is an error, since only the author knows who should wait for whom. Other blocks,
 // and arguments that share memory, are the author's business.
@@ -35,7 +36,7 @@ type touch struct {
 type hazards map[touch]ir.Pos
 
 type syncer struct {
-	global   map[int]touch // by tile op: loads and stores of arguments that are read and written
+	global   map[int]touch // by tile op: loads and stores of arguments that are written
 	warpFlow int           // depth of control flow on which only a warp agrees
 	err      error
 }
@@ -91,17 +92,7 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 			out = append(out, s)
 		case thr.While:
 			y.enter(s.Scope)
-			n := len(s.Head)
-			var all []thr.Stmt
-			mark := thr.Comment{Text: "while"} // splits head from body again
-			all = append(append(append(all, s.Head...), mark), s.Body...)
-			all, h = y.loop(all, h, lap)
-			for i, t := range all {
-				if t == thr.Stmt(mark) && i >= n {
-					s.Head, s.Body = all[:i:i], all[i+1:]
-					break
-				}
-			}
+			s.Head, s.Body, h = y.while(s.Head, s.Body, h, lap)
 			y.leave(s.Scope)
 			out = append(out, s)
 		default:
@@ -149,7 +140,7 @@ func (y *syncer) loop(body []thr.Stmt, before hazards, lap int) ([]thr.Stmt, haz
 	in := before
 	for {
 		out, after := y.block(body, in, lap)
-		next := maps.Clone(before)
+		next := maps.Clone(in) // it only grows, so that this ends
 		for t, pos := range after {
 			t.lap = lap + 1
 			next[t] = pos
@@ -161,34 +152,67 @@ func (y *syncer) loop(body []thr.Stmt, before hazards, lap int) ([]thr.Stmt, haz
 	}
 }
 
+// while is loop for a loop that leaves after its head.
+func (y *syncer) while(head, body []thr.Stmt, before hazards, lap int) ([]thr.Stmt, []thr.Stmt, hazards) {
+	in := before
+	for {
+		h, leaving := y.block(head, in, lap)
+		b, after := y.block(body, leaving, lap)
+		next := maps.Clone(in) // it only grows, so that this ends
+		for t, pos := range after {
+			t.lap = lap + 1
+			next[t] = pos
+		}
+		if maps.Equal(next, in) || y.err != nil {
+			return h, b, leaving
+		}
+		in = next
+	}
+}
+
 // access puts a barrier before an access where one is needed, and notes the access.
 func (y *syncer) access(out []thr.Stmt, h hazards, at thr.At, t touch) []thr.Stmt {
 	if t.mem == nil {
 		return out
 	}
-	for o, pos := range h {
-		if o.mem != t.mem || !o.write && !t.write || o.lap == t.lap && (o.write && t.write && o.op == t.op || t.where != "" && o.where == t.where) {
-			continue
+	conflicts := h.with(t)
+	if i := slices.IndexFunc(conflicts, func(o touch) bool { return o.scope != t.scope }); i >= 0 {
+		if o := conflicts[i]; y.err == nil {
+			y.err = positioned(at.Pos, "%s is used at %s scope here and at %s scope at %s; put a block.Sync() between the two", t.name(), t.scope, o.scope, h[o])
 		}
-		if o.scope != t.scope {
-			if y.err == nil {
-				y.err = positioned(at.Pos, "%s is used at %s scope here and at %s scope at %s; put a block.Sync() between the two", t.name(), t.scope, o.scope, pos)
-			}
-			return out
+		return out
+	}
+	switch {
+	case len(conflicts) == 0:
+	case t.scope == ir.ScopeWarp:
+		out = append(out, thr.Do{At: at, Fn: thr.WarpSync})
+		h.clearWarp()
+	default:
+		if y.warpFlow > 0 && y.err == nil {
+			y.err = positioned(at.Pos, "%s needs a barrier of the block here, inside control flow on which only a warp agrees; use a loop or condition at block scope", t.name())
 		}
-		if t.scope == ir.ScopeWarp {
-			out = append(out, thr.Do{At: at, Fn: thr.WarpSync})
-			h.clearWarp()
-		} else {
-			if y.warpFlow > 0 && y.err == nil {
-				y.err = positioned(at.Pos, "%s needs a barrier of the block here, inside control flow on which only a warp agrees; use a loop or condition at block scope", t.name())
-			}
-			out = append(out, thr.Do{At: at, Fn: thr.BlockSync})
-			clear(h)
-		}
-		break
+		out = append(out, thr.Do{At: at, Fn: thr.BlockSync})
+		clear(h)
 	}
 	h[t] = at.Pos
+	return out
+}
+
+// with lists the hazards that conflict with an access, in program order.
+func (h hazards) with(t touch) []touch {
+	var out []touch
+	for o := range h {
+		switch {
+		case o.mem != t.mem, !o.write && !t.write: // nothing in common, or two reads
+		case o.write && t.write && o.op == t.op && (o.lap == t.lap || t.where != ""):
+			// One op's stores. Those to an argument count as apart in a loop, too: a loop that stores rows is the usual
+			// thing, and a barrier in each of its iterations would be dear.
+		case o.lap == t.lap && t.where != "" && o.where == t.where: // each thread's own elements
+		default:
+			out = append(out, o)
+		}
+	}
+	slices.SortFunc(out, func(a, b touch) int { return cmp.Or(a.op-b.op, a.lap-b.lap) })
 	return out
 }
 
@@ -215,7 +239,7 @@ func (t touch) name() string {
 	return t.mem.(*ir.Arg).Field
 }
 
-// globalUses finds the accesses to arguments that a kernel both loads and stores. Two that have the same distribution
+// globalUses finds the accesses to arguments that a kernel stores to. Two that have the same distribution
 // and the same offsets touch the same elements in each thread, and need no barrier.
 func globalUses(k *ir.Kernel) map[int]touch {
 	f := newFlow(k)
@@ -225,7 +249,7 @@ func globalUses(k *ir.Kernel) map[int]touch {
 			return
 		}
 		a := v.Attr.(*ir.Access).Arg
-		if a == nil || !a.Read || !a.Written {
+		if a == nil || !a.Written {
 			return
 		}
 		offsets, who := v.Args, "all threads"

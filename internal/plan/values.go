@@ -121,7 +121,7 @@ func (l *lowering) fillAxes(v *ir.Value) []int {
 	zero := y.Op == ir.Const && y.Attr.(ir.Bits) == 0
 	var out []int
 	for _, axis := range v.Attr.([]int) {
-		if !zero || !l.zeroMasked(x, axis, 0) {
+		if !zero || !l.zeroMasked(x, axis, extentOf(x.Type.Span, axis), 0) {
 			out = append(out, axis)
 		}
 	}

@@ -4,11 +4,13 @@ package target
 
 import (
 	"fmt"
+	"maps"
 	"sort"
 	"strings"
 )
 
-// Feature is something a kernel can ask for.
+// Feature is something a kernel can ask for beyond the common ground: what sm_80 and all later chips have, such as
+// 16-byte loads and shuffles, is no feature. Atomics are listed although all have them, for the record of what ran.
 type Feature string
 
 // The features.
@@ -30,8 +32,8 @@ const (
 // Status is a feature's three columns.
 type Status struct {
 	Hardware bool   // the chip has it
-	Lowered  bool   // gotile emits it
-	Verified string // which test ran it, on what; "by proxy" where another chip did; empty: not verified
+	Lowered  bool   // gotile emits it for this target
+	Verified string // which test ran it, on what; with "by proxy" where another chip did; empty: nothing ran
 }
 
 // Target is one row of the table.
@@ -46,6 +48,12 @@ type Target struct {
 	Proxy    string // for sm_90a-as-120: the target whose lowering it has
 }
 
+// lowered are the features that gotile emits instructions of, on every target that has them.
+var lowered = map[Feature]bool{Atomics: true}
+
+// atomicTests are the cases that run every atomic; receipts in their package say where they ran.
+const atomicTests = "internal/optest op/atomic_*"
+
 // Has reports whether the hardware has a feature.
 func (t *Target) Has(f Feature) bool { return t.Features[f].Hardware }
 
@@ -54,7 +62,7 @@ const kb = 1024
 func row(name string, cc, shared, threads, cluster int, hw ...Feature) *Target {
 	t := &Target{Name: name, Arch: name, CC: cc, Shared: shared * kb, Threads: threads, Cluster: cluster, Features: map[Feature]Status{}}
 	for _, f := range hw {
-		t.Features[f] = Status{Hardware: true}
+		t.Features[f] = Status{Hardware: true, Lowered: lowered[f]}
 	}
 	return t
 }
@@ -80,9 +88,20 @@ var table = func() map[string]*Target {
 	}
 	proxy := *m["sm_120a"]
 	proxy.Name, proxy.Arch, proxy.CC, proxy.Proxy = "sm_90a-as-120", "sm_90a", 90, "sm_120a"
+	proxy.Features = maps.Clone(proxy.Features)
 	m[proxy.Name] = &proxy
+	verified(m["sm_90a"], Atomics, atomicTests+" on H200")
+	verified(&proxy, Atomics, atomicTests+" on H200")
+	verified(m["sm_120a"], Atomics, atomicTests+" by proxy: sm_90a-as-120 on H200")
 	return m
 }()
+
+// verified notes which test ran a feature of a target.
+func verified(t *Target, f Feature, by string) {
+	s := t.Features[f]
+	s.Verified = by
+	t.Features[f] = s
+}
 
 // Names lists the targets in the order of their compute capability, the proxy last.
 func Names() []string {

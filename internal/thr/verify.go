@@ -57,6 +57,9 @@ func (v *verifier) stmt(s Stmt) {
 		if o := v.names[s.Local.Name]; o != nil && o != s.Local {
 			v.fail("two locals are named %s", s.Local.Name)
 		}
+		if v.scope[s.Local] {
+			v.fail("%s is declared twice", s.Local.Name)
+		}
 		v.names[s.Local.Name] = s.Local
 		if s.Init != nil {
 			v.same("initialiser of "+s.Local.Name, s.Local.Type, v.expr(s.Init))
@@ -102,8 +105,10 @@ func (v *verifier) stmt(s Stmt) {
 			v.fail("%s is not a statement of %d operands", s.Fn, len(s.Args))
 			return
 		}
-		for _, a := range s.Args {
-			v.expr(a)
+		for i, a := range s.Args {
+			if t := v.expr(a); t.Ptr != (i == 0) { // those with operands are atomics
+				v.fail("operand %d of %s is of type %s", i, s.Fn, t)
+			}
 		}
 		if s.Dst != nil {
 			v.ref(*s.Dst)

@@ -9,11 +9,53 @@ import (
 	"github.com/gotile/gotile/tile/tiletest"
 )
 
+// Cases are the differential tests of every committed kernel, for the simulator and for GPUs.
+func Cases() []tiletest.Case {
+	var out []tiletest.Case
+	for _, t := range types() {
+		for _, s := range shapes() {
+			for _, residual := range []bool{false, true} {
+				p := problem{shape: s, x: t.x, w: t.w, residual: residual}
+				out = append(out, tiletest.Case{Name: p.String(), Run: p.check})
+			}
+		}
+		for _, n := range []int{512, 4096, 16384} {
+			for _, residual := range []bool{false, true} {
+				p := problem{shape: shape{rows: 301, n: n}, x: t.x, w: t.w, residual: residual}
+				out = append(out, tiletest.Case{Name: "repeat/" + p.String(), Run: p.repeat})
+			}
+		}
+	}
+	for _, residual := range []bool{false, true} {
+		p := problem{x: dtype.BF16, w: dtype.BF16, residual: residual}
+		// First small, so that the simulator tests the case itself.
+		p.shape = shape{rows: 3, n: 1024, pad: 24}
+		out = append(out, p.far(false))
+		p.shape = shape{rows: 3, n: 1024, pad: 1<<30 + 8 - 1024} // the last row starts past 2^31
+		out = append(out, p.far(true))
+		p.shape = shape{rows: 23, n: 600}
+		out = append(out, p.long(false))
+		p.shape = shape{rows: 1<<17 + 5, n: 16384} // 2^31 elements and five rows
+		out = append(out, p.long(true))
+	}
+	return out
+}
+
+// pair is the types of x and w.
+type pair struct{ x, w dtype.Type }
+
+func types() []pair {
+	return []pair{{dtype.BF16, dtype.BF16}, {dtype.BF16, dtype.F32}, {dtype.F16, dtype.F16}, {dtype.F16, dtype.F32}, {dtype.F32, dtype.F32}}
+}
+
+const defaultEps = 1e-6
+
 // shape is a row of the test table.
 type shape struct {
 	rows, n int
-	pad     int // elements between rows
-	offset  int // elements by which the tensors start past a 256-byte boundary
+	pad     int     // elements between rows
+	offset  int     // elements by which the tensors start past a 256-byte boundary
+	eps     float32 // 0: defaultEps
 }
 
 func (s shape) String() string {
@@ -23,6 +65,9 @@ func (s shape) String() string {
 	}
 	if s.offset > 0 {
 		out += fmt.Sprintf("@%d", s.offset)
+	}
+	if s.eps > 0 {
+		out += fmt.Sprintf("/eps=%g", s.eps)
 	}
 	return out
 }
@@ -38,9 +83,18 @@ func shapes() []shape {
 			out = append(out, shape{rows: rows, n: n})
 		}
 	}
+	// Rows apart by whole vectors, rows of which each starts at another place in its vector, and rows that all start
+	// past a vector's boundary.
+	for _, s := range []shape{{rows: 9, n: 512}, {rows: 5, n: 4096}, {rows: 2, n: 16384}} {
+		for _, place := range []struct{ pad, offset int }{{8, 0}, {3, 0}, {0, 1}} {
+			s.pad, s.offset = place.pad, place.offset
+			out = append(out, s)
+		}
+	}
 	return append(out,
-		shape{rows: 9, n: 512, pad: 8}, shape{rows: 9, n: 512, pad: 3}, shape{rows: 5, n: 4096, offset: 1}, shape{rows: 5, n: 100, pad: 28, offset: 4},
-		shape{rows: 200, n: 96}, shape{rows: 67, n: 1536}) // more rows than blocks that run at once on the simulator
+		shape{rows: 5, n: 100, pad: 28, offset: 4},
+		shape{rows: 200, n: 96}, shape{rows: 67, n: 1536}, // more rows than blocks that run at once on the simulator
+		shape{rows: 17, n: 1, eps: 1}, shape{rows: 3, n: 100, eps: 1}) // eps as large as x^2: see problem.compareDX
 }
 
 // bars are the largest scale-relative errors against float64: of y, and of the gradients.
@@ -56,100 +110,5 @@ func barsOf(t dtype.Type) bars {
 	return bars{2e-7, 1e-6}
 }
 
-const testEps = 1e-6
-
-// Cases are the differential tests of every committed kernel, for the simulator and for GPUs.
-func Cases() []tiletest.Case {
-	var out []tiletest.Case
-	for _, t := range []struct{ x, w dtype.Type }{
-		{dtype.BF16, dtype.BF16}, {dtype.BF16, dtype.F32}, {dtype.F16, dtype.F16}, {dtype.F16, dtype.F32}, {dtype.F32, dtype.F32}} {
-		for _, s := range shapes() {
-			for _, residual := range []bool{false, true} {
-				name := fmt.Sprintf("%s-%s/%s", t.x, t.w, s)
-				if residual {
-					name = "add/" + name
-				}
-				p := problem{shape: s, x: t.x, w: t.w, residual: residual}
-				out = append(out, tiletest.Case{Name: name, Run: p.check})
-			}
-		}
-	}
-	return append(out, repeatable(), large())
-}
-
-// problem is one case: both passes over one shape.
-type problem struct {
-	shape
-	x, w     dtype.Type
-	residual bool
-}
-
-// check runs forward and backward and compares them with float64.
-func (p problem) check(r *tiletest.Run) error {
-	count := p.rows * p.n
-	xs, ws, dys := r.Uniform(p.x, 1, count), r.Uniform(p.w, 2, p.n), r.Uniform(p.x, 3, count)
-	ref := Reference{Rows: p.rows, N: p.n, X: xs, W: ws, Eps: float64(float32(testEps))}
-	in := Inputs{X: p.matrix(r, tiletest.Input, xs), W: p.vector(r, tiletest.Input, p.w, ws), Eps: testEps}
-	out := Outputs{Y: p.matrix(r, tiletest.Output, nil), Rstd: r.Out(dtype.F32, p.rows)}
-	saved := Saved{X: in.X, W: in.W}
-	var dss []float64
-	if p.residual {
-		rs := r.Uniform(p.x, 4, count)
-		in.R, out.S = p.matrix(r, tiletest.Input, rs), p.matrix(r, tiletest.Output, nil)
-		for i := range xs {
-			xs[i] = float64(p.x.Round(float32(xs[i] + rs[i]))) // the sum of two such numbers is exact in float64
-		}
-		dss = r.Uniform(p.x, 5, count)
-		saved.X, saved.DS = out.S, p.matrix(r, tiletest.Input, dss)
-	}
-	if err := Forward(r.Stream, in, out); err != nil {
-		return err
-	}
-	bar := barsOf(p.x)
-	r.Compare("y", r.Floats(out.Y), ref.Forward(), bar.forward)
-	r.Compare("rstd", r.Floats(out.Rstd), ref.Rstd(), 5e-7)
-	if p.residual {
-		r.Compare("s", r.Floats(out.S), xs, 0)
-	}
-
-	saved.Rstd, saved.DY = out.Rstd, p.matrix(r, tiletest.Input, dys)
-	grads := Gradients{DX: p.matrix(r, tiletest.Output, nil), DW: p.vector(r, tiletest.Output, p.w, nil)}
-	parts, err := Parts(r.Stream, saved, grads)
-	if err != nil {
-		return err
-	}
-	if err := Backward(r.Stream, saved, grads, r.Out(dtype.F32, parts, p.n)); err != nil {
-		return err
-	}
-	dx, dw := ref.Backward(dys)
-	barX := bar.backward
-	if p.n == 1 {
-		// dx = rstd*w*dy*(1 - xh^2) with xh^2 = 1 up to eps: what is left of two equal numbers. The bar is relative to
-		// the numbers, not to the difference.
-		barX *= conditioning(ref, dys, dx)
-	}
-	for i := range dss {
-		dx[i] += dss[i]
-	}
-	r.Compare("dx", r.Floats(grads.DX), dx, barX)
-	r.Compare("dw", r.Floats(grads.DW), dw, max(barsOf(p.w).backward, 1e-6))
-	return nil
-}
-
-// conditioning is how much larger than dx the terms are of which it is the difference; at least 1.
-func conditioning(ref Reference, dy, dx []float64) float64 {
-	terms, result := 0.0, 0.0
-	for i, rstd := range ref.Rstd() {
-		for j := range ref.N {
-			k := i*ref.N + j
-			terms = max(terms, abs(rstd*ref.W[j]*dy[k]))
-			result = max(result, abs(dx[k]))
-		}
-	}
-	if result == 0 {
-		return 1
-	}
-	return max(1, terms/result)
-}
-
-func abs(x float64) float64 { return max(x, -x) }
+// barDW is the bar of dw for a type of w; the sums are f32 in any case.
+func barDW(w dtype.Type) float64 { return max(barsOf(w).backward, 1e-6) }

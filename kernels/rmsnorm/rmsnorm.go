@@ -3,7 +3,8 @@
 package rmsnorm
 
 import (
-	"github.com/gotile/gotile/dtype"
+	"cmp"
+
 	"github.com/gotile/gotile/runtime/device"
 )
 
@@ -25,12 +26,22 @@ type Outputs struct {
 	Rstd device.Tensor // [rows] f32, for the backward pass
 }
 
-// Forward launches one kernel. It refuses rows of more than 16,384 elements, and shapes and types that do not agree.
+// Forward launches one kernel, or none where there are no rows. Rows have 1 to 16,384 elements. Tensors that are wrong
+// or do not agree are refused with a *bind.Error that names them, and nothing is launched.
 func Forward(s *device.Stream, in Inputs, out Outputs) error {
-	if set(in.R) || set(out.S) {
-		return launchForwardAdd(s, forwardAddParams{X: in.X, R: in.R, S: out.S, Y: out.Y, W: in.W, Rstd: out.Rstd, Eps: in.Eps})
+	if err := checkInputs(in, out); err != nil {
+		return err
 	}
-	return launchForward(s, forwardParams{X: in.X, Y: out.Y, W: in.W, Rstd: out.Rstd, Eps: in.Eps})
+	var err error
+	if set(in.R) {
+		err = launchForwardAdd(s, forwardAddParams{X: in.X, R: in.R, S: out.S, Y: out.Y, W: in.W, Rstd: out.Rstd, Eps: in.Eps})
+	} else {
+		err = launchForward(s, forwardParams{X: in.X, Y: out.Y, W: in.W, Rstd: out.Rstd, Eps: in.Eps})
+	}
+	if err != nil { // where the tensors are to blame, in the words of the contract
+		return cmp.Or(checkForward(s, in, out), err)
+	}
+	return nil
 }
 
 // Saved is what a backward pass reads.
@@ -48,21 +59,20 @@ type Gradients struct {
 	DW device.Tensor // [n], of W's type
 }
 
-// Parts is the number of rows of f32 scratch that Backward needs: one for each block that it launches.
+// Parts is the number of rows of f32 scratch that Backward needs: one for each block that it launches. Outputs may
+// still be unset; what is set is checked as Backward checks it.
 func Parts(s *device.Stream, in Saved, out Gradients) (int, error) {
-	var n int
-	var err error
-	if set(in.DS) {
-		n, err = gridBackwardAdd(s, backwardAddParams{S: in.X, DY: in.DY, DS: in.DS, DX: out.DX, W: in.W, Rstd: in.Rstd})
-	} else {
-		n, err = gridBackward(s, backwardParams{X: in.X, DY: in.DY, DX: out.DX, W: in.W, Rstd: in.Rstd})
-	}
-	return max(n, 1), err // no rows: one block writes the zeros that dw then is
+	return checkBackward(s, in, out, device.Tensor{}, false)
 }
 
 // Backward launches two kernels: dx with each block's share of dw, and the sum of the shares, in a fixed order. dw is
-// the same in every run on a device. part is [Parts, n] f32 scratch.
+// the same in every run on a device. part is [Parts, n] f32 scratch; with more rows than that, all of which are used,
+// the last bits of dw may be others. Without rows dw is 0. Tensors that are wrong or do not agree are refused with a
+// *bind.Error that names them, and nothing is launched.
 func Backward(s *device.Stream, in Saved, out Gradients, part device.Tensor) error {
+	if _, err := checkBackward(s, in, out, part, true); err != nil {
+		return err
+	}
 	var err error
 	if set(in.DS) {
 		err = launchBackwardAdd(s, backwardAddParams{S: in.X, DY: in.DY, DS: in.DS, DX: out.DX, W: in.W, Rstd: in.Rstd, Part: part})
@@ -74,5 +84,3 @@ func Backward(s *device.Stream, in Saved, out Gradients, part device.Tensor) err
 	}
 	return launchWeight(s, weightParams{Part: part, DW: out.DW})
 }
-
-func set(t device.Tensor) bool { return t.DType() != dtype.Invalid }

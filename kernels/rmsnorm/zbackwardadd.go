@@ -733,6 +733,9 @@ func backwardAddWork(config int, p *backwardAddParams, dims []int32) int {
 
 // launchBackwardAdd checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns
 // once the launch is queued; where there is nothing to do it launches nothing.
+//
+// Two fields may be the same tensor where the kernel reads each element before the same thread writes it. Otherwise
+// no tensor that is written may overlap another. The launch checks neither.
 func launchBackwardAdd(s *device.Stream, p backwardAddParams) error {
 	tensors := [...]device.Tensor{p.S, p.DY, p.DS, p.DX, p.W, p.Rstd, p.Part}
 	var dims [3]int32
@@ -767,7 +770,8 @@ func launchBackwardAdd(s *device.Stream, p backwardAddParams) error {
 }
 
 // gridBackwardAdd is the number of blocks that a launch with p uses when the grid is free: as many as the device of s
-// holds at once, at most one an iteration. Outputs that are sized by it may still be unset; what else p holds is checked.
+// holds at once, at most one an iteration, and 0 where there is no work: an output that must be written even then
+// needs at least one block. Outputs that are sized by it may still be unset; what else p holds is checked.
 func gridBackwardAdd(s *device.Stream, p backwardAddParams) (int, error) {
 	tensors := [...]device.Tensor{p.S, p.DY, p.DS, p.DX, p.W, p.Rstd, p.Part}
 	var dims [3]int32

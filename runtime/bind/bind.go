@@ -2,6 +2,12 @@
 // of a family of kernels, reads the dimensions off them, picks the kernel and sizes the grid. A generated z-file is a
 // table for this package and the few lines that must be typed.
 //
+// Two arguments may be one tensor, of the same address and strides, where the kernel reads each element before the
+// same thread writes it: y = f(x) element by element, or row by row by the threads that hold the row, may run in place.
+// Whether a kernel does so is between its author and its callers: a launch does not check it. Distinct tensors of
+// which one is written must not overlap in memory; that is not checked either. Within one output no two elements may
+// share memory, which is checked.
+//
 // Nothing here allocates unless it fails.
 package bind
 
@@ -143,15 +149,35 @@ func (f *Family) strides(field *Field, t device.Tensor) error {
 	if last >= 0 && !field.Strided && t.Dim(last) > 1 && t.Stride(last) != 1 {
 		return f.errorf(ErrStride, field.Name, "the last stride is %d, not 1; copy it, or tag the argument strided", t.Stride(last))
 	}
-	if !field.Written {
+	if !field.Written || t.Elems() == 0 {
 		return nil
 	}
 	for axis := range t.Rank() {
-		if t.Dim(axis) > 1 && t.Stride(axis) == 0 {
+		if t.Dim(axis) == 1 {
+			continue
+		}
+		if t.Stride(axis) == 0 {
 			return f.errorf(ErrStride, field.Name, "stride %d of an output is 0: its elements would overlap", axis)
+		}
+		if inner := reach(t, axis); t.Stride(axis) <= inner {
+			return f.errorf(ErrStride, field.Name, "stride %d of an output is %d, but the dimensions inside it reach %d elements far: its elements would overlap; make the stride at least %d",
+				axis, t.Stride(axis), inner, inner+1)
 		}
 	}
 	return nil
+}
+
+// reach is the largest offset, in elements, within the dimensions that have smaller strides than an axis has, or the
+// same and stand behind it. Where each stride is larger than that, no two elements are one. Interleaved layouts, such
+// as sizes (2, 3) with strides (3, 2), may be free of overlaps too; they are not worth telling apart.
+func reach(t device.Tensor, axis int) int {
+	n := 0
+	for i := range t.Rank() {
+		if t.Dim(i) > 1 && (t.Stride(i) < t.Stride(axis) || t.Stride(i) == t.Stride(axis) && i > axis) {
+			n += (t.Dim(i) - 1) * t.Stride(i)
+		}
+	}
+	return n
 }
 
 // maxWork bounds the dimensions that the grid's loop counts over: its variable, an i32, goes one grid's step past them.

@@ -35,6 +35,13 @@ func family(targets ...string) *Family {
 	}
 }
 
+// writesT is family with T, which is strided, an output.
+func writesT() *Family {
+	f := family()
+	f.Fields[2].Written = true
+	return f
+}
+
 func open(t *testing.T) *device.Device {
 	t.Helper()
 	d, err := device.Open("sim")
@@ -87,6 +94,9 @@ func TestBindPicksTheFirstThatFits(t *testing.T) {
 
 func TestBindRefuses(t *testing.T) {
 	d, other := open(t), open(t)
+	outT := func(a []device.Tensor, shape, strides []int) []device.Tensor {
+		return []device.Tensor{a[0], a[1], view(t, tensor(t, d, dtype.F32, 256), shape, strides), a[3]}
+	}
 	for _, c := range []struct {
 		name   string
 		spoil  func([]device.Tensor)
@@ -105,6 +115,16 @@ func TestBindRefuses(t *testing.T) {
 			"launchF: X: the last stride is 2, not 1; copy it, or tag the argument strided", nil},
 		{"overlapping output", func(a []device.Tensor) { a[3] = view(t, a[3], []int{3, 32}, []int{0, 1}) }, ErrStride,
 			"launchF: Y: stride 0 of an output is 0: its elements would overlap", nil},
+		{"overlapping rows", func(a []device.Tensor) { a[3] = view(t, a[3], []int{3, 32}, []int{5, 1}) }, ErrStride,
+			"launchF: Y: stride 0 of an output is 5, but the dimensions inside it reach 31 elements far: its elements would overlap; make the stride at least 32", nil},
+		{"rows that share one element", func(a []device.Tensor) { a[3] = view(t, a[3], []int{3, 32}, []int{31, 1}) }, ErrStride,
+			"launchF: Y: stride 0 of an output is 31, but the dimensions inside it reach 31 elements far: its elements would overlap; make the stride at least 32", nil},
+		{"equal strides", func(a []device.Tensor) { a[3] = view(t, a[3], []int{3, 32}, []int{1, 1}) }, ErrStride,
+			"launchF: Y: stride 0 of an output is 1, but the dimensions inside it reach 31 elements far: its elements would overlap; make the stride at least 32", nil},
+		{"overlapping columns", func(a []device.Tensor) { copy(a, outT(a, []int{4, 32}, []int{1, 3})) }, ErrStride,
+			"launchF: T: stride 1 of an output is 3, but the dimensions inside it reach 3 elements far: its elements would overlap; make the stride at least 4", writesT()},
+		{"countable", func(a []device.Tensor) { copy(a, args(t, d, dtype.F32, 1<<30+1, 0)) }, ErrLimit,
+			"launchF: rows is 1073741825; a loop over the grid counts to 1073741824: split the launch", nil},
 		{"types", func(a []device.Tensor) { a[3] = tensor(t, d, dtype.F16, 3, 32) }, device.ErrDType,
 			"launchF: no kernel takes X f32, W f32, T f32, Y f16; the generated ones take X f32, W f32, T f32, Y f32; or X bf16, W f32, T f32, Y bf16", nil},
 		{"capacity", func(a []device.Tensor) { copy(a, args(t, d, dtype.F32, 2, 1025)) }, ErrLimit,
@@ -148,11 +168,37 @@ func TestBindTakesStrides(t *testing.T) {
 	if _, err := family().Bind(d.Stream(), a, dims[:]); err != nil {
 		t.Error(err)
 	}
-	// The stride of a dimension of size 1 says nothing.
-	one := args(t, d, dtype.F32, 3, 1)
-	one[0] = view(t, big, []int{3, 1}, []int{9, 9})
-	if _, err := family().Bind(d.Stream(), one, dims[:]); err != nil {
-		t.Error(err)
+	// The stride of a dimension of size 1 says nothing, of an output neither; an empty output has no elements to share.
+	for _, c := range []struct {
+		rows, n int
+		strides []int
+	}{{3, 1, []int{9, 9}}, {3, 1, []int{1, 7}}, {1, 32, []int{5, 1}}, {1, 32, []int{0, 1}}, {0, 32, []int{5, 1}}, {3, 0, []int{0, 1}}} {
+		a := args(t, d, dtype.F32, c.rows, c.n)
+		a[0] = view(t, big, []int{c.rows, c.n}, c.strides)
+		a[3] = view(t, big, []int{c.rows, c.n}, c.strides)
+		if _, err := family().Bind(d.Stream(), a, dims[:]); err != nil {
+			t.Errorf("%dx%d with strides %d: %v", c.rows, c.n, c.strides, err)
+		}
+	}
+	// Rows may lie as close as they are long, and the first axis may be the inner one.
+	for _, c := range []struct {
+		strides []int
+		f       *Family
+	}{{[]int{32, 1}, writesT()}, {[]int{1, 4}, writesT()}, {[]int{2, 8}, writesT()}} {
+		a := args(t, d, dtype.F32, 3, 32)
+		a[2] = view(t, big, []int{4, 32}, c.strides)
+		if _, err := c.f.Bind(d.Stream(), a, dims[:]); err != nil {
+			t.Errorf("output with strides %d: %v", c.strides, err)
+		}
+	}
+}
+
+// The work of a loop over the grid may be 2^30 iterations; one more is refused in TestBindRefuses.
+func TestBindCountsTo1G(t *testing.T) {
+	d := open(t)
+	var dims [2]int32
+	if _, err := family().Bind(d.Stream(), args(t, d, dtype.F32, 1<<30, 0), dims[:]); err != nil || dims[0] != 1<<30 {
+		t.Errorf("rows = %d, %v", dims[0], err)
 	}
 }
 

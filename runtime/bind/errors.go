@@ -134,6 +134,22 @@ func (f *Family) noRoom(target string, tensors []device.Tensor, dims []int32) *E
 	return f.errorf(ErrLimit, "", "no one kernel holds %s together; add a config that does and run gotile gen", strings.Join(sizes, ", "))
 }
 
+// noBlocks says that an exact grid is empty although there is work.
+func (f *Family) noBlocks(c *Config, dims []int32, work int) *Error {
+	var sizes []string
+	for _, i := range c.Work {
+		sizes = append(sizes, fmt.Sprintf("%s = %d", f.Symbols[i], dims[i]))
+	}
+	why := ""
+	if sizes != nil {
+		why = " (" + strings.Join(sizes, ", ") + ")"
+	}
+	first, _, _ := strings.Cut(f.having(c.Blocks), ", ")
+	symbol := f.Symbols[c.Blocks]
+	return f.errorf(device.ErrShape, first, "%s is 0, so the grid has no blocks, but there is work for %d%s: make %s at least 1; the family's grid function says how many are resident at once",
+		symbol, work, why, symbol)
+}
+
 func (f *Family) on(target string) []Config {
 	var out []Config
 	for _, c := range f.Configs {

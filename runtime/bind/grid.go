@@ -29,11 +29,16 @@ func Rem(a, b int32) int32 {
 
 // Grid loads a config's kernel on the stream's device and gives the grid of a launch: the Blocks dimension where the
 // kernel asks for exactly as many, otherwise as many blocks as find work and are resident at once. A grid of 0 means
-// that there is nothing to launch; nothing is loaded then.
+// that there is nothing to launch; nothing is loaded then. An exact grid of 0 blocks with work to do is ErrShape: it
+// would leave the outputs unwritten. Blocks without work are launched, for what they write outside the loop.
 func (f *Family) Grid(s *device.Stream, config int, dims []int32, work int) (*device.Func, int, error) {
 	c := &f.Configs[config]
 	if c.Exact {
-		work = int(dims[c.Blocks])
+		blocks := int(dims[c.Blocks])
+		if blocks == 0 && work > 0 {
+			return nil, 0, f.noBlocks(c, dims, work)
+		}
+		work = blocks
 	}
 	if work == 0 {
 		return nil, 0, nil

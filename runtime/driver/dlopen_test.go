@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -244,6 +245,25 @@ func TestNoLibrary(t *testing.T) {
 	if !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), "libcuda-which-is-not-there.so.1") {
 		t.Errorf("%v", err)
 	}
+}
+
+// dlerror's text is of the thread that failed; a goroutine that changed threads in between would find none. More
+// goroutines than processors make it change often.
+func TestReasonIsNeverEmpty(t *testing.T) {
+	var wg sync.WaitGroup
+	for range 8 * runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for range 500 {
+				for file, want := range map[string]string{"libcuda-which-is-not-there.so.1": "libcuda-which-is-not-there.so.1: ", "libc.so.6": "undefined symbol"} {
+					if _, err := openLibrary(file); err == nil || !strings.Contains(err.Error(), want) {
+						t.Errorf("%s: the reason in %v lacks %q", file, err, want)
+						return
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func TestOldLibrary(t *testing.T) {

@@ -4,6 +4,7 @@ package driver
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 
 	"github.com/ebitengine/purego"
@@ -29,6 +30,9 @@ type library struct {
 }
 
 func openLibrary(paths ...string) (*library, error) {
+	// dlerror, which gives the reason of a failure, is of the thread that failed.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	var handle uintptr
 	var first error
 	for _, p := range paths {

@@ -159,22 +159,22 @@ func (a *access) runGlobal(w *warp) {
 // locate finds the offsets of lanes in an allocation; it fails if one is outside or misaligned.
 func (al *allocation) locate(addr *lanes, m uint32, bytes int, off *offsets) bool {
 	last, odd := uint64(len(al.data)-bytes), uint64(bytes-1) // an allocation in the cache has held bytes once
-	var bad bool
+	var most, all uint64
 	if m == allLanes {
 		for l := range addr {
 			o := addr[l] - al.addr
-			bad = bad || o > last || o&odd != 0
+			most, all = max(most, o), all|o
 			off[l] = int(o)
 		}
-		return !bad
+		return most <= last && all&odd == 0
 	}
 	for ; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m)
+		l := bits.TrailingZeros32(m) & 31
 		o := addr[l] - al.addr
-		bad = bad || o > last || o&odd != 0
-		off[l&31] = int(o)
+		most, all = max(most, o), all|o
+		off[l] = int(o)
 	}
-	return !bad
+	return most <= last && all&odd == 0
 }
 
 // global finds the allocation of a lane's access, or reports why there is none.

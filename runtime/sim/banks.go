@@ -1,5 +1,7 @@
 package sim
 
+import "math/bits"
+
 // banks counts how shared memory's accesses spread over its 32 banks of 4 bytes.
 type banks struct {
 	sites []bankCount
@@ -20,7 +22,7 @@ func (s *banks) count(site int32, off *offsets, m uint32, bytes int) {
 	if bytes > 4 {
 		group = warpSize * 4 / bytes
 	}
-	if m == allLanes && consecutive(off, bytes) {
+	if m == allLanes && (bytes >= 4 && spread(off, bytes, group) || consecutive(off, bytes)) {
 		c.passes += int64(warpSize / group)
 		c.least += int64(warpSize / group)
 		return
@@ -54,6 +56,16 @@ func (s *banks) add(bank, n int, word int32) bool {
 	}
 	s.words[bank][n] = word
 	return true
+}
+
+// spread reports whether the lanes of each group access all banks, so none twice.
+func spread(off *offsets, bytes, group int) bool {
+	shift, low := uint(bits.TrailingZeros(uint(bytes)))&63, uint(group-1)
+	var seen uint32
+	for l := range off {
+		seen |= 1 << ((uint(l)&^low | uint(off[l])>>shift&low) & 31)
+	}
+	return seen == allLanes
 }
 
 // consecutive reports whether the lanes access one run of memory in order, or all the same place: no conflict.

@@ -112,7 +112,7 @@ func (b *block) join() {
 	for _, w := range b.warps {
 		if w.state == waiting {
 			w.clock[w.id]++ // ends the epoch
-			for i, c := range w.clock {
+			for i, c := range w.clock[:len(b.warps)] {
 				all[i] = max(all[i], c)
 			}
 		}
@@ -120,6 +120,7 @@ func (b *block) join() {
 	for _, w := range b.warps {
 		if w.state == waiting {
 			w.clock = all
+			w.settle()
 		}
 	}
 }

@@ -181,5 +181,8 @@ func (c *compiler) warpSync(s thr.Do) {
 	if s.Pred != nil {
 		c.fail("a barrier for some lanes")
 	}
-	c.emit(0, func(w *warp) { w.clock[w.id]++ })
+	c.emit(0, func(w *warp) {
+		w.clock[w.id]++
+		w.settle()
+	})
 }

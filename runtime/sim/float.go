@@ -40,6 +40,15 @@ func fma32(a, b, c float32) float32 {
 	return float32(s)
 }
 
+// doubtful reports whether float32(s) may differ from the exact sum that s rounds to float64. It cannot unless s lies
+// halfway between two f32: rounding keeps order, so otherwise the exact sum is on the same side of every such midpoint.
+// For normal f32 a midpoint ends in a one and 28 zeros; subnormals have others, so they are all doubtful. Zero is
+// exact, since a float64 holds every product of two f32.
+func doubtful(s float64) bool {
+	u := math.Float64bits(s)
+	return u&(1<<29-1) == 1<<28 || u<<1-1 < (1023-126)<<53-1
+}
+
 // min32 and max32 follow PTX min.f32 and max.f32: a NaN operand loses, and -0 < +0.
 func min32(a, b float32) float32 {
 	switch {
@@ -117,3 +126,9 @@ func toU32(x float32) uint32 { return uint32(toInt(x, 0, 1<<32, 0, math.MaxUint3
 func toI64(x float32) int64 {
 	return toInt(x, math.MinInt64, 1<<63, math.MinInt64, math.MaxInt64)
 }
+
+func isNaN(x uint32) bool { return x&0x7fffffff > 0x7f800000 }
+
+// ordered maps the bits of floats that are no NaN to integers in the same order; unordered is its inverse.
+func ordered(x uint32) int32   { return int32(x) ^ int32(uint32(int32(x)>>31)>>1) }
+func unordered(x int32) uint32 { return uint32(x) ^ uint32(x>>31)>>1 }

@@ -42,11 +42,15 @@ func init() {
 				d[l] = bf16(lo[l]) | bf16(hi[l])<<16
 			}
 		})},
-		thr.F16Lo:     {pure: raw(1, func(a, _, _ uint64) uint64 { return unf16(a) })},
-		thr.F16Hi:     {pure: raw(1, func(a, _, _ uint64) uint64 { return unf16(a >> 16) })},
-		thr.F16Pair:   {pure: raw(2, func(lo, hi, _ uint64) uint64 { return f16(lo) | f16(hi)<<16 })},
-		thr.RoundBF16: {pure: raw(1, func(a, _, _ uint64) uint64 { return bf16(a) << 16 })},
-		thr.RoundF16:  {pure: raw(1, func(a, _, _ uint64) uint64 { return unf16(f16(a)) })},
+		thr.F16Lo:   {pure: raw(1, func(a, _, _ uint64) uint64 { return unf16(a) })},
+		thr.F16Hi:   {pure: raw(1, func(a, _, _ uint64) uint64 { return unf16(a >> 16) })},
+		thr.F16Pair: {pure: raw(2, func(lo, hi, _ uint64) uint64 { return f16(lo) | f16(hi)<<16 })},
+		thr.RoundBF16: {pure: raw(1, func(a, _, _ uint64) uint64 { return bf16(a) << 16 }).with(func(d, a, _, _ *lanes) {
+			for l := range d {
+				d[l] = bf16(a[l]) << 16
+			}
+		})},
+		thr.RoundF16: {pure: raw(1, func(a, _, _ uint64) uint64 { return unf16(f16(a)) })},
 
 		thr.ShflXor: {call: (*compiler).shuffleXor},
 		thr.ShflIdx: {call: (*compiler).shuffleIndex},

@@ -242,7 +242,9 @@ func TestFma(t *testing.T) {
 		}
 		return float32(rng.NormFloat64())
 	}
-	for range 200_000 {
+	var x [3]lanes
+	var d lanes
+	for n := range 200_000 {
 		a, b, c := random(), random(), random()
 		if rng.IntN(3) == 0 { // cancellation, or a tie just missed
 			c = -a * b
@@ -251,6 +253,11 @@ func TestFma(t *testing.T) {
 		got, want := fbits(fma32(a, b, c)), bigFma(float64(a), float64(b), float64(c))
 		if got != want {
 			t.Fatalf("fma(%g, %g, %g): %#x, want %#x", a, b, c, got, want)
+		}
+		l := n % warpSize
+		x[0][l], x[1][l], x[2][l] = fbits(a), fbits(b), fbits(c)
+		if fmaLoop(&d, &x[0], &x[1], &x[2]); d[l] != want {
+			t.Fatalf("fma(%g, %g, %g) in a loop: %#x, want %#x", a, b, c, d[l], want)
 		}
 	}
 	// The case that math.FMA gets wrong: the exact sum is just above a tie of f32, which float64 cannot show.

@@ -25,10 +25,13 @@ func (r record) site() int32   { return int32(r>>recordSite) & (maxSites - 1) }
 // clock has, for each warp of a block, the first epoch that is not known to be over.
 type clock [maxThreads / warpSize]uint32
 
+// over reports whether an earlier access is ordered before what any lane of the clock's warp does now.
+func (r record) over(clock *clock) bool { return r.epoch() < clock[r.warp()] }
+
 // before reports whether an earlier access is ordered before what a thread does now: by a synchronisation that the
 // thread's warp has seen, or because it was the same thread. No access (0) is before everything, as epochs start at 1.
 func (r record) before(clock *clock, now record) bool {
-	return r.epoch() < clock[r.warp()] || (r^now)&(recordThread|recordMany) == 0
+	return r.over(clock) || (r^now)&(recordThread|recordMany) == 0
 }
 
 // cell is the shadow of a granule.
@@ -69,13 +72,16 @@ func (a *access) check(w *warp, m uint32, off *offsets) {
 	if a.scalar {
 		now |= recordMany // all lanes read it
 	}
+	if m == allLanes && n == 1 {
+		m = a.checkCells(w, s, now, off)
+	}
 	for ; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
 		now := now | record(l)
 		first := off[l] >> s.shift
 		for i := range s.cells[first : first+n] {
 			c := &s.cells[first+i]
-			if c.write != 0 && c.more == 0 && c.write.before(clock, now) && c.read.before(clock, now) { // all is over
+			if (c.write != 0 || a.write) && c.more == 0 && c.write.before(clock, now) && c.read.before(clock, now) { // all is over
 				if a.write {
 					*c = cell{write: now}
 				} else {
@@ -97,6 +103,34 @@ func (a *access) check(w *warp, m uint32, off *offsets) {
 			}
 		}
 	}
+}
+
+// checkCells is check for all lanes of a warp and one cell a lane, where everything before is over. It returns the
+// lanes for which that is not so and leaves them to check. Of lanes that share a cell only the first can be done here,
+// as its own record is not over, and if the first cannot, the others cannot either: which lane made a record does not
+// count here. So the order of what happens to a cell is that of the lanes.
+func (a *access) checkCells(w *warp, s *shadow, now record, off *offsets) (rest uint32) {
+	cells, shift, over, clock := s.cells, uint(s.shift)&63, w.over, &w.clock
+	if a.write {
+		for l := range off {
+			c, now := &cells[uint(off[l])>>shift], now|record(l)
+			if c.more == 0 && (c.write < over || c.write.over(clock)) && (c.read < over || c.read.over(clock)) {
+				c.write, c.read = now|record(l), 0
+			} else {
+				rest |= 1 << l
+			}
+		}
+		return rest
+	}
+	for l := range off {
+		c := &cells[uint(off[l])>>shift]
+		if c.write != 0 && c.more == 0 && (c.write < over || c.write.over(clock)) && (c.read < over || c.read.over(clock)) {
+			c.read = now | record(l)
+		} else {
+			rest |= 1 << l
+		}
+	}
+	return rest
 }
 
 // load records a read; it returns the write that it races with.

@@ -24,28 +24,15 @@ func (s *shared) reset() {
 func (a *access) runShared(w *warp) {
 	b := w.block
 	m := a.lanes(w)
-	addr := *w.vec(a.addr) // the destination may be the same register
-	if m != allLanes {
-		a.zero(w)
-	}
 	var off offsets
-	size, odd := len(b.shared.data), a.bytes-1
-	for rest := m; rest != 0; rest &= rest - 1 {
-		l := bits.TrailingZeros32(rest) & 31
-		o := int(uint32(addr[l]))
-		if o+a.bytes > size || o&odd != 0 {
-			a.badShared(w, o, l)
-			m &^= 1 << l
-			continue
-		}
-		off[l] = o
+	if m != allLanes || !a.within(w.vec(a.addr), len(b.shared.data), &off) {
+		m = a.offsets(w, m, &off)
+	}
+	if m != allLanes { // the offsets are known: the destination may be the register of addresses
+		a.zero(w)
 	}
 	if m == 0 {
-		a.zero(w)
 		return
-	}
-	if m != allLanes {
-		a.zero(w)
 	}
 	b.banks.count(a.site, &off, m, a.bytes)
 	a.check(w, m, &off)
@@ -54,6 +41,33 @@ func (a *access) runShared(w *warp) {
 	} else {
 		a.get(w, b.shared.data, m, &off)
 	}
+}
+
+// within finds the offsets of all lanes in shared memory; it fails if one is outside or misaligned.
+func (a *access) within(addr *lanes, size int, off *offsets) bool {
+	most, all := 0, 0
+	for l := range addr {
+		o := int(uint32(addr[l]))
+		most, all = max(most, o), all|o
+		off[l] = o
+	}
+	return most+a.bytes <= size && all&(a.bytes-1) == 0
+}
+
+// offsets is within for some lanes, one by one. It reports those outside or misaligned and returns the others.
+func (a *access) offsets(w *warp, m uint32, off *offsets) uint32 {
+	addr, size := w.vec(a.addr), len(w.block.shared.data)
+	for rest := m; rest != 0; rest &= rest - 1 {
+		l := bits.TrailingZeros32(rest) & 31
+		o := int(uint32(addr[l]))
+		if o+a.bytes > size || o&(a.bytes-1) != 0 {
+			a.badShared(w, o, l)
+			m &^= 1 << l
+			continue
+		}
+		off[l] = o
+	}
+	return m
 }
 
 func (a *access) badShared(w *warp, offset, lane int) {

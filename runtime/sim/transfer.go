@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/binary"
 	"math/bits"
+	"unsafe"
 )
 
 // get loads registers in the lanes of m and leaves the others.
@@ -16,38 +17,72 @@ func (a *access) get(w *warp, data []byte, m uint32, off *offsets) {
 	for i := range a.count {
 		r := &w.r[int(a.reg.i)+i]
 		d := data[i*a.width:]
-		switch {
-		case m == allLanes && a.width == 4:
-			for l := range r {
-				r[l] = uint64(binary.LittleEndian.Uint32(d[off[l]:]))
-			}
-		case m == allLanes:
-			for l := range r {
-				r[l] = word(d[off[l]:], a.width)
-			}
-		default:
-			for m := m; m != 0; m &= m - 1 {
-				l := bits.TrailingZeros32(m) & 31
-				r[l] = word(d[off[l]:], a.width)
-			}
+		if m == allLanes {
+			gather(r, d, a.width, off)
+			continue
+		}
+		for m := m; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) & 31
+			r[l] = word(d[off[l]:], a.width)
 		}
 	}
 }
 
-// put stores registers, lane by lane: where lanes hit one address the last wins.
+// put stores registers; where lanes hit one address the last wins. Addresses are aligned, so lanes hit all of each
+// other's bytes or none and the order of the registers does not matter.
 func (a *access) put(w *warp, data []byte, m uint32, off *offsets) {
-	if m == allLanes && a.count == 1 && a.width == 4 {
-		r := w.vec(a.reg.i)
-		for l := range r {
-			binary.LittleEndian.PutUint32(data[off[l]:], uint32(r[l]))
+	for i := range a.count {
+		r := w.vec(a.reg.i + int32(i))
+		d := data[i*a.width:]
+		if m == allLanes {
+			scatter(d, r, a.width, off)
+			continue
 		}
-		return
+		for m := m; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) & 31
+			setWord(d[off[l]:], a.width, r[l])
+		}
 	}
-	for ; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m) & 31
-		for i := range a.count {
-			setWord(data[off[l]+i*a.width:], a.width, w.vec(a.reg.i + int32(i))[l])
-		}
+}
+
+// gather loads a register from the places of all lanes. Like scatter it does not check them again: locate or within
+// has.
+func gather(r *lanes, data []byte, width int, off *offsets) {
+	switch p := unsafe.Pointer(unsafe.SliceData(data)); width {
+	case 1:
+		gatherAs[uint8](r, p, off)
+	case 2:
+		gatherAs[uint16](r, p, off)
+	case 4:
+		gatherAs[uint32](r, p, off)
+	default:
+		gatherAs[uint64](r, p, off)
+	}
+}
+
+func gatherAs[T uint8 | uint16 | uint32 | uint64](r *lanes, p unsafe.Pointer, off *offsets) {
+	for l := range r {
+		r[l] = uint64(*(*T)(unsafe.Add(p, off[l])))
+	}
+}
+
+// scatter stores a register to the places of all lanes.
+func scatter(data []byte, r *lanes, width int, off *offsets) {
+	switch p := unsafe.Pointer(unsafe.SliceData(data)); width {
+	case 1:
+		scatterAs[uint8](p, r, off)
+	case 2:
+		scatterAs[uint16](p, r, off)
+	case 4:
+		scatterAs[uint32](p, r, off)
+	default:
+		scatterAs[uint64](p, r, off)
+	}
+}
+
+func scatterAs[T uint8 | uint16 | uint32 | uint64](p unsafe.Pointer, r *lanes, off *offsets) {
+	for l := range r {
+		*(*T)(unsafe.Add(p, off[l])) = T(r[l])
 	}
 }
 

@@ -31,6 +31,8 @@ type warp struct {
 	u []uint64 // scalar registers, for values that all lanes share
 
 	clock clock // clock[id] is the warp's current epoch
+	// over is a record that all records of epochs known to be over are below, whichever warp made them.
+	over record
 }
 
 // none is the other site of a report that has none.
@@ -46,6 +48,16 @@ func (w *warp) reset() {
 	for i := range w.clock {
 		w.clock[i] = 1 // 0 is never an epoch, so an access record is never 0
 	}
+	w.settle()
+}
+
+// settle computes over after a change of the clock.
+func (w *warp) settle() {
+	least := w.clock[w.id]
+	for _, c := range w.clock[:len(w.block.warps)] {
+		least = min(least, c)
+	}
+	w.over = record(least) << 32
 }
 
 // step runs the warp until it blocks, ends or has used its quantum.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gotile/gotile/internal/stack"
 	"github.com/gotile/gotile/runtime/bind"
 	"github.com/gotile/gotile/runtime/device"
 )
@@ -24,7 +25,8 @@ type Case struct {
 // Result is how a case went.
 type Result struct {
 	Case    string
-	Err     error              // nil: passed
+	Err     error              // nil: passed or skipped
+	Skipped string             // why the case did not run on this device; empty: it ran, or failed
 	Kernels []string           // the kernels launched, sorted
 	Worst   map[string]float64 // the largest scale-relative error by the name given to Compare
 	Elapsed time.Duration
@@ -41,7 +43,8 @@ func (r Result) Unsupported() bool {
 func (c Case) Exec(ctx context.Context, d *device.Device, seed uint64) Result {
 	start, before := time.Now(), d.Launches()
 	r := &Run{Device: d, Stream: d.Stream(), Seed: seed, ctx: ctx, worst: map[string]float64{}}
-	if err := c.call(r); err != nil {
+	var skipped *skip
+	if err := c.call(r); err != nil && !errors.As(err, &skipped) {
 		r.errs = append(r.errs, err)
 	}
 	res := Result{Case: c.Name, Err: r.finish(), Worst: r.worst, Elapsed: time.Since(start)}
@@ -51,14 +54,22 @@ func (c Case) Exec(ctx context.Context, d *device.Device, seed uint64) Result {
 		}
 	}
 	slices.Sort(res.Kernels)
+	switch {
+	case skipped == nil || res.Err != nil:
+	case len(res.Kernels) > 0:
+		res.Err = fmt.Errorf("%w, but it launched %v before: skip first", skipped, res.Kernels)
+	default:
+		res.Skipped = skipped.reason
+	}
 	return res
 }
 
-// call turns a panic of the case into an error, so that the rest of the table still runs.
+// call turns a panic of the case into an error with the user's part of the stack, so that the rest of the table still
+// runs.
 func (c Case) call(r *Run) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			err = fmt.Errorf("panic: %v\n%s", p, stack.Text(stack.User(string(debug.Stack()), "tiletest.Case.call"), nil))
 		}
 	}()
 	return c.Run(r)
@@ -85,7 +96,8 @@ func Devices(t testing.TB) []*device.Device {
 	return out
 }
 
-// RunCases runs a table on every device, each case as a subtest DEVICE/CASE, with seed 1.
+// RunCases runs a table on every device, each case as a subtest DEVICE/CASE, with seed 1. With -v it prints the worst
+// errors.
 func RunCases(t *testing.T, cases []Case) {
 	t.Helper()
 	for _, d := range Devices(t) {
@@ -96,8 +108,14 @@ func RunCases(t *testing.T, cases []Case) {
 					if res.Unsupported() {
 						t.Skipf("no kernel of it is for %s", d.Target().Name)
 					}
+					if res.Skipped != "" {
+						t.Skip(res.Skipped)
+					}
 					if res.Err != nil {
 						t.Error(res.Err)
+					}
+					if !testing.Verbose() { // a failing test shows its log, in which the failure would drown
+						return
 					}
 					for _, what := range slices.Sorted(maps.Keys(res.Worst)) {
 						t.Logf("%s: scale-relative error %.3g", what, res.Worst[what])

@@ -20,6 +20,7 @@ const (
 
 // Spec describes a tensor to place.
 type Spec struct {
+	Name    string // in failures; empty: its role and number, such as "output 2 of the case"
 	Role    Role
 	DType   dtype.Type
 	Shape   []int
@@ -36,6 +37,7 @@ const guardBytes = 256
 // block is a placed tensor: a buffer, what it held before the launch, and what it was last seen to hold.
 type block struct {
 	Spec
+	label     string // what failures call it
 	buffer    *device.Buffer
 	tensor    device.Tensor
 	start     int // element number of the tensor's first element
@@ -66,7 +68,7 @@ func (r *Run) place(s Spec) (*block, error) {
 		return nil, fmt.Errorf("%d values for %d elements", n, count)
 	}
 	size := s.DType.Size()
-	b := &block{Spec: s, start: guardBytes/size + s.Offset}
+	b := &block{Spec: s, label: r.label(s), start: guardBytes/size + s.Offset}
 	b.image = make([]byte, (b.start+extent)*size+guardBytes)
 	fillPoison(b.image, s.DType)
 	if s.Role != Output {
@@ -92,6 +94,22 @@ func (r *Run) place(s Spec) (*block, error) {
 		return nil, err
 	}
 	return b, nil
+}
+
+// label is what failures call a tensor about to be placed: its name, or its number among the case's tensors of its
+// role.
+func (r *Run) label(s Spec) string {
+	role := [...]string{Input: "input", Output: "output", Both: "in-out tensor"}[s.Role]
+	if s.Name != "" {
+		return role + " " + s.Name
+	}
+	n := 1
+	for _, b := range r.blocks {
+		if b.Role == s.Role {
+			n++
+		}
+	}
+	return fmt.Sprintf("%s %d of the case", role, n)
 }
 
 func contiguous(shape []int) []int {
@@ -166,7 +184,7 @@ func (b *block) checkWritten(r *Run) {
 	})
 	if missing > 0 {
 		b.unwritten = true
-		r.Errorf("an output of shape %v %v: %d of %d elements not written, the first at [%d]", b.Shape, b.DType, missing, i, first)
+		r.Errorf("%s, of shape %v %v: %d of %d elements not written, the first at [%d]", b.label, b.Shape, b.DType, missing, i, first)
 	}
 }
 
@@ -182,8 +200,8 @@ func (b *block) checkGuards(r *Run) {
 	}
 	for i := range want {
 		if want[i] != b.seen[i] {
-			r.Errorf("a tensor of shape %v, strides %v, %v: memory that is not an output was written, first at element %d counted from the tensor's start",
-				b.Shape, b.Strides, b.DType, i/size-b.start)
+			r.Errorf("%s, of shape %v, strides %v, %v: memory that is not an output was written, first at element %d counted from the tensor's start",
+				b.label, b.Shape, b.Strides, b.DType, i/size-b.start)
 			return
 		}
 	}

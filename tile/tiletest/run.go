@@ -56,11 +56,12 @@ func (r *Run) InOut(t dtype.Type, values []float64, shape ...int) device.Tensor 
 }
 
 // Place makes a tensor in a buffer of its own, between guard bands of poison; gaps that strides leave are guards too.
-// A tensor that cannot be made is recorded as a failure, and the zero Tensor returned.
+// A tensor that cannot be made is recorded as a failure, and the zero Tensor returned. Failures name a tensor by
+// Spec.Name, or by the order in which the case places it.
 func (r *Run) Place(s Spec) device.Tensor {
 	b, err := r.place(s)
 	if err != nil {
-		r.Errorf("cannot place a %v tensor of shape %v: %w", s.DType, s.Shape, err)
+		r.Errorf("%s, of shape %v %v, cannot be placed: %w", r.label(s), s.Shape, s.DType, err)
 		return device.Tensor{}
 	}
 	r.blocks = append(r.blocks, b)

@@ -25,7 +25,8 @@ var checkCommand = &Command{
 	Long: `
 Check compiles the .cu files of each package with NVRTC, for every target that the kernels claim or for those named,
 and prints registers and spills a thread and shared memory a block. It fails on errors and on warnings that mean
-slow code: an ignored setmaxnreg, a serialised wgmma. It needs libnvrtc, but no GPU.
+slow code: an ignored setmaxnreg, a serialised wgmma. It needs libnvrtc, but no GPU. The files are compiled as they
+are; that one is not what its kernel prints now is a failure, too.
 
 Example:
 
@@ -51,7 +52,7 @@ func (j *job) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, err := j.compilations(names)
+	rows, stale, err := j.compilations(names)
 	if err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ func (j *job) check(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return j.report(rows)
+	return j.report(rows, stale)
 }
 
 // parseTargets reads -target; nil stands for all.
@@ -81,19 +82,21 @@ func parseTargets(list string) ([]string, error) {
 	return names, nil
 }
 
-// compilations pairs each committed .cu with its targets.
-func (j *job) compilations(names []string) ([]*compilation, error) {
+// compilations pairs each committed .cu with its targets, and says which of them are stale.
+func (j *job) compilations(names []string) (rows []*compilation, stale []string, err error) {
 	families, err := j.lowered()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var rows []*compilation
 	type job struct{ text, arch string }
 	first := map[job]*compilation{}
 	for _, s := range slices.Concat(families...) {
 		text, err := os.ReadFile(filepath.Join(j.Dir, s.File))
 		if err != nil {
-			return nil, fmt.Errorf("kernel %s is not generated: %w; run: gotile gen", s.Kernel.Name, err)
+			return nil, nil, fmt.Errorf("kernel %s is not generated: %w; run: gotile gen", s.Kernel.Name, err)
+		}
+		if why := staleness(s, sum(string(text))); why != "" {
+			stale = append(stale, why)
 		}
 		for _, name := range s.Targets {
 			if names != nil && !slices.Contains(names, name) {
@@ -101,7 +104,7 @@ func (j *job) compilations(names []string) ([]*compilation, error) {
 			}
 			t, err := target.Lookup(name)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			c := &compilation{source: s, target: t, text: string(text)}
 			if key := (job{c.text, t.Arch}); first[key] == nil {
@@ -113,9 +116,9 @@ func (j *job) compilations(names []string) ([]*compilation, error) {
 		}
 	}
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("no kernel claims %s", strings.Join(names, " or "))
+		return nil, nil, fmt.Errorf("no kernel claims %s", strings.Join(names, " or "))
 	}
-	return rows, nil
+	return rows, stale, nil
 }
 
 // compileAll compiles the rows on all cores; runs that take long say how far they are.
@@ -203,8 +206,8 @@ func (c *compilation) locate(lib *nvrtc.Library) {
 	}
 }
 
-// report prints the table, then the failures with their whole logs.
-func (j *job) report(rows []*compilation) error {
+// report prints the table, then the failures with their whole logs, then the stale files.
+func (j *job) report(rows []*compilation, stale []string) error {
 	w := tabwriter.NewWriter(j.stdout, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "kernel\ttarget\tthreads\tregisters\tshared\tspill\tresult")
 	failed := 0
@@ -227,6 +230,11 @@ func (j *job) report(rows []*compilation) error {
 	}
 	if failed > 0 {
 		j.printf("%d of %d compilations failed\n", failed, len(rows))
+	}
+	for _, why := range stale {
+		j.printf("STALE %s\n", why)
+	}
+	if failed > 0 || len(stale) > 0 {
 		return errFailed
 	}
 	return nil

@@ -56,6 +56,19 @@ func TestCheckFails(t *testing.T) {
 	mustFail(t, 1, "run: gotile gen", p, "check", "-target", "sm_80")
 }
 
+// A file that compiles, but is not what the kernel prints: its row is ok, the command fails.
+func TestCheckFailsOnStaleFiles(t *testing.T) {
+	needNVRTC(t)
+	p := fixture(t)
+	cu := filepath.Join(p.Dir, "sum_f32_c512.cu")
+	write(t, read(t, cu)+"// edited\n", cu)
+	code, out, _ := call(t, p, "check", "-target", "sm_80")
+	if want := "STALE sum_f32_c512.cu is not what the kernel prints now; run gotile gen\n"; code != 1 || !strings.HasSuffix(out, want) ||
+		strings.Count(out, "STALE") != 1 || strings.Contains(out, "FAIL") {
+		t.Errorf("exit code %d, want 1 and the one line %q at the end:\n%s", code, want, out)
+	}
+}
+
 func TestCheckRefusesTargets(t *testing.T) {
 	p := fixture(t)
 	mustFail(t, 1, `unknown target "sm_42"; have sm_80`, p, "check", "-target", "sm_80,sm_42")

@@ -103,6 +103,28 @@ func print(name string, k *tile.Kernel) ([]*source, error) {
 	return out, nil
 }
 
+// stale says, one text a file, which .cu files are not what their kernels print now, by the sums in Sources.
+func (p *Package) stale(all []*source) []string {
+	var out []string
+	for _, s := range all {
+		if why := staleness(s, p.Sources[s.File]); why != "" {
+			out = append(out, why)
+		}
+	}
+	return out
+}
+
+// staleness compares a source with the sum of its committed file, empty where there is none.
+func staleness(s *source, committed string) string {
+	switch committed {
+	case "":
+		return s.File + " is not generated; run gotile gen"
+	case sum(s.text):
+		return ""
+	}
+	return s.File + " is not what the kernel prints now; run gotile gen"
+}
+
 // claims are the targets that a kernel is for, in the table's order: what it names, or all, and every proxy of one.
 func claims(k *ir.Kernel) []string {
 	var out []string

@@ -1,20 +1,25 @@
 package worker
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/gotile/gotile/internal/target"
 )
 
 // Receipt is receipts/GPU.json: the kernels of a package that passed their cases on one kind of GPU. The fields above
 // Kernels describe the last run that changed the file.
 type Receipt struct {
 	Device  string   `json:"device"`
+	Target  string   `json:"target,omitempty"` // the device's own; receipts of older versions leave it to their records
 	Driver  string   `json:"driver"`
 	NVRTC   string   `json:"nvrtc"`
 	Commit  string   `json:"commit"`
@@ -34,7 +39,8 @@ type Record struct {
 	Ran    []string           `json:"ran"`           // the cases, sorted: what to run again when it is stale
 }
 
-// readReceipt reads a receipt; one that does not exist is empty.
+// readReceipt reads a receipt; one that does not exist is empty. A file that is cut off, or is something else, is an
+// error: verify would otherwise write over it.
 func readReceipt(path string) (*Receipt, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -43,11 +49,66 @@ func readReceipt(path string) (*Receipt, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Receipt{}
-	if err := json.Unmarshal(text, r); err != nil {
+	r, err := parseReceipt(text)
+	if err != nil {
 		return nil, fmt.Errorf("%s is not a receipt (%w); remove it and run: gotile verify", path, err)
 	}
 	return r, nil
+}
+
+// parseReceipt takes what write has written, and nothing else.
+func parseReceipt(text []byte) (*Receipt, error) {
+	r := &Receipt{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(r); errors.Is(err, io.EOF) {
+		return nil, errors.New("it is empty")
+	} else if errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, errors.New("it is cut off")
+	} else if err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows its end")
+	}
+	switch {
+	case r.Device == "":
+		return nil, errors.New("it names no device")
+	case r.Kernels == nil:
+		return nil, errors.New("it has no list of kernels")
+	}
+	for i, k := range r.Kernels {
+		if k.Name == "" || k.CU == "" || k.Launch == "" {
+			return nil, fmt.Errorf("record %d lacks a name or a hash", i+1)
+		}
+		if _, err := target.Lookup(k.Target); err != nil {
+			return nil, fmt.Errorf("record %d, %s: %w", i+1, k.Name, err)
+		}
+	}
+	if _, err := r.targets(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// targets are those that the receipt's GPU stands for, none where neither the file nor a record says which GPU it is.
+func (r *Receipt) targets() ([]string, error) {
+	own := r.Target
+	if own == "" && len(r.Kernels) > 0 {
+		t, err := target.Lookup(r.Kernels[0].Target)
+		if err != nil {
+			return nil, err
+		}
+		own = t.Arch // a target that is no proxy is called as its architecture is
+	}
+	if own == "" {
+		return nil, nil
+	}
+	t, err := target.Lookup(own)
+	if err != nil {
+		return nil, err
+	}
+	return standsFor(t), nil
 }
 
 // write replaces the file whole.

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/gotile/gotile/internal/target"
@@ -18,7 +19,8 @@ var simCommand = &Command{
 	Long: `
 Sim runs the cases of each package on the simulator, which reports out-of-bounds accesses, reads of uninitialised
 shared memory, races and barrier divergence with the lines of Go they come from. It needs neither a GPU nor NVRTC.
-The seed chooses the cases' data and the order in which the simulator schedules.
+The seed chooses the cases' data and the order in which the simulator schedules. The simulator executes the kernels as
+they are in Go; sim warns of .cu files that are not what they print.
 
 Example:
 
@@ -34,6 +36,7 @@ Example:
 }
 
 func (j *job) sim(ctx context.Context) error {
+	j.warnStale()
 	cases, err := j.selected()
 	if err != nil {
 		return err
@@ -46,16 +49,16 @@ func (j *job) sim(ctx context.Context) error {
 		return err
 	}
 	defer d.Close()
-	failed, skipped := 0, 0
+	failed, skips := 0, 0
 	for i, c := range cases {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("%w after %d of %d cases", err, i, len(cases))
 		}
 		res := c.Exec(ctx, d, j.Seed)
-		switch {
-		case res.Unsupported():
-			skipped++
-			j.printf("skip %s: no kernel of it is for %s\n", c.Name, j.Target)
+		switch why := skipped(res, j.Target); {
+		case why != "":
+			skips++
+			j.printf("skip %s: %s\n", c.Name, why)
 		case !j.show(res):
 			failed++
 		}
@@ -64,8 +67,21 @@ func (j *job) sim(ctx context.Context) error {
 		j.printf("%d of %d cases failed on sim\n", failed, len(cases))
 		return errFailed
 	}
-	j.printf("%d cases passed on sim\n", len(cases)-skipped)
+	j.printf("%d cases passed on sim\n", len(cases)-skips)
 	return nil
+}
+
+// warnStale says what the cases do not run: the simulator executes the kernels as they are in Go, so it passes whatever
+// the .cu files hold.
+func (j *job) warnStale() {
+	families, err := j.lowered()
+	if err != nil { // of a target, maybe, that is not simulated
+		fmt.Fprintf(j.stderr, "gotile: sim: warning: the .cu files are not compared with the kernels: %s\n", j.detail(err))
+		return
+	}
+	for _, why := range j.stale(slices.Concat(families...)) {
+		fmt.Fprintf(j.stderr, "gotile: sim: warning: %s\n", why)
+	}
 }
 
 // selected are the cases that -run matches.
@@ -97,10 +113,18 @@ func (j *job) selected() ([]tiletest.Case, error) {
 	return out, nil
 }
 
+// skipped says why a case did not run on a device of the target; empty: it did.
+func skipped(res tiletest.Result, target string) string {
+	if res.Unsupported() {
+		return "no kernel of it is for " + target
+	}
+	return res.Skipped
+}
+
 // show prints a result, passes only with -v, and reports whether it passed.
 func (j *job) show(res tiletest.Result) bool {
 	if res.Err != nil {
-		j.printf("FAIL %s (%.2fs)\n\t%s\n", res.Case, res.Elapsed.Seconds(), strings.ReplaceAll(detail(res.Err), "\n", "\n\t"))
+		j.printf("FAIL %s (%.2fs)\n\t%s\n", res.Case, res.Elapsed.Seconds(), strings.ReplaceAll(j.detail(res.Err), "\n", "\n\t"))
 		return false
 	}
 	if j.Verbose {

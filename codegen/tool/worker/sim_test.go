@@ -5,6 +5,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func TestSimFails(t *testing.T) {
 	mustFail(t, 1, `-run "nothing" matches none of the 34 cases`, p, "sim", "-run", "nothing")
 	mustFail(t, 1, "-run: error parsing regexp", p, "sim", "-run", "(")
 	mustFail(t, 1, `unknown target "sm_1"`, p, "sim", "-target", "sm_1")
-	mustFail(t, 2, "flag provided but not defined: -nope", p, "sim", "-nope")
+	mustFail(t, 2, "gotile sim: flag provided but not defined: -nope; run gotile sim -h\n", p, "sim", "-nope")
 	mustFail(t, 2, `unexpected argument "other"`, p, "sim", "other")
 	mustFail(t, 0, "gotile sim -seed 7", p, "sim", "-h")
 
@@ -41,10 +42,27 @@ func TestSimFails(t *testing.T) {
 	mustFail(t, 1, "FAIL boom", p, "sim")
 	mustFail(t, 1, "\tit broke\n", p, "sim")
 	mustFail(t, 1, "skip skip: no kernel of it is for sm_90a\n1 of 2 cases failed on sim", p, "sim")
+	lazy := tiletest.Case{Name: "lazy", Run: func(r *tiletest.Run) error { return r.Skip("it is Sunday") }}
+	p.Cases = func() []tiletest.Case { return []tiletest.Case{lazy} }
+	mustFail(t, 0, "skip lazy: it is Sunday\n0 cases passed on sim\n", p, "sim")
 	p.Cases = func() []tiletest.Case { return []tiletest.Case{boom, boom} }
 	mustFail(t, 1, `two cases are called "boom"`, p, "sim")
 	p.Cases = func() []tiletest.Case { return nil }
 	mustFail(t, 1, "Cases() is empty", p, "sim")
+}
+
+// The simulator passes whatever the .cu files hold, so sim says which are stale.
+func TestSimWarnsOfStaleFiles(t *testing.T) {
+	p := fixture(t)
+	if _, _, errs := call(t, p, "sim", "-run", "sum"); errs != "" {
+		t.Errorf("fresh files: %q", errs)
+	}
+	cu := filepath.Join(p.Dir, "sum_f32_c512.cu")
+	write(t, read(t, cu)+"// edited\n", cu)
+	code, out, errs := call(t, hashed(t, p), "sim", "-run", "sum")
+	if want := "gotile: sim: warning: sum_f32_c512.cu is not what the kernel prints now; run gotile gen\n"; code != 0 || errs != want || out != "2 cases passed on sim\n" {
+		t.Errorf("exit code %d, %q, %q; want the warning %q", code, out, errs, want)
+	}
 }
 
 func TestSimStopsWhenCancelled(t *testing.T) {

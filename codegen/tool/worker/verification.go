@@ -90,7 +90,7 @@ func (v *verification) todo(cases []tiletest.Case) []tiletest.Case {
 
 // execute runs the cases and files their results by kernel.
 func (v *verification) execute(ctx context.Context, d *device.Device, cases []tiletest.Case) error {
-	failed, skipped, told := 0, 0, time.Now()
+	failed, skips, told := 0, 0, time.Now()
 	for i, c := range cases {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("%w after %d of %d cases on %s; nothing of it is recorded", err, i, len(cases), v.target)
@@ -100,11 +100,12 @@ func (v *verification) execute(ctx context.Context, d *device.Device, cases []ti
 			fmt.Fprintf(v.stderr, "%s: %d of %d cases\n", v.target, i, len(cases))
 		}
 		res := c.Exec(ctx, d, verifySeed)
+		why := skipped(res, v.target)
 		switch {
 		case ctx.Err() != nil: // the case was cut off
-		case res.Unsupported():
-			skipped++
-			v.printf("skip %s: no kernel of it is for %s\n", c.Name, v.target)
+		case why != "":
+			skips++
+			v.printf("skip %s: %s\n", c.Name, why)
 		case v.show(res):
 			for _, k := range res.Kernels {
 				v.passed[k] = append(v.passed[k], res)
@@ -121,7 +122,7 @@ func (v *verification) execute(ctx context.Context, d *device.Device, cases []ti
 	if failed > 0 {
 		v.printf("%s: %d of %d cases failed\n", v.target, failed, len(cases))
 	} else {
-		v.printf("%s: %d cases passed\n", v.target, len(cases)-skipped)
+		v.printf("%s: %d cases passed\n", v.target, len(cases)-skips)
 	}
 	return nil
 }

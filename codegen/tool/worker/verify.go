@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -23,14 +24,16 @@ Verify runs the cases of each package on cuda:0, for the GPU's own target and fo
 its .cu and of its launch, the number of cases and the worst errors. Kernels whose receipt is fresh are not run again.
 A kernel of a case that fails loses its receipt. With -run nothing but such losses is written.
 
-With -check it runs nothing and needs no GPU: it fails for every kernel without a fresh receipt.
+With -check it runs nothing and needs no GPU: it fails for every kernel without a fresh record in each receipt, for
+every target that the receipt's GPU stands for and the kernel claims.
 
 Examples:
 
 	gotile verify ./kernels/rmsnorm
 	gotile verify -check ./...
 	gotile verify -c rmsnorm.verify ./kernels/rmsnorm   # then, on the machine with the GPU: ./rmsnorm.verify -out receipts`,
-	Runs: true,
+	Runs:  true,
+	Vouch: true,
 	flags: func(f *flag.FlagSet, o *Options) {
 		f.BoolVar(&o.Check, "check", false, "only compare the receipts with the kernels")
 		f.BoolVar(&o.Force, "f", false, "run kernels with a fresh receipt, too")
@@ -88,7 +91,7 @@ func (j *job) verify(ctx context.Context, name string) error {
 			return err
 		}
 		if v.changed {
-			receipt.Device, receipt.Driver, receipt.NVRTC = info.Name, info.Driver, info.NVRTC
+			receipt.Device, receipt.Target, receipt.Driver, receipt.NVRTC = info.Name, own.Name, info.Driver, info.NVRTC
 			receipt.Commit, receipt.Command, receipt.Seconds = j.Commit, j.command(), time.Since(start).Round(time.Millisecond).Seconds()
 			if err := receipt.write(path); err != nil {
 				return err
@@ -109,10 +112,8 @@ func (j *job) generated() ([]*source, error) {
 		return nil, err
 	}
 	all := slices.Concat(families...)
-	for _, s := range all {
-		if j.Sources[s.File] != sum(s.text) {
-			return nil, fmt.Errorf("%s is not what kernel %s prints now; run: gotile gen", s.File, s.Kernel.Name)
-		}
+	if why := j.stale(all); why != nil {
+		return nil, errors.New(strings.Join(why, "\n"))
 	}
 	return all, nil
 }

@@ -1,13 +1,14 @@
 package worker
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
 
-// verifyCheck compares the receipts with the kernels; it needs no GPU. Every source must be covered on each target
-// that any receipt of the package speaks of and that the source is for, and on one at least.
+// verifyCheck compares the receipts with the kernels; it needs no GPU. Each receipt vouches for one GPU: it must have a
+// fresh record of every source on every target that this GPU stands for and that the source is for. What a receipt must
+// hold is known from the GPU, not from its records: those that are missing would not be missed. A source must be in one
+// receipt at least.
 func (j *job) verifyCheck() error {
 	families, err := j.lowered()
 	if err != nil {
@@ -17,15 +18,9 @@ func (j *job) verifyCheck() error {
 	if err != nil {
 		return err
 	}
-	targets := map[string]bool{}
-	for _, r := range receipts {
-		for _, k := range r.Kernels {
-			targets[k.Target] = true
-		}
-	}
 	red, fresh := 0, 0
 	for _, s := range slices.Concat(families...) {
-		problems, n, err := j.problems(s, targets, names, receipts)
+		problems, n, err := j.problems(s, names, receipts)
 		if err != nil {
 			return err
 		}
@@ -43,34 +38,31 @@ func (j *job) verifyCheck() error {
 	return nil
 }
 
-// problems says why a source is red, and on how many targets it is fresh.
-func (j *job) problems(s *source, targets map[string]bool, names []string, receipts []*Receipt) (problems []string, fresh int, err error) {
-	switch committed := j.Sources[s.File]; {
-	case committed == "":
-		return []string{"it is not generated; run gotile gen"}, 0, nil
-	case committed != sum(s.text):
-		return []string{"the committed file is not what the kernel prints now; run gotile gen"}, 0, nil
+// problems says why a source is red, and how many of its records are fresh.
+func (j *job) problems(s *source, names []string, receipts []*Receipt) (problems []string, fresh int, err error) {
+	if why := staleness(s, j.Sources[s.File]); why != "" {
+		return []string{why}, 0, nil
 	}
 	asked := false
-	for _, t := range s.Targets {
-		if !targets[t] {
-			continue
+	for i, r := range receipts {
+		demanded, err := r.targets()
+		if err != nil {
+			return nil, 0, err
 		}
-		asked = true
-		var reasons []string
-		ok := false
-		for i, r := range receipts {
+		for _, t := range demanded {
+			if !slices.Contains(s.Targets, t) {
+				continue
+			}
+			asked = true
 			why, err := r.find(s.Kernel.Name, t).why(s)
 			if err != nil {
 				return nil, 0, err
 			}
-			ok = ok || why == ""
-			reasons = append(reasons, fmt.Sprintf("%s in %s", why, names[i]))
-		}
-		if ok {
-			fresh++
-		} else {
-			problems = append(problems, t+": "+strings.Join(reasons, ", "))
+			if why == "" {
+				fresh++
+			} else {
+				problems = append(problems, t+": "+why+" in "+names[i])
+			}
 		}
 	}
 	if !asked {

@@ -24,6 +24,7 @@ type Package struct {
 	Path    string // import path
 	Name    string // Go name
 	Dir     string // where it was built from; on another machine it may not exist
+	From    string // where the user called gotile: positions in errors are relative to it; empty: base names
 	Commit  string // of the work tree; empty: unknown
 	Travels bool   // built with -c, to run without the gotile command
 
@@ -49,6 +50,7 @@ type Command struct {
 	Short string // one line
 	Long  string // the text of -h, with an example
 	Runs  bool   // runs the package's cases: needs the generated Go
+	Vouch bool   // vouches for every kernel: a package without cases is a failure, not one to skip
 	flags func(*flag.FlagSet, *Options)
 	do    func(context.Context, *job) error
 }
@@ -59,6 +61,9 @@ var Commands []*Command
 func init() { // the functions refer to the table
 	Commands = []*Command{genCommand, checkCommand, simCommand, verifyCommand}
 }
+
+// PackagesHelp says in every help what the packages of a command line are.
+const PackagesHelp = "Packages are named as for go build. With none named it is the one in the current directory, or ./... where that has\nno Go files."
 
 // Lookup finds a command by name.
 func Lookup(name string) (*Command, error) {
@@ -78,7 +83,7 @@ func (c *Command) FlagSet(o *Options, w io.Writer) *flag.FlagSet {
 	fs.SetOutput(w)
 	c.flags(fs, o)
 	fs.Usage = func() {
-		fmt.Fprintf(w, "usage: gotile %s [flags] [packages]\n\n%s\n\nFlags:\n", c.Name, strings.TrimSpace(c.Long))
+		fmt.Fprintf(w, "usage: gotile %s [flags] [packages]\n\n%s\n\n%s\n\nFlags:\n", c.Name, strings.TrimSpace(c.Long), PackagesHelp)
 		fs.PrintDefaults()
 	}
 	return fs
@@ -101,27 +106,20 @@ func Main(p Package) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if p.Travels { // otherwise the command has done it
-		WarnUnknown(os.Stderr)
+		env.Warn(os.Stderr)
 	}
 	return Run(ctx, p, os.Args[1:], os.Stdout, os.Stderr)
 }
 
-// WarnUnknown reports environment variables with gotile's prefix that it does not have.
-func WarnUnknown(w io.Writer) {
-	for _, name := range env.Unknown() {
-		fmt.Fprintf(w, "gotile: warning: the environment variable %s is set, but gotile has none of that name; gotile help lists them\n", name)
-	}
-}
-
-// Parse reads a command line with fs, whose output is text; on -h that goes to stdout, on a mistake to stderr.
-// The code is the exit code where done.
+// Parse reads a command line with fs, whose output is text; on -h that goes to stdout. A mistake is one line on stderr:
+// the whole help would bury it. The code is the exit code where done.
 func Parse(fs *flag.FlagSet, text *bytes.Buffer, args []string, stdout, stderr io.Writer) (code int, done bool) {
 	switch err := fs.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		text.WriteTo(stdout)
 		return 0, true
 	case err != nil:
-		text.WriteTo(stderr)
+		fmt.Fprintf(stderr, "%s: %v; run %s -h\n", fs.Name(), err, fs.Name())
 		return 2, true
 	}
 	return 0, false
@@ -149,33 +147,7 @@ func Run(ctx context.Context, p Package, args []string, stdout, stderr io.Writer
 		return 0
 	case errors.Is(err, errFailed):
 	default:
-		fmt.Fprintf(stderr, "gotile: %s: %s: %s\n", c.Name, p.Path, detail(err))
+		fmt.Fprintf(stderr, "gotile: %s: %s: %s\n", c.Name, p.Path, p.detail(err))
 	}
 	return 1
-}
-
-// detail is an error with all it has to say: of joined errors each, of a wrapped one the log that %+v shows.
-func detail(err error) string {
-	if _, ok := err.(fmt.Formatter); ok {
-		return fmt.Sprintf("%+v", err)
-	}
-	if all, ok := err.(interface{ Unwrap() []error }); ok {
-		var s []string
-		for _, e := range all.Unwrap() {
-			s = append(s, detail(e))
-		}
-		return strings.Join(s, "\n")
-	}
-	text := err.Error()
-	for e := errors.Unwrap(err); e != nil; e = errors.Unwrap(e) {
-		if _, ok := e.(fmt.Formatter); !ok {
-			continue
-		}
-		if more := fmt.Sprintf("%+v", e); !strings.Contains(text, more) {
-			// The last words of text are e's first ones.
-			return strings.TrimSuffix(text, e.Error()) + more
-		}
-		break
-	}
-	return text
 }

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// A compound is a group of names of package tile that are no row of the op table: they record several ops, fewer than
+// their name says, or none.
+type compound struct {
+	names []string // Type.Method, or a name of the package
+	ops   string   // what they record
+	doc   string
+}
+
+// compounds are in the order of the documentation. TestCompounds demands that they and the op table name all that
+// package tile exports for use in a kernel.
+var compounds = []compound{
+	{[]string{"Expand", "Full"}, "broadcast", "`Expand(v, like, axis)` repeats v, which lacks an axis of the span like, along it; `Full(scope, span, x)` repeats one value over a tile"},
+	{[]string{"LoadScalar"}, "load", "one element, which each thread of the scope gets"},
+	{[]string{"Const"}, "none", "`Const[T](x)` is a number as an operand where T is a type parameter; elsewhere a host value is one: `F32(2)`"},
+	{[]string{"Scalar.Reg", "Scalar.Operand", "Reg.Operand"}, "none", "a scalar argument as a tile of rank 0; `Operand` only marks what an op takes"},
+	{[]string{"AsIndex"}, "none", "an i32 of rank 0, such as a row number read from data, as an `Index`"},
+	{[]string{"Index.Int"}, "none", "an `Index` as an i32 of rank 0"},
+	{[]string{"Index.Float"}, "cast", "an `Index` as an f32 of rank 0"},
+	{[]string{"Index.Add", "Index.Sub", "Index.Mul", "Index.Div", "Index.Rem", "Index.Min", "Index.Max"}, "the op of that name; none where constants fold", "arithmetic of two indices"},
+	{[]string{"Index.AddInt", "Index.SubInt", "Index.Scale", "Index.DivInt", "Index.RemInt", "Index.MinInt", "Index.MaxInt"}, "as their twins", "the same with a Go int; `Scale` is the twin of `Mul`"},
+	{[]string{"Index.Lt", "Index.Le", "Index.Gt", "Index.Ge", "Index.Eq", "Index.Ne"}, "the op of that name", "comparisons of two indices, a bool of rank 0"},
+	{[]string{"Index.LtInt", "Index.LeInt", "Index.GtInt", "Index.GeInt", "Index.EqInt", "Index.NeInt"}, "as their twins", "the same with a Go int"},
+	{[]string{"Global.At", "Global.Row", "Shared.At"}, "none", "a view from an element on, for a load or a store; `Row(i)` is `At(i)`"},
+	{[]string{"Global.Rank", "Reg.Rank", "Span.Rank", "Span.Shape", "Builder.Threads", "Builder.Warps"}, "none", "Go values, known while the kernel is built"},
+	{[]string{"Streaming", "ReadOnly", "L2Only"}, "an attribute of load and store", "cache hints: evict first, the read-only path, not in L1; of global memory, one an access"},
+	{[]string{"Builder.Block", "Builder.Warp"}, "none", "scopes: who executes an op together"},
+	{[]string{"Block.Striped", "Block.Striped2", "Warp.Striped", "Warp.Striped2"}, "none", "spans: how a tile lies in registers"},
+	{[]string{"Span.Clip", "Span.Axis", "Reg.Span"}, "none", "a span with run-time extents; the span of a row or a column; the span of a tile"},
+	{[]string{"Coord"}, "coord", "`Coord(span, axis)` is a tile of its own elements' coordinates; it takes a span, not a tile"},
+	{[]string{"Reg.Fill"}, "fill; none where no extent is there", "elements past the extents take a value"},
+	{[]string{"NewVar"}, "var", "`NewVar(scope, x)` declares a variable; a tile variable has the span and the extents of x"},
+	{[]string{"NewShared"}, "none", "`NewShared[T](k, sizes...)` is a tile in shared memory; it ends with the loop body or the branch that it is made in"},
+	{[]string{"PTX"}, "asm", "`PTX[T](template, sim, operands...)`: %0 in the template is the result, %1 the first operand; sim computes the same on bits"},
+	{[]string{"Step", "Blocks", "OneBlockEach"}, "attributes of persistent", "options of `Persistent`"},
+}
+
+// writeCompounds is the section on them.
+func writeCompounds(b *bytes.Buffer) {
+	b.WriteString("\n## Other functions and methods\n\nWhat is no row above: it records several ops, an op under another name, or none.\n\n| Go | Records | Meaning |\n|---|---|---|\n")
+	for _, c := range compounds {
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", strings.Join(c.names, "`, `"), c.ops, c.doc)
+	}
+}

@@ -1,0 +1,166 @@
+package plan_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/tile"
+)
+
+// Programs that once gave wrong results in silence.
+
+type vectorsArgs struct {
+	X, T, O tile.Global[tile.I32] `tile:"128"`
+	Y       tile.Global[tile.I32] `tile:"n"`
+}
+
+type vectorsBF16 struct {
+	X, Y, O tile.Global[tile.BF16] `tile:"128"`
+}
+
+func fill(n int, v int64) []int64 { return slices.Repeat([]int64{v}, n) }
+
+// check runs a kernel with several seeds and compares an output.
+func checkOutput[A any](t *testing.T, name string, dt dtype.Type, in map[string][]int64, n int, body func(*tile.Builder, A), want []int64) {
+	t.Helper()
+	k, err := tile.Define("regress", body, tile.Threads(64))
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	low, err := k.Lower("sm_90a")
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	for seed := range uint64(5) {
+		args := map[string][]int64{}
+		for k, v := range in {
+			args[k] = slices.Clone(v)
+		}
+		out, err := launch(low, dt, args, map[string]int{"n": n}, seed)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := out["o"][:len(want)]; !slices.Equal(got, want) {
+			t.Fatalf("%s, seed %d: %v, want %v", name, seed, got, want)
+		}
+	}
+}
+
+// A shared tile's vector form must stop at a run-time extent, too.
+func TestSharedTileEndsAtExtent(t *testing.T) {
+	in := map[string][]int64{"x": fill(128, 1), "t": fill(128, 0), "o": fill(128, 0), "y": fill(5, 1)}
+	checkOutput(t, "load", dtype.I32, in, 5, func(k *tile.Builder, a vectorsArgs) {
+		b := k.Block()
+		s, sh := b.Striped(128, 4), tile.NewShared[tile.I32](k, 128)
+		tile.Store(b, sh, tile.Load(b, a.X, s))
+		y := tile.Load(b, sh, s.Clip(a.Y.Dim(0)))
+		tile.Store(b, a.O.At(0), y.Sum())
+		tile.Store(b, a.O.At(1), y.Fill(tile.I32(0)).Sum())
+	}, []int64{5, 5})
+	checkOutput(t, "store", dtype.I32, in, 5, func(k *tile.Builder, a vectorsArgs) {
+		b := k.Block()
+		s, sh := b.Striped(128, 4), tile.NewShared[tile.I32](k, 128)
+		tile.Store(b, sh, tile.Load(b, a.X, s))
+		tile.Store(b, sh, tile.Full(b, s.Clip(a.Y.Dim(0)), tile.I32(7)))
+		tile.Store(b, a.O, tile.Load(b, sh, s))
+	}, []int64{7, 7, 7, 7, 7, 1, 1, 1})
+}
+
+// Masked elements are zeros only past the load's own extent: a longer operand has numbers where a shorter one ends.
+func TestMasksOfOperandsThatDiffer(t *testing.T) {
+	in := map[string][]int64{"x": fill(128, 1), "t": fill(128, 0), "o": fill(128, 0), "y": fill(5, 1)}
+	checkOutput(t, "sum", dtype.I32, in, 5, func(k *tile.Builder, a vectorsArgs) {
+		b := k.Block()
+		s := b.Striped(128, 4)
+		both := tile.Load(b, a.X, s).Add(tile.Load(b, a.Y, s))
+		tile.Store(b, a.O.At(0), both.Sum())
+		tile.Store(b, a.O.At(1), both.Fill(tile.I32(0)).Sum())
+	}, []int64{10, 10})
+}
+
+// A read of a variable that is converted again after the variable was set still has the old value.
+func TestWidenedReadOutlivesSet(t *testing.T) {
+	in := map[string][]int64{"x": fill(128, 5), "y": fill(128, 1), "o": fill(128, 0)}
+	checkOutput(t, "cast", dtype.BF16, in, 0, func(k *tile.Builder, a vectorsBF16) {
+		b := k.Block()
+		s := b.Striped(128, 2)
+		v := tile.NewVar(b, tile.Load(b, a.Y, s))
+		x := tile.Load(b, a.X, s)
+		f := tile.Cast[tile.F32](v.Get())
+		sum := f.Sum()
+		v.Set(x)
+		tile.Store(b, a.O, tile.Cast[tile.BF16](f.Add(sum)))
+	}, fill(8, 129))
+}
+
+// What other threads of the block stored to an argument is there when it is loaded.
+func TestStoreThenLoadOfAnArgument(t *testing.T) {
+	ramp := make([]int64, 128)
+	for i := range ramp {
+		ramp[i] = int64(i)
+	}
+	in := map[string][]int64{"x": ramp, "t": fill(128, 0), "o": fill(128, 0), "y": fill(1, 1)}
+	checkOutput(t, "store, load", dtype.I32, in, 1, func(k *tile.Builder, a vectorsArgs) {
+		b := k.Block()
+		tile.Store(b, a.T, tile.Load(b, a.X, b.Striped(128, 1)))
+		tile.Store(b, a.O, tile.Load(b, a.T, b.Striped(128, 4)))
+	}, ramp)
+	checkOutput(t, "two stores", dtype.I32, in, 1, func(k *tile.Builder, a vectorsArgs) {
+		b := k.Block()
+		tile.Store(b, a.O, tile.Full(b, b.Striped(128, 1), tile.I32(1)))
+		tile.Store(b, a.O, tile.Full(b, b.Striped(128, 4), tile.I32(2)))
+	}, fill(128, 2))
+	checkOutput(t, "shift", dtype.I32, in, 1, func(k *tile.Builder, a vectorsArgs) {
+		b := k.Block()
+		s := b.Striped(128, 1)
+		tile.Store(b, a.T, tile.Load(b, a.X, s))
+		tile.Store(b, a.T, tile.Load(b, a.T.At(1), s))
+		tile.Store(b, a.O, tile.Load(b, a.T, s))
+	}, append(slices.Clone(ramp[1:]), 127))
+}
+
+// A loop that leaves after its condition leaves what the condition stored.
+func TestStoreInWhileCondition(t *testing.T) {
+	in := map[string][]int64{"x": fill(128, 3), "t": fill(128, 0), "o": fill(128, 0), "y": fill(1, 1)}
+	checkOutput(t, "while", dtype.I32, in, 1, func(k *tile.Builder, a vectorsArgs) {
+		b := k.Block()
+		s1, s4, sh := b.Striped(128, 1), b.Striped(128, 4), tile.NewShared[tile.I32](k, 128)
+		i := tile.NewVar(b, tile.I32(0))
+		x := tile.Load(b, a.X, s1)
+		tile.While(b, func() tile.Reg[tile.Bool] {
+			tile.Store(b, sh, x)
+			return i.Get().Lt(tile.I32(3))
+		}, func() { i.Set(i.Get().Add(tile.I32(1))) })
+		tile.Store(b, a.O, tile.Load(b, sh, s4))
+	}, fill(128, 3))
+}
+
+// Lowering a program with a scope conflict gives the same answer each time.
+func TestScopeConflictIsDeterministic(t *testing.T) {
+	k, err := tile.Define("scopes", func(k *tile.Builder, a vectorsArgs) {
+		b, w := k.Block(), k.Warp()
+		s, sh := b.Striped(128, 1), tile.NewShared[tile.I32](k, 128)
+		tile.Store(b, sh, tile.Load(b, a.X, s))
+		b.Sync()
+		x, y := tile.Load(b, sh, s), tile.Load(w, sh, w.Striped(128, 1))
+		tile.Store(b, sh, x.Add(x))
+		tile.Store(b, a.O, x)
+		tile.Store(w, a.T, y)
+	}, tile.Threads(64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first string
+	for i := range 30 {
+		_, err := k.Lower("sm_90a")
+		if err == nil {
+			t.Fatal("the conflict between block and warp is not reported")
+		}
+		if i == 0 {
+			first = err.Error()
+		} else if err.Error() != first {
+			t.Fatalf("run %d: %v; before: %s", i, err, first)
+		}
+	}
+}

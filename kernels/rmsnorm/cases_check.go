@@ -1,0 +1,117 @@
+//go:build !gotilegen
+
+package rmsnorm
+
+import (
+	"fmt"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/runtime/device"
+	"github.com/gotile/gotile/tile/tiletest"
+)
+
+// problem is one case: both passes over one shape.
+type problem struct {
+	shape
+	x, w     dtype.Type
+	residual bool
+}
+
+func (p problem) String() string {
+	name := fmt.Sprintf("%s-%s/%s", p.x, p.w, p.shape)
+	if p.residual {
+		name = "add/" + name
+	}
+	return name
+}
+
+// epsilon is what is added to the mean of the squares.
+func (p problem) epsilon() float32 {
+	if p.eps > 0 {
+		return p.eps
+	}
+	return defaultEps
+}
+
+// reference is the oracle for rows of x; w has as many elements as a row.
+func (p problem) reference(x, w []float64) Reference {
+	return Reference{Rows: len(x) / len(w), N: len(w), X: x, W: w, Eps: float64(p.epsilon())}
+}
+
+// sums rounds x + r to x's type, as forward does: the sum of two such numbers is exact in float64.
+func (p problem) sums(x, r []float64) []float64 {
+	out := make([]float64, len(x))
+	for i := range x {
+		out[i] = float64(p.x.Round(float32(x[i] + r[i])))
+	}
+	return out
+}
+
+// matrix places a rows x n tensor of the input's type.
+func (p problem) matrix(r *tiletest.Run, role tiletest.Role, values []float64) device.Tensor {
+	return r.Place(tiletest.Spec{Role: role, DType: p.x, Shape: []int{p.rows, p.n}, Strides: []int{p.n + p.pad, 1}, Offset: p.offset, Values: values})
+}
+
+// vector places an n-vector.
+func (p problem) vector(r *tiletest.Run, role tiletest.Role, t dtype.Type, values []float64) device.Tensor {
+	return r.Place(tiletest.Spec{Role: role, DType: t, Shape: []int{p.n}, Offset: p.offset, Values: values})
+}
+
+// check runs forward and backward and compares them with float64.
+func (p problem) check(r *tiletest.Run) error {
+	count := p.rows * p.n
+	xs, ws, dys := r.Uniform(p.x, 1, count), r.Uniform(p.w, 2, p.n), r.Uniform(p.x, 3, count)
+	in := Inputs{X: p.matrix(r, tiletest.Input, xs), W: p.vector(r, tiletest.Input, p.w, ws), Eps: p.epsilon()}
+	out := Outputs{Y: p.matrix(r, tiletest.Output, nil), Rstd: r.Out(dtype.F32, p.rows)}
+	saved := Saved{X: in.X, W: in.W}
+	var dss []float64
+	if p.residual {
+		rs := r.Uniform(p.x, 4, count)
+		in.R, out.S = p.matrix(r, tiletest.Input, rs), p.matrix(r, tiletest.Output, nil)
+		xs, dss = p.sums(xs, rs), r.Uniform(p.x, 5, count)
+		saved.X, saved.DS = out.S, p.matrix(r, tiletest.Input, dss)
+	}
+	if err := p.forward(r, in, out); err != nil {
+		return err
+	}
+	ref, bar := p.reference(xs, ws), barsOf(p.x)
+	r.Compare("y", r.Floats(out.Y), ref.Forward(), bar.forward)
+	r.Compare("rstd", r.Floats(out.Rstd), ref.Rstd(), 5e-7)
+	if p.residual {
+		r.Compare("s", r.Floats(out.S), xs, 0)
+	}
+
+	saved.Rstd, saved.DY = out.Rstd, p.matrix(r, tiletest.Input, dys)
+	grads := Gradients{DX: p.matrix(r, tiletest.Output, nil), DW: p.vector(r, tiletest.Output, p.w, nil)}
+	parts, err := Parts(r.Stream, saved, grads)
+	if err != nil {
+		return err
+	}
+	if err := p.backward(r, saved, grads, r.Out(dtype.F32, parts, p.n)); err != nil {
+		return err
+	}
+	dx, dw := ref.Backward(dys)
+	for i := range dss {
+		dx[i] += dss[i]
+	}
+	p.compareDX(r, r.Floats(grads.DX), dx, ref, dys)
+	r.Compare("dw", r.Floats(grads.DW), dw, barDW(p.w))
+	return nil
+}
+
+// compareDX compares dx. With one column, dx = rstd*w*dy*(1 - xh^2), where xh^2 is 1 but for eps: what is left of two
+// numbers that are nearly equal. The error is then measured by the size of those, max|rstd*w*dy|, which a comparison
+// does where both sides have that number as one more element. With eps as large as x^2 nothing cancels, and the
+// measure is the plain one.
+func (p problem) compareDX(r *tiletest.Run, got, want []float64, ref Reference, dy []float64) {
+	if p.n == 1 && p.eps == 0 {
+		terms := 0.0
+		for i, rstd := range ref.Rstd() {
+			terms = max(terms, abs(rstd*ref.W[0]*dy[i]))
+		}
+		got, want = append(got, terms), append(want, terms)
+	}
+	r.Compare("dx", got, want, barsOf(p.x).backward)
+}
+
+func abs(x float64) float64 { return max(x, -x) }

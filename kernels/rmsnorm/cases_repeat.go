@@ -1,0 +1,81 @@
+//go:build !gotilegen
+
+package rmsnorm
+
+import (
+	"bytes"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/runtime/device"
+	"github.com/gotile/gotile/tile/tiletest"
+)
+
+// repeat runs both passes 30 times on the same inputs: all bits of y, dx and dw must repeat. Before each run the
+// outputs hold other bytes, so that what is not written shows. On the simulator, which has no scheduler to vary, two
+// runs over two rows only show that what is compared is what is written.
+func (p problem) repeat(r *tiletest.Run) (err error) {
+	runs := 30
+	if r.Device.Kind() == device.Sim {
+		runs, p.rows = 2, 2
+	}
+	m := &memory{r: r}
+	defer func() {
+		if e := m.close(); err == nil {
+			err = e
+		}
+	}()
+	input := func(salt uint64) device.Tensor {
+		x := m.matrix(p.x, p.rows, p.n)
+		m.repeat(x, r.Uniform(p.x, salt, min(p.rows, 13)*p.n)) // 13 rows of data: making more takes longer than the runs
+		return x
+	}
+	output := func() device.Tensor { return m.matrix(p.x, p.rows, p.n) }
+
+	in := Inputs{X: input(1), W: r.In(p.w, r.Uniform(p.w, 2, p.n), p.n), Eps: p.epsilon()}
+	out := Outputs{Y: output(), Rstd: m.strided(dtype.F32, []int{p.rows}, []int{1})}
+	saved := Saved{X: in.X, W: in.W, Rstd: out.Rstd, DY: input(3)}
+	if p.residual {
+		in.R, out.S = input(4), output()
+		saved.X, saved.DS = out.S, input(5)
+	}
+	grads := Gradients{DX: output(), DW: m.strided(p.w, []int{p.n}, []int{1})}
+	if m.err != nil {
+		return m.err
+	}
+	parts, err := Parts(r.Stream, saved, grads)
+	if err != nil {
+		return err
+	}
+	part := m.matrix(dtype.F32, parts, p.n)
+
+	results := []struct {
+		name   string
+		tensor device.Tensor
+		first  []byte
+	}{{name: "y", tensor: out.Y}, {name: "rstd", tensor: out.Rstd}, {name: "dx", tensor: grads.DX}, {name: "dw", tensor: grads.DW}}
+	for i := range runs {
+		m.fill(part, byte(i))
+		for _, t := range results {
+			m.fill(t.tensor, byte(i))
+		}
+		if m.err != nil {
+			return m.err
+		}
+		if err := p.forward(r, in, out); err != nil {
+			return err
+		}
+		if err := p.backward(r, saved, grads, part); err != nil {
+			return err
+		}
+		for j := range results {
+			t := &results[j]
+			got := m.bytes(t.tensor)
+			if i == 0 {
+				t.first = got
+			} else if m.err == nil && !bytes.Equal(got, t.first) {
+				r.Errorf("run %d gives other bits than run 0 in %s", i, t.name)
+			}
+		}
+	}
+	return m.err
+}
