@@ -28,6 +28,11 @@ __device__ __forceinline__ int load_i32_if(const void* p, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.s32 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
   return r;
 }
+__device__ __forceinline__ int load_shared_i32_if(const void* p, bool on) {
+  int r = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.shared.s32 %0, [%1]; }" : "+r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
+  return r;
+}
 __device__ __forceinline__ void load_i32x4_if(int* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.s32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
@@ -93,7 +98,15 @@ extern "C" __global__ void __launch_bounds__(128) op_carry(const __grid_constant
     // load s0 (shared)
     int s02[4];
     __syncthreads();
-    load_shared_i32x4_if(s02, smem + (u32)(col02 * 4), col02 < a.n);
+    if ((a.n & 3) == 0) {
+      load_shared_i32x4_if(s02, smem + (u32)(col02 * 4), col02 < a.n);
+    } else {
+      int col02_2 = opaque(col02);
+      #pragma unroll
+      for (int i = 0; i < 4; i++) {
+        s02[i] = load_shared_i32_if(smem + (u32)((col02_2 + i) * 4), col02_2 + i < a.n);
+      }
+    }
     int y[4];
     #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -105,10 +118,10 @@ extern "C" __global__ void __launch_bounds__(128) op_carry(const __grid_constant
     if (y_vec) {
       store_i32x4_if(y_at + (i64)col02, y, col02 < a.n);
     } else {
-      int col02_2 = opaque(col02);
+      int col02_3 = opaque(col02);
       #pragma unroll
       for (int i = 0; i < 4; i++) {
-        store_i32_if(y_at + (i64)(col02_2 + i), y[i], col02_2 + i < a.n);
+        store_i32_if(y_at + (i64)(col02_3 + i), y[i], col02_3 + i < a.n);
       }
     }
     const int* x_at2 = a.x + (i64)it * a.x_stride0;

@@ -118,6 +118,7 @@ extern "C" __global__ void __launch_bounds__(32) op_scalar(const __grid_constant
     store_f32_if(yf_at + (i64)(col0 + i * 32), yf2[i], col0 + i * 32 < a.n);
   }
   float* yf_at2 = a.yf + a.yf_stride0;
+  __syncthreads();
   store_f32_if(yf_at2, a.f, (int)threadIdx.x == 0);
   float bf = bf16_lo(a.bf);
   u32 ybf;
@@ -134,6 +135,7 @@ extern "C" __global__ void __launch_bounds__(32) op_scalar(const __grid_constant
   store_u16_if(ybf_at + (i64)col0, ybf2, col0 < a.n);
   store_u16_if(ybf_at + (i64)(col0 + 32), ybf2 >> 16, col0 + 32 < a.n);
   bf16* ybf_at2 = a.ybf + a.ybf_stride0;
+  __syncthreads();
   store_u16_if(ybf_at2, bf16_pair(bf, 0.0f), (int)threadIdx.x == 0);
   float h = f16_lo(a.h);
   u32 yh;
@@ -150,6 +152,7 @@ extern "C" __global__ void __launch_bounds__(32) op_scalar(const __grid_constant
   store_u16_if(yh_at + (i64)col0, yh2, col0 < a.n);
   store_u16_if(yh_at + (i64)(col0 + 32), yh2 >> 16, col0 + 32 < a.n);
   f16* yh_at2 = a.yh + a.yh_stride0;
+  __syncthreads();
   store_u16_if(yh_at2, f16_pair(h, 0.0f), (int)threadIdx.x == 0);
   int yi[2];
   int yi2[2];
@@ -172,6 +175,7 @@ extern "C" __global__ void __launch_bounds__(32) op_scalar(const __grid_constant
     store_i32_if(yi_at + (i64)(col0 + i * 32), yi2[i], col0 + i * 32 < a.n);
   }
   int* yi_at2 = a.yi + a.yi_stride0;
+  __syncthreads();
   store_i32_if(yi_at2, a.i, (int)threadIdx.x == 0);
   u32 yu[2];
   u32 yu2[2];
@@ -194,6 +198,7 @@ extern "C" __global__ void __launch_bounds__(32) op_scalar(const __grid_constant
     store_u32_if(yu_at + (i64)(col0 + i * 32), yu2[i], col0 + i * 32 < a.n);
   }
   u32* yu_at2 = a.yu + a.yu_stride0;
+  __syncthreads();
   store_u32_if(yu_at2, a.u, (int)threadIdx.x == 0);
   i64 yl[2];
   i64 yl2[2];
@@ -216,5 +221,6 @@ extern "C" __global__ void __launch_bounds__(32) op_scalar(const __grid_constant
     store_i64_if(yl_at + (i64)(col0 + i * 32), yl2[i], col0 + i * 32 < a.n);
   }
   i64* yl_at2 = a.yl + a.yl_stride0;
+  __syncthreads();
   store_i64_if(yl_at2, a.l, (int)threadIdx.x == 0);
 }

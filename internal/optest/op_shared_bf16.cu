@@ -169,7 +169,15 @@ extern "C" __global__ void __launch_bounds__(128) op_shared_bf16(const __grid_co
     int sub = a.rows - 1 - it;
 
     // load s0 (shared)
-    u32 v = load_shared_u32_if(smem + ((u32)(sub * 48 * 2) + (u32)(col03 * 2)), col03 < a.n);
+    u32 v;
+    if ((a.n & 1) == 0) {
+      v = load_shared_u32_if(smem + ((u32)(sub * 48 * 2) + (u32)(col03 * 2)), col03 < a.n);
+    } else {
+      int col03_ = opaque(col03);
+      u32 lo3 = load_shared_u16_if(smem + ((u32)(sub * 48 * 2) + (u32)(col03_ * 2)), col03_ < a.n);
+      u32 hi3 = load_shared_u16_if(smem + ((u32)(sub * 48 * 2) + (u32)((col03_ + 1) * 2)), col03_ + 1 < a.n);
+      v = lo3 | hi3 << 16;
+    }
     float max_of = __uint_as_float(0xff800000u);
     max_of = fmaxf(max_of, col03 < a.n ? bf16_lo(v) : __uint_as_float(0xff800000u));
     max_of = fmaxf(max_of, col03 + 1 < a.n ? bf16_hi(v) : __uint_as_float(0xff800000u));
@@ -199,9 +207,9 @@ extern "C" __global__ void __launch_bounds__(128) op_shared_bf16(const __grid_co
     if (v_vec) {
       store_u32_if(v_at + (i64)col03, v, col03 < a.n);
     } else {
-      int col03_ = opaque(col03);
-      store_u16_if(v_at + (i64)col03_, v, col03_ < a.n);
-      store_u16_if(v_at + (i64)(col03_ + 1), v >> 16, col03_ + 1 < a.n);
+      int col03_2 = opaque(col03);
+      store_u16_if(v_at + (i64)col03_2, v, col03_2 < a.n);
+      store_u16_if(v_at + (i64)(col03_2 + 1), v >> 16, col03_2 + 1 < a.n);
     }
     store_shared_u16_if(smem + (1552u + (u32)(sub * 2)), bf16_pair(max_of, 0.0f), (int)threadIdx.x == 0);
   }

@@ -138,7 +138,15 @@ extern "C" __global__ void __launch_bounds__(128) op_shared_f32(const __grid_con
 
     // load s0 (shared)
     float v[2];
-    load_shared_f32x2_if(v, smem + ((u32)(sub * 48 * 4) + (u32)(col03 * 4)), col03 < a.n);
+    if ((a.n & 1) == 0) {
+      load_shared_f32x2_if(v, smem + ((u32)(sub * 48 * 4) + (u32)(col03 * 4)), col03 < a.n);
+    } else {
+      int col03_ = opaque(col03);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        v[i] = load_shared_f32_if(smem + ((u32)(sub * 48 * 4) + (u32)((col03_ + i) * 4)), col03_ + i < a.n);
+      }
+    }
     float max_of = __uint_as_float(0xff800000u);
     #pragma unroll
     for (int i = 0; i < 2; i++) {
@@ -169,10 +177,10 @@ extern "C" __global__ void __launch_bounds__(128) op_shared_f32(const __grid_con
     if (v_vec) {
       store_f32x2_if(v_at + (i64)col03, v, col03 < a.n);
     } else {
-      int col03_ = opaque(col03);
+      int col03_2 = opaque(col03);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_f32_if(v_at + (i64)(col03_ + i), v[i], col03_ + i < a.n);
+        store_f32_if(v_at + (i64)(col03_2 + i), v[i], col03_2 + i < a.n);
       }
     }
     store_shared_f32_if(smem + (3088u + (u32)(sub * 4)), max_of, (int)threadIdx.x == 0);

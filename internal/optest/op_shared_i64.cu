@@ -140,7 +140,15 @@ extern "C" __global__ void __launch_bounds__(128) op_shared_i64(const __grid_con
 
     // load s0 (shared)
     i64 v[2];
-    load_shared_i64x2_if(v, smem + ((u32)(sub * 48 * 8) + (u32)(col03 * 8)), col03 < a.n);
+    if ((a.n & 1) == 0) {
+      load_shared_i64x2_if(v, smem + ((u32)(sub * 48 * 8) + (u32)(col03 * 8)), col03 < a.n);
+    } else {
+      int col03_ = opaque(col03);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        v[i] = load_shared_i64_if(smem + ((u32)(sub * 48 * 8) + (u32)((col03_ + i) * 8)), col03_ + i < a.n);
+      }
+    }
     i64 max_of = -9223372036854775807ll - 1;
     #pragma unroll
     for (int i = 0; i < 2; i++) {
@@ -171,10 +179,10 @@ extern "C" __global__ void __launch_bounds__(128) op_shared_i64(const __grid_con
     if (v_vec) {
       store_i64x2_if(v_at + (i64)col03, v, col03 < a.n);
     } else {
-      int col03_ = opaque(col03);
+      int col03_2 = opaque(col03);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_i64_if(v_at + (i64)(col03_ + i), v[i], col03_ + i < a.n);
+        store_i64_if(v_at + (i64)(col03_2 + i), v[i], col03_2 + i < a.n);
       }
     }
     store_shared_i64_if(smem + (6176u + (u32)(sub * 8)), max_of, (int)threadIdx.x == 0);

@@ -40,6 +40,9 @@ __device__ __forceinline__ void load_f32x2_if(float* r, const void* p, bool on) 
 __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
+}
 __device__ __forceinline__ void store_shared_f32x2_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q st.shared.v2.f32 [%2], {%0, %1}; }" :: "f"(r[0]), "f"(r[1]), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
 }
@@ -83,7 +86,15 @@ extern "C" __global__ void __launch_bounds__(96) op_warp_shared(const __grid_con
 
     // store s0 (shared)
     __syncwarp();
-    store_shared_f32x2_if(smem + ((u32)(t * 64 * 4) + (u32)(col0 * 4)), x, col0 < a.n);
+    if ((a.n & 1) == 0) {
+      store_shared_f32x2_if(smem + ((u32)(t * 64 * 4) + (u32)(col0 * 4)), x, col0 < a.n);
+    } else {
+      int col0_2 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        store_shared_f32_if(smem + ((u32)(t * 64 * 4) + (u32)((col0_2 + i) * 4)), x[i], col0_2 + i < a.n);
+      }
+    }
 
     // load s0 (shared)
     float y[2];

@@ -26,6 +26,7 @@ func synchronise(s *state) error {
 type touch struct {
 	mem   any    // *thr.SharedBuf or *ir.Arg
 	where string // of an argument: who touches which elements; the same: each thread its own ones
+	rows  string // of an argument: the offsets in the dimensions before the tile's own, ? where not constant
 	op    int    // tile op
 	lap   int    // how many back edges ago: an op's stores conflict with those of its last iteration
 	write bool
@@ -203,7 +204,7 @@ func (h hazards) with(t touch) []touch {
 	var out []touch
 	for o := range h {
 		switch {
-		case o.mem != t.mem, !o.write && !t.write: // nothing in common, or two reads
+		case o.mem != t.mem, !o.write && !t.write, disjoint(o.rows, t.rows): // nothing in common, or two reads
 		case o.write && t.write && o.op == t.op && (o.lap == t.lap || t.where != ""):
 			// One op's stores. Those to an argument count as apart in a loop, too: a loop that stores rows is the usual
 			// thing, and a barrier in each of its iterations would be dear.
@@ -262,17 +263,38 @@ func globalUses(k *ir.Kernel) map[int]touch {
 				who += " first"
 			}
 		}
-		for _, o := range offsets {
+		var rows []string
+		for i, o := range offsets {
 			o = f.canonical(o)
+			at := fmt.Sprintf("%p", o)
 			if o.Op == ir.Const {
-				who += fmt.Sprint(" ", o.Attr)
-			} else {
-				who += fmt.Sprintf(" %p", o)
+				at = fmt.Sprint(o.Attr)
+			}
+			who += " " + at
+			if i < len(offsets)-v.Type.Span.Rank() {
+				if o.Op != ir.Const {
+					at = "?"
+				}
+				rows = append(rows, at)
 			}
 		}
-		uses[v.ID] = touch{mem: a, where: who}
+		uses[v.ID] = touch{mem: a, where: who, rows: strings.Join(rows, ",")}
 	})
 	return uses
+}
+
+// disjoint reports whether two tiles of one argument lie in different rows for certain.
+func disjoint(a, b string) bool {
+	if a == "" || b == "" {
+		return false
+	}
+	x, y := strings.Split(a, ","), strings.Split(b, ",")
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] && x[i] != "?" && y[i] != "?" {
+			return true
+		}
+	}
+	return false
 }
 
 func (h hazards) clearWarp() {

@@ -3,6 +3,7 @@
 package sim_test
 
 import (
+	"path"
 	"testing"
 
 	"github.com/gotile/gotile/internal/ir"
@@ -17,12 +18,13 @@ import (
 func TestMutantTurnsItsCaseRed(t *testing.T) {
 	for op := ir.Op(1); op < ir.NumOps; op++ {
 		for _, m := range optest.Mutants(op) {
-			t.Logf("%s", m)
-			reds := 0
+			reds, seen := 0, map[string]bool{}
 			for _, c := range optest.OpCases(op) {
-				if testing.Short() && reds > 0 {
-					break
+				concept := path.Dir(c.Name)
+				if reds > 0 && (testing.Short() || ir.Table[op].Class == ir.Reduction && seen[concept]) { // these are slow
+					continue
 				}
+				seen[concept] = true
 				err, changed := redWith(t, m, c)
 				switch {
 				case !changed:
@@ -79,4 +81,29 @@ func launched(t *testing.T, c tiletest.Case) []string {
 		launchedBy[c.Name] = names
 	}
 	return names
+}
+
+// Every op is mutated, by a mutant or by the function of another op.
+func TestEveryOpIsMutated(t *testing.T) {
+	for op := ir.Op(1); op < ir.NumOps; op++ {
+		if len(optest.Mutants(op)) == 0 && !replaceable(op) {
+			t.Errorf("no test makes %s do something else: add a mutant to internal/optest", op)
+		}
+	}
+}
+
+// replaceable reports whether TestSwappedOpTurnsItsCaseRed exchanges an op.
+func replaceable(op ir.Op) bool {
+	for _, m := range sim.Meanings(op) {
+		for other := ir.Op(1); other < ir.NumOps; other++ {
+			if sameMeaning(op, other, m) {
+				continue
+			}
+			if restore, ok := sim.ReplaceOp(op, other, m[0], m[1]); ok {
+				restore()
+				return ir.Table[op].Class == ir.Elementwise
+			}
+		}
+	}
+	return false
 }

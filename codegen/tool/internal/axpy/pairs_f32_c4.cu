@@ -66,6 +66,7 @@ extern "C" __global__ void __launch_bounds__(32) pairs_f32_c4(const __grid_const
     float* y_at = a.y + (i64)min_of * a.y_stride0;
 
     // store y
+    __syncthreads();
     store_f32_if(y_at + (i64)col0, y, col0 < 4);
     int min_of2 = min((int)((u32)add + 1u), func_left);
     const float* type_at2 = a.type + (i64)min_of2 * a.type_stride0;
@@ -76,6 +77,7 @@ extern "C" __global__ void __launch_bounds__(32) pairs_f32_c4(const __grid_const
     float* y_at2 = a.y + (i64)min_of2 * a.y_stride0;
 
     // store y
+    __syncthreads();
     store_f32_if(y_at2 + (i64)col0, y2, col0 < 4);
   }
 }
