@@ -18,7 +18,8 @@ import (
 // not for its form.
 type Mutant struct {
 	Op   ir.Op
-	What string // after the op's name: "broadcast repeats one"
+	What string // after the op's name: "coord counts along the other axis"
+	Slow bool   // it makes loops that take seconds to fail; short tests leave it out
 
 	inert  []string                       // cases of the op that cannot tell, with the reason in the table
 	record func(k *ir.Kernel) (undo undo) // changes the recorded kernel until undo, or

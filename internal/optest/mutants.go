@@ -178,7 +178,7 @@ var mutants = map[ir.Op][]Mutant{
 	},
 	ir.While: {
 		{What: "runs its body once too often", lower: statements(ir.While, onceMore)},
-		{What: "has its condition negated", lower: statements(ir.While, func(s thr.While) ([]thr.Stmt, bool) {
+		{What: "has its condition negated", Slow: true, lower: statements(ir.While, func(s thr.While) ([]thr.Stmt, bool) {
 			s.Cond = not(s.Cond)
 			return []thr.Stmt{s}, true
 		})},

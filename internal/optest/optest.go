@@ -1,8 +1,9 @@
 // Package optest holds a small kernel for every concept of the DSL and a test case for every row of the op table. The
 // same cases run on the simulator, in CI, and on a GPU, through gotile verify.
 //
-// A case of an op is named op/NAME/..., with the op's IR name; one of a built-in of thread IR is named in FnCases. Tests
-// demand that every row has one, and that it goes red when the row's simulator function or printer is another's.
+// A case of an op begins with ir.Op.Case; one of a built-in of thread IR is named in FnCase. Tests demand that every
+// row has one, and that it goes red when the row's simulator function or printer is another's or, for ops that have none
+// of their own, when a mutant is lowered in its place (Mutants).
 //
 // How close is close enough: exact ops are compared bit by bit (any NaN equals any NaN, except where bits are moved);
 // the others must lie within the table's Ulp of the true value, on every device. Approximate ops flush subnormal

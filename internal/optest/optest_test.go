@@ -3,6 +3,7 @@
 package optest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/gotile/gotile/internal/ir"
@@ -30,5 +31,21 @@ func TestEveryOpHasACase(t *testing.T) {
 		if FnCase(f).Run == nil {
 			t.Errorf("built-in %s has no case", f)
 		}
+	}
+}
+
+// A mutant reaches every kernel that a generated file launches.
+func TestFamiliesAreComplete(t *testing.T) {
+	var have []string
+	for _, f := range families {
+		for _, c := range f.Configs {
+			have = append(have, c.Kernel.Name)
+		}
+	}
+	want := Kernels().Names()
+	slices.Sort(have)
+	slices.Sort(want)
+	if !slices.Equal(have, want) {
+		t.Errorf("families hold %v\nthe package has %v", have, want)
 	}
 }

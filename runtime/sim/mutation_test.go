@@ -41,8 +41,7 @@ func caseOf(t *testing.T, op ir.Op, operand dtype.Type) tiletest.Case {
 	return tiletest.Case{}
 }
 
-// The function of another op in an op's row turns the op's case red: every op, every type, every other op that fits; in
-// short mode one other op.
+// The function of another op in an op's row turns the op's case red: every op, every type, every other op that fits.
 // Short mode takes one pair in 16, other ones for each op and type, since a swap runs a whole case.
 func TestSwappedOpTurnsItsCaseRed(t *testing.T) {
 	const sampled = 16
