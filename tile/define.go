@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"strings"
 
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/target"
@@ -95,10 +96,28 @@ func Define[A any](name string, f func(*Builder, A), opts ...Option) (*Kernel, e
 	return &Kernel{k}, nil
 }
 
+// maxResident is the most threads that any multiprocessor holds.
+const maxResident = 2048
+
+// entryNames are names of C and CUDA that a kernel cannot have although they are identifiers.
+var entryNames = func() map[string]bool {
+	m := map[string]bool{}
+	for _, n := range strings.Fields("main printf malloc free memcpy memset assert abs dim3 uint3 int2 int4 float2 float4 exp log sqrt min max linux unix NULL") {
+		m[n] = true
+	}
+	return m
+}()
+
 func checkOptions(b *ir.Builder) {
 	k := b.Kernel
 	if !identifier.MatchString(k.Name) || keywords[k.Name] {
 		b.Reject(ErrPort, "kernel name %q is no C identifier; use letters, digits and underscores", k.Name)
+	}
+	if entryNames[k.Name] {
+		b.Reject(ErrPort, "kernel name %q is taken by CUDA or C; use another", k.Name)
+	}
+	if k.MinBlocks > 0 && k.MinBlocks*k.Threads > maxResident {
+		b.Reject(ErrLimit, "MinBlocks(%d) of %d threads: a multiprocessor holds at most %d threads; use %d blocks", k.MinBlocks, k.Threads, maxResident, max(1, maxResident/max(1, k.Threads)))
 	}
 	if k.Threads < warpSize || k.Threads > maxThreads || k.Threads%warpSize != 0 {
 		b.Reject(ErrLimit, "Threads(%d): a block has a multiple of %d threads, at most %d; use %d", k.Threads, warpSize, maxThreads, min(max(1, (k.Threads+warpSize-1)/warpSize)*warpSize, maxThreads))

@@ -23,6 +23,10 @@ func cache(b *ir.Builder, op ir.Op, hints []Hint) ir.Cache {
 	if len(hints) == 0 {
 		return ir.CacheDefault
 	}
+	if hints[0] > L2Only {
+		b.Errorf(op, ErrTarget, "%s with unknown cache hint %d; use Streaming, ReadOnly or L2Only", ir.Table[op].Go, hints[0])
+		return ir.CacheDefault
+	}
 	return ir.Cache(hints[0])
 }
 
@@ -136,11 +140,18 @@ func NewShared[T Number](k *Builder, shape ...int) Shared[T] {
 		b.Errorf(ir.Invalid, ErrShape, "NewShared without sizes; give at least one")
 		return Shared[T]{b: b}
 	}
+	const most = 1 << 20 // bytes: more than any target has, and no overflow on the way
+	bytes := dtypeOf[T]().Size()
 	for _, n := range shape {
 		if n < 1 {
 			b.Errorf(ir.Invalid, ErrShape, "NewShared with sizes %v: each is at least 1", shape)
 			return Shared[T]{b: b}
 		}
+		if n > most || bytes*n > most {
+			b.Errorf(ir.Invalid, ErrLimit, "NewShared with sizes %v of %v: no target has more than 227 KB a block; make the tile smaller", shape, dtypeOf[T]())
+			return Shared[T]{b: b}
+		}
+		bytes *= n
 	}
 	name := fmt.Sprintf("s%d", len(b.Kernel.Shared))
 	return Shared[T]{b: b, s: b.NewShared(name, dtypeOf[T](), append([]int(nil), shape...))}

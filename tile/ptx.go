@@ -4,12 +4,24 @@ import (
 	"regexp"
 	"strconv"
 
+	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/ir"
 )
 
 // Any is a Reg of any element type, a Scalar or an Index: an operand of PTX.
 type Any interface {
 	traced
+}
+
+// types are the element types of values; poisoned ones have none.
+func types(vs []*ir.Value) []dtype.Type {
+	out := make([]dtype.Type, len(vs))
+	for i, v := range vs {
+		if v != nil {
+			out[i] = v.Type.DT
+		}
+	}
+	return out
 }
 
 var placeholder = regexp.MustCompile(`%(\d+)`)
@@ -41,6 +53,12 @@ func PTX[T Elem](template string, sim func(in []uint64) uint64, operands ...Any)
 	if sim == nil {
 		b.Errorf(ir.Asm, ErrTarget, "PTX %q without a function for the simulator; give one that computes the same", template)
 		return Reg[T]{b: b}
+	}
+	for i, t := range append([]dtype.Type{dtypeOf[T]()}, types(args)...) {
+		if t.Is16() || t == dtype.Bool {
+			b.Errorf(ir.Asm, ErrDType, "PTX %q has %v as %%%d: registers of PTX are f32, i32, u32 or i64; cast, or bitcast through u32", template, t, i)
+			return Reg[T]{b: b}
+		}
 	}
 	used := make([]bool, len(operands)+1)
 	for _, m := range placeholder.FindAllStringSubmatch(template, -1) {

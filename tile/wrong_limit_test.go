@@ -42,4 +42,12 @@ var wrongLimits = []wrong{
 		tile.LoadScalar(k, a.V.At(1<<31))              // ERR 2147483648 does not fit an index: indices are 32-bit, at most 2147483647
 		tile.Load(k, a.V, k.Block().Striped(1<<31, 4)) // ERR a span of 2147483648 elements: indices are 32-bit
 	}},
+	{name: "too many blocks promised", rule: tile.ErrLimit, def: func() error {
+		_, err := tile.Define("wrong", empty, tile.Threads(1024), tile.MinBlocks(32)) // ERR MinBlocks(32) of 1024 threads: a multiprocessor holds at most 2048 threads; use 2 blocks
+		return err
+	}},
+	{name: "a kernel called main", rule: tile.ErrPort, def: func() error {
+		_, err := tile.Define("main", empty) // ERR kernel name "main" is taken by CUDA or C; use another
+		return err
+	}},
 }

@@ -9,6 +9,17 @@ var wrongMemory = []wrong{
 	{name: "two hints", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
 		tile.LoadScalar(k, a.S, tile.Streaming, tile.L2Only) // ERR Load with 2 cache hints: an access has one; drop the others
 	}},
+	{name: "unknown hint", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
+		tile.LoadScalar(k, a.S, tile.Hint(77)) // ERR Load with unknown cache hint 77; use Streaming, ReadOnly or L2Only
+	}},
+	{name: "read-only load of what is written", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
+		x := tile.LoadScalar(k, a.S, tile.ReadOnly) // ERR Load of S with the read-only hint, but the kernel writes S: the read-only path may give old values; drop the hint
+		tile.Store(k, a.S, x.Add(x))
+	}},
+	{name: "shared tile of gigabytes", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {
+		tile.NewShared[tile.F32](k, 1<<32, 1<<30) // ERR NewShared with sizes [4294967296 1073741824] of f32: no target has more than 227 KB a block; make the tile smaller
+		tile.NewShared[tile.F32](k, 1<<18, 2)     // ERR NewShared with sizes [262144 2] of f32: no target has more than 227 KB a block; make the tile smaller
+	}},
 	{name: "hints on shared memory", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
 		s := tile.NewShared[tile.F32](k, 128)
 		tile.Store(k, s.At(0), tile.F32(0), tile.L2Only) // ERR cache hint cg on the shared tile of @-1: hints are for global memory; drop it
@@ -23,6 +34,12 @@ var wrongMemory = []wrong{
 	}},
 	{name: "PTX without a simulator", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
 		tile.PTX[tile.F32]("neg.f32 %0, %1;", nil, a.Eps) // ERR PTX "neg.f32 %0, %1;" without a function for the simulator; give one that computes the same
+	}},
+	{name: "PTX on 16-bit floats", rule: tile.ErrDType, f: func(k *tile.Builder, a wrongArgs) {
+		same := func(in []uint64) uint64 { return in[0] }
+		h := tile.LoadScalar(k, a.H.At(0, 0))
+		tile.PTX[tile.BF16]("mov.b32 %0, %1;", same, a.Eps) // ERR PTX "mov.b32 %0, %1;" has bf16 as %0: registers of PTX are f32, i32, u32 or i64; cast, or bitcast through u32
+		tile.PTX[tile.F32]("mov.b32 %0, %1;", same, h)      // ERR PTX "mov.b32 %0, %1;" has bf16 as %1: registers of PTX are f32, i32, u32 or i64; cast, or bitcast through u32
 	}},
 	{name: "PTX operands", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
 		same := func(in []uint64) uint64 { return in[0] }

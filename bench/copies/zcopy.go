@@ -77,7 +77,7 @@ var copyFamily = bind.Family{
 
 // copyWork is the number of blocks that find work.
 func copyWork(config int, p *copyParams, dims []int32) int {
-	rows := dims[0]
+	rows := int64(dims[0])
 	return bind.Work(rows, 1)
 }
 
@@ -119,5 +119,5 @@ func gridCopy(s *device.Stream, p copyParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return copyFamily.Resident(s, config, copyWork(config, &p, dims[:]))
+	return copyFamily.Resident(s, config, dims[:], copyWork(config, &p, dims[:]))
 }

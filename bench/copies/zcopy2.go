@@ -83,7 +83,7 @@ var copy2Family = bind.Family{
 
 // copy2Work is the number of blocks that find work.
 func copy2Work(config int, p *copy2Params, dims []int32) int {
-	rows := dims[0]
+	rows := int64(dims[0])
 	return bind.Work(rows, 1)
 }
 
@@ -127,5 +127,5 @@ func gridCopy2(s *device.Stream, p copy2Params) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return copy2Family.Resident(s, config, copy2Work(config, &p, dims[:]))
+	return copy2Family.Resident(s, config, dims[:], copy2Work(config, &p, dims[:]))
 }

@@ -49,7 +49,7 @@ func (f *Family) grid(file *jen.File) {
 	file.Comment("holds at once, at most one an iteration, and 0 where there is no work: an output that must be written even then")
 	file.Comment("needs at least one block. Outputs that are sized by it may still be unset; what else p holds is checked.")
 	body := f.bind("BindKnown", jen.Return(jen.Lit(0), jen.Err()))
-	body = append(body, jen.Return(jen.Id(f.private("family")).Dot("Resident").Call(jen.Id("s"), jen.Id("config"), f.workCall())))
+	body = append(body, jen.Return(jen.Id(f.private("family")).Dot("Resident").Call(jen.Id("s"), jen.Id("config"), jen.Id("dims").Index(jen.Op(":")), f.workCall())))
 	file.Func().Id(name).Params(f.parameters()...).Params(jen.Int(), jen.Error()).Block(body...)
 }
 

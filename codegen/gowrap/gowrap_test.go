@@ -118,7 +118,7 @@ func TestGridExpressions(t *testing.T) {
 		{op(ir.Div, rows, n), "bind.Quo(rows, n)"},
 		{op(ir.Rem, rows, num(0)), "bind.Rem(rows, 0)"},
 		{op(ir.Max, op(ir.Min, rows, num(3)), op(ir.Neg, n)), "max(min(rows, 3), (-n))"},
-		{&ir.Value{Op: ir.Param, Attr: count}, "p.Count"},
+		{&ir.Value{Op: ir.Param, Attr: count}, "int64(p.Count)"},
 	} {
 		b.k.Grid.N = c.v
 		got, _, err := workExpr(b.k)

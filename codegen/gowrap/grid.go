@@ -13,7 +13,7 @@ import (
 )
 
 // The grid. A persistent loop's bound is an i32 expression of dimensions, constants and scalars; the wrapper computes
-// it as the kernel does, in int32 with wrap-around, to know how many blocks would find work.
+// it in 64 bits, to know how many blocks would find work, and refuses what would wrap in the kernel.
 
 // workExpr prints Grid.N as Go over locals named by local and the parameters p. It also lists the symbols used.
 func workExpr(k *thr.Kernel) (text string, symbols []*ir.Symbol, err error) {
@@ -43,7 +43,7 @@ func (p *gridPrinter) expr(v *ir.Value) string {
 		return local(s)
 	case ir.Param:
 		if a := v.Attr.(*ir.Arg); a.DT == dtype.I32 {
-			return "p." + a.Field
+			return "int64(p." + a.Field + ")"
 		}
 	case ir.Add, ir.Sub, ir.Mul, ir.And, ir.Or, ir.Xor:
 		return fmt.Sprintf("(%s %s %s)", p.expr(v.Args[0]), infix[v.Op], p.expr(v.Args[1]))

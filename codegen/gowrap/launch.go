@@ -112,7 +112,7 @@ func (f *Family) variant(v Variant) jen.Code {
 		key("Max", jen.Index().Int().Values(most...)),
 	}
 	if b := k.Grid.Blocks; b != nil {
-		members = append(members, key("Exact", jen.True()), key("Blocks", jen.Lit(symbolIndex(k, b))))
+		members = append(members, key("Exact", jen.True()), key("Blocks", jen.Lit(symbolIndex(k, b))), key("Step", jen.Lit(max(1, k.Grid.Step))))
 	}
 	if k.Grid.Each {
 		members = append(members, key("Each", jen.True()))
@@ -186,7 +186,7 @@ func workBody(k *thr.Kernel) ([]jen.Code, error) {
 	}
 	var body []jen.Code
 	for _, s := range symbols {
-		body = append(body, jen.Id(local(s)).Op(":=").Id("dims").Index(jen.Lit(symbolIndex(k, s))))
+		body = append(body, jen.Id(local(s)).Op(":=").Int64().Call(jen.Id("dims").Index(jen.Lit(symbolIndex(k, s)))))
 	}
 	if inner, ok := strings.CutPrefix(text, "("); ok { // an expression that starts with a parenthesis stands in a pair
 		text = strings.TrimSuffix(inner, ")")

@@ -98,7 +98,7 @@ var softmaxFamily = bind.Family{
 
 // softmaxWork is the number of blocks that find work.
 func softmaxWork(config int, p *softmaxParams, dims []int32) int {
-	rows := dims[0]
+	rows := int64(dims[0])
 	return bind.Work(rows, 1)
 }
 
@@ -141,5 +141,5 @@ func gridSoftmax(s *device.Stream, p softmaxParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return softmaxFamily.Resident(s, config, softmaxWork(config, &p, dims[:]))
+	return softmaxFamily.Resident(s, config, dims[:], softmaxWork(config, &p, dims[:]))
 }

@@ -73,6 +73,7 @@ func (b *Builder) Run(f func()) {
 
 // Finish is the kernel, or what is wrong with it.
 func (b *Builder) Finish() (*Kernel, error) {
+	b.refuseStaleReads(b.Kernel.Body)
 	b.done = true
 	if len(b.errs) > 0 {
 		return nil, b.errs.sorted()
@@ -81,6 +82,22 @@ func (b *Builder) Finish() (*Kernel, error) {
 		return nil, fmt.Errorf("internal error: recorded kernel %s: %w", b.Kernel.Name, err)
 	}
 	return b.Kernel, nil
+}
+
+// refuseStaleReads finds read-only loads of arguments that the kernel writes: the read-only path may give what was there
+// before.
+func (b *Builder) refuseStaleReads(r *Region) {
+	if r == nil || len(b.errs) >= errorLimit/2 {
+		return
+	}
+	for _, v := range r.Ops {
+		if a, ok := v.Attr.(*Access); ok && v.Op == Load && a.Cache == CacheReadOnly && a.Arg != nil && a.Arg.Written {
+			b.errorAt(v.Pos, Load, ErrTarget, "Load of %s with the read-only hint, but the kernel writes %s: the read-only path may give old values; drop the hint", a.Arg.Field, a.Arg.Field)
+		}
+		for _, in := range v.Regions {
+			b.refuseStaleReads(in)
+		}
+	}
 }
 
 // Errorf notes a mistake at the caller's position.

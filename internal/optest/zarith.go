@@ -184,10 +184,10 @@ var arithFamily = bind.Family{
 func arithWork(config int, p *arithParams, dims []int32) int {
 	switch config {
 	case 0, 3, 4, 5:
-		n := dims[0]
+		n := int64(dims[0])
 		return bind.Work(n, 128)
 	}
-	n := dims[0]
+	n := int64(dims[0])
 	return bind.Work(n, 256)
 }
 
@@ -234,5 +234,5 @@ func gridArith(s *device.Stream, p arithParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return arithFamily.Resident(s, config, arithWork(config, &p, dims[:]))
+	return arithFamily.Resident(s, config, dims[:], arithWork(config, &p, dims[:]))
 }

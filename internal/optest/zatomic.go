@@ -100,6 +100,7 @@ var atomicFamily = bind.Family{
 			Max:    []int{0, 96, 0, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -118,6 +119,7 @@ var atomicFamily = bind.Family{
 			Max:    []int{0, 96, 0, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -136,6 +138,7 @@ var atomicFamily = bind.Family{
 			Max:    []int{0, 96, 0, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 	},
@@ -143,7 +146,7 @@ var atomicFamily = bind.Family{
 
 // atomicWork is the number of blocks that find work.
 func atomicWork(config int, p *atomicParams, dims []int32) int {
-	rows := dims[0]
+	rows := int64(dims[0])
 	return bind.Work(rows, 1)
 }
 
@@ -193,5 +196,5 @@ func gridAtomic(s *device.Stream, p atomicParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return atomicFamily.Resident(s, config, atomicWork(config, &p, dims[:]))
+	return atomicFamily.Resident(s, config, dims[:], atomicWork(config, &p, dims[:]))
 }

@@ -176,5 +176,5 @@ func gridBitcast(s *device.Stream, p bitcastParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return bitcastFamily.Resident(s, config, bitcastWork(config, &p, dims[:]))
+	return bitcastFamily.Resident(s, config, dims[:], bitcastWork(config, &p, dims[:]))
 }

@@ -121,5 +121,5 @@ func gridBool(s *device.Stream, p boolParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return boolFamily.Resident(s, config, boolWork(config, &p, dims[:]))
+	return boolFamily.Resident(s, config, dims[:], boolWork(config, &p, dims[:]))
 }

@@ -120,5 +120,5 @@ func gridCarry(s *device.Stream, p carryParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return carryFamily.Resident(s, config, carryWork(config, &p, dims[:]))
+	return carryFamily.Resident(s, config, dims[:], carryWork(config, &p, dims[:]))
 }

@@ -182,7 +182,7 @@ var castFamily = bind.Family{
 
 // castWork is the number of blocks that find work.
 func castWork(config int, p *castParams, dims []int32) int {
-	n := dims[0]
+	n := int64(dims[0])
 	return bind.Work(n, 256)
 }
 
@@ -227,5 +227,5 @@ func gridCast(s *device.Stream, p castParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return castFamily.Resident(s, config, castWork(config, &p, dims[:]))
+	return castFamily.Resident(s, config, dims[:], castWork(config, &p, dims[:]))
 }

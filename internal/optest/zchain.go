@@ -121,5 +121,5 @@ func gridChain(s *device.Stream, p chainParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return chainFamily.Resident(s, config, chainWork(config, &p, dims[:]))
+	return chainFamily.Resident(s, config, dims[:], chainWork(config, &p, dims[:]))
 }

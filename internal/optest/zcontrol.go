@@ -142,5 +142,5 @@ func gridControl(s *device.Stream, p controlParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return controlFamily.Resident(s, config, controlWork(config, &p, dims[:]))
+	return controlFamily.Resident(s, config, dims[:], controlWork(config, &p, dims[:]))
 }

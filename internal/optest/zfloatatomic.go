@@ -85,7 +85,7 @@ var floatAtomicFamily = bind.Family{
 
 // floatAtomicWork is the number of blocks that find work.
 func floatAtomicWork(config int, p *floatAtomicParams, dims []int32) int {
-	rows := dims[0]
+	rows := int64(dims[0])
 	return bind.Work(rows, 1)
 }
 
@@ -129,5 +129,5 @@ func gridFloatAtomic(s *device.Stream, p floatAtomicParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return floatAtomicFamily.Resident(s, config, floatAtomicWork(config, &p, dims[:]))
+	return floatAtomicFamily.Resident(s, config, dims[:], floatAtomicWork(config, &p, dims[:]))
 }

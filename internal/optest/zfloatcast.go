@@ -136,5 +136,5 @@ func gridFloatCast(s *device.Stream, p floatCastParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return floatCastFamily.Resident(s, config, floatCastWork(config, &p, dims[:]))
+	return floatCastFamily.Resident(s, config, dims[:], floatCastWork(config, &p, dims[:]))
 }

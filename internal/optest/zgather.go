@@ -107,7 +107,7 @@ var gatherFamily = bind.Family{
 
 // gatherWork is the number of blocks that find work.
 func gatherWork(config int, p *gatherParams, dims []int32) int {
-	m := dims[2]
+	m := int64(dims[2])
 	return bind.Work(m, 2)
 }
 
@@ -153,5 +153,5 @@ func gridGather(s *device.Stream, p gatherParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return gatherFamily.Resident(s, config, gatherWork(config, &p, dims[:]))
+	return gatherFamily.Resident(s, config, dims[:], gatherWork(config, &p, dims[:]))
 }

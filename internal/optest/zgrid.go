@@ -70,6 +70,7 @@ var gridFamily = bind.Family{
 			Max:    []int{0, 0},
 			Exact:  true,
 			Blocks: 0,
+			Step:   2,
 			Work:   []int{1},
 		},
 	},
@@ -77,7 +78,7 @@ var gridFamily = bind.Family{
 
 // gridWork is the number of blocks that find work.
 func gridWork(config int, p *gridParams, dims []int32) int {
-	m := dims[1]
+	m := int64(dims[1])
 	return bind.Work(m, 2)
 }
 
@@ -119,5 +120,5 @@ func gridGrid(s *device.Stream, p gridParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return gridFamily.Resident(s, config, gridWork(config, &p, dims[:]))
+	return gridFamily.Resident(s, config, dims[:], gridWork(config, &p, dims[:]))
 }

@@ -174,7 +174,7 @@ var moveFamily = bind.Family{
 
 // moveWork is the number of blocks that find work.
 func moveWork(config int, p *moveParams, dims []int32) int {
-	rows := dims[0]
+	rows := int64(dims[0])
 	return bind.Work(rows, 1)
 }
 
@@ -219,5 +219,5 @@ func gridMove(s *device.Stream, p moveParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return moveFamily.Resident(s, config, moveWork(config, &p, dims[:]))
+	return moveFamily.Resident(s, config, dims[:], moveWork(config, &p, dims[:]))
 }

@@ -147,5 +147,5 @@ func gridPtx(s *device.Stream, p ptxParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return ptxFamily.Resident(s, config, ptxWork(config, &p, dims[:]))
+	return ptxFamily.Resident(s, config, dims[:], ptxWork(config, &p, dims[:]))
 }

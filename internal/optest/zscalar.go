@@ -172,5 +172,5 @@ func gridScalar(s *device.Stream, p scalarParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return scalarFamily.Resident(s, config, scalarWork(config, &p, dims[:]))
+	return scalarFamily.Resident(s, config, dims[:], scalarWork(config, &p, dims[:]))
 }

@@ -198,5 +198,5 @@ func gridShape(s *device.Stream, p shapeParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return shapeFamily.Resident(s, config, shapeWork(config, &p, dims[:]))
+	return shapeFamily.Resident(s, config, dims[:], shapeWork(config, &p, dims[:]))
 }

@@ -187,5 +187,5 @@ func gridShared(s *device.Stream, p sharedParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return sharedFamily.Resident(s, config, sharedWork(config, &p, dims[:]))
+	return sharedFamily.Resident(s, config, dims[:], sharedWork(config, &p, dims[:]))
 }

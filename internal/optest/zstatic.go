@@ -150,5 +150,5 @@ func gridStatic(s *device.Stream, p staticParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return staticFamily.Resident(s, config, staticWork(config, &p, dims[:]))
+	return staticFamily.Resident(s, config, dims[:], staticWork(config, &p, dims[:]))
 }

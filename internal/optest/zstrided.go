@@ -170,5 +170,5 @@ func gridStrided(s *device.Stream, p stridedParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return stridedFamily.Resident(s, config, stridedWork(config, &p, dims[:]))
+	return stridedFamily.Resident(s, config, dims[:], stridedWork(config, &p, dims[:]))
 }

@@ -233,13 +233,13 @@ var tileFamily = bind.Family{
 func tileWork(config int, p *tileParams, dims []int32) int {
 	switch config {
 	case 0:
-		groups := dims[0]
+		groups := int64(dims[0])
 		return bind.Work(groups, 2)
 	case 1, 2, 3, 4, 5, 7:
-		groups := dims[0]
+		groups := int64(dims[0])
 		return bind.Work(groups, 1)
 	}
-	groups := dims[0]
+	groups := int64(dims[0])
 	return bind.Work(groups, 4)
 }
 
@@ -290,5 +290,5 @@ func gridTile(s *device.Stream, p tileParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return tileFamily.Resident(s, config, tileWork(config, &p, dims[:]))
+	return tileFamily.Resident(s, config, dims[:], tileWork(config, &p, dims[:]))
 }

@@ -156,5 +156,5 @@ func gridVariable(s *device.Stream, p variableParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return variableFamily.Resident(s, config, variableWork(config, &p, dims[:]))
+	return variableFamily.Resident(s, config, dims[:], variableWork(config, &p, dims[:]))
 }

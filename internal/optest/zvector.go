@@ -267,16 +267,16 @@ var vectorFamily = bind.Family{
 func vectorWork(config int, p *vectorParams, dims []int32) int {
 	switch config {
 	case 0:
-		rows := dims[0]
+		rows := int64(dims[0])
 		return bind.Work(rows, 3)
 	case 1, 2, 4, 5, 6, 7, 8, 10:
-		rows := dims[0]
+		rows := int64(dims[0])
 		return bind.Work(rows, 1)
 	case 3:
-		rows := dims[0]
+		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}
-	rows := dims[0]
+	rows := int64(dims[0])
 	return bind.Work(rows, 4)
 }
 
@@ -319,5 +319,5 @@ func gridVector(s *device.Stream, p vectorParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return vectorFamily.Resident(s, config, vectorWork(config, &p, dims[:]))
+	return vectorFamily.Resident(s, config, dims[:], vectorWork(config, &p, dims[:]))
 }

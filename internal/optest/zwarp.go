@@ -78,7 +78,7 @@ var warpFamily = bind.Family{
 
 // warpWork is the number of blocks that find work.
 func warpWork(config int, p *warpParams, dims []int32) int {
-	rows := dims[0]
+	rows := int64(dims[0])
 	return bind.Work(rows, 5)
 }
 
@@ -121,5 +121,5 @@ func gridWarp(s *device.Stream, p warpParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return warpFamily.Resident(s, config, warpWork(config, &p, dims[:]))
+	return warpFamily.Resident(s, config, dims[:], warpWork(config, &p, dims[:]))
 }

@@ -79,7 +79,7 @@ var warpSharedFamily = bind.Family{
 
 // warpSharedWork is the number of blocks that find work.
 func warpSharedWork(config int, p *warpSharedParams, dims []int32) int {
-	rows := dims[0]
+	rows := int64(dims[0])
 	return bind.Work(rows, 3)
 }
 
@@ -122,5 +122,5 @@ func gridWarpShared(s *device.Stream, p warpSharedParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return warpSharedFamily.Resident(s, config, warpSharedWork(config, &p, dims[:]))
+	return warpSharedFamily.Resident(s, config, dims[:], warpSharedWork(config, &p, dims[:]))
 }

@@ -76,7 +76,7 @@ var whileFamily = bind.Family{
 
 // whileWork is the number of blocks that find work.
 func whileWork(config int, p *whileParams, dims []int32) int {
-	n := dims[0]
+	n := int64(dims[0])
 	return bind.Work(n, 2)
 }
 
@@ -117,5 +117,5 @@ func gridWhile(s *device.Stream, p whileParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return whileFamily.Resident(s, config, whileWork(config, &p, dims[:]))
+	return whileFamily.Resident(s, config, dims[:], whileWork(config, &p, dims[:]))
 }

@@ -1,10 +1,12 @@
 package plan_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/runtime/sim"
 	"github.com/gotile/gotile/tile"
 )
 
@@ -161,6 +163,37 @@ func TestScopeConflictIsDeterministic(t *testing.T) {
 			first = err.Error()
 		} else if err.Error() != first {
 			t.Fatalf("run %d: %v; before: %s", i, err, first)
+		}
+	}
+}
+
+// Running past the end of a shared tile into its neighbour is reported.
+func TestSharedTileKeepsToItself(t *testing.T) {
+	k, err := tile.Define("neighbours", func(k *tile.Builder, a vectorsArgs) {
+		b := k.Block()
+		s := b.Striped(32, 1)
+		p, q := tile.NewShared[tile.I32](k, 32), tile.NewShared[tile.I32](k, 32)
+		tile.Store(b, p, tile.Full(b, s, tile.I32(1)))
+		tile.Store(b, q, tile.Full(b, s, tile.I32(2)))
+		n := tile.AsIndex(tile.LoadScalar(b, a.X.At(0)))
+		tile.Store(b, a.O.At(0), tile.LoadScalar(b, p.At(n)).Add(tile.LoadScalar(b, q.At(0))))
+	}, tile.Threads(32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	low, err := k.Lower("sm_90a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		at   int64
+		want sim.Kind
+	}{{31, ""}, {32, sim.OutOfBounds}} {
+		in := map[string][]int64{"x": fill(128, c.at), "t": fill(128, 0), "o": fill(128, 0), "y": fill(1, 1)}
+		_, err := launch(low, dtype.I32, in, map[string]int{"n": 1}, 1)
+		var reports *sim.Errors
+		if got := errors.As(err, &reports) && reports.Has(c.want); got != (c.want != "") {
+			t.Errorf("element %d: %v", c.at, err)
 		}
 	}
 }

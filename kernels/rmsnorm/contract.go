@@ -108,7 +108,7 @@ func checkBackward(s *device.Stream, in Saved, out Gradients, part device.Tensor
 		if err != nil {
 			return 0, err
 		}
-		if need, err = backwardAddContract.Resident(s, config, backwardAddWork(config, &backwardAddParams{}, dims[:])); err != nil {
+		if need, err = backwardAddContract.Resident(s, config, dims[:], backwardAddWork(config, &backwardAddParams{}, dims[:])); err != nil {
 			return 0, err
 		}
 	} else {
@@ -117,7 +117,7 @@ func checkBackward(s *device.Stream, in Saved, out Gradients, part device.Tensor
 		if err != nil {
 			return 0, err
 		}
-		if need, err = backwardContract.Resident(s, config, backwardWork(config, &backwardParams{}, dims[:])); err != nil {
+		if need, err = backwardContract.Resident(s, config, dims[:], backwardWork(config, &backwardParams{}, dims[:])); err != nil {
 			return 0, err
 		}
 	}

@@ -184,6 +184,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 512, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   8,
 			Work:   []int{0},
 		},
 		{
@@ -202,6 +203,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 1024, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   4,
 			Work:   []int{0},
 		},
 		{
@@ -220,6 +222,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 2048, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   4,
 			Work:   []int{0},
 		},
 		{
@@ -238,6 +241,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 4096, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   2,
 			Work:   []int{0},
 		},
 		{
@@ -256,6 +260,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 8192, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -274,6 +279,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 16384, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -292,6 +298,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 512, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   4,
 			Work:   []int{0},
 		},
 		{
@@ -310,6 +317,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 1024, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   2,
 			Work:   []int{0},
 		},
 		{
@@ -328,6 +336,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 2048, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -346,6 +355,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 4096, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -364,6 +374,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 8192, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -382,6 +393,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 16384, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -400,6 +412,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 512, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   8,
 			Work:   []int{0},
 		},
 		{
@@ -418,6 +431,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 1024, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   4,
 			Work:   []int{0},
 		},
 		{
@@ -436,6 +450,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 2048, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   4,
 			Work:   []int{0},
 		},
 		{
@@ -454,6 +469,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 4096, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   2,
 			Work:   []int{0},
 		},
 		{
@@ -472,6 +488,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 8192, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -490,6 +507,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 16384, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -508,6 +526,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 512, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   4,
 			Work:   []int{0},
 		},
 		{
@@ -526,6 +545,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 1024, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   2,
 			Work:   []int{0},
 		},
 		{
@@ -544,6 +564,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 2048, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -562,6 +583,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 4096, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -580,6 +602,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 8192, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -598,6 +621,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 16384, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -616,6 +640,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 512, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   4,
 			Work:   []int{0},
 		},
 		{
@@ -634,6 +659,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 1024, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   2,
 			Work:   []int{0},
 		},
 		{
@@ -652,6 +678,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 2048, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -670,6 +697,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 4096, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -688,6 +716,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 8192, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -706,6 +735,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 16384, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 	},
@@ -715,16 +745,16 @@ var backwardFamily = bind.Family{
 func backwardWork(config int, p *backwardParams, dims []int32) int {
 	switch config {
 	case 0, 12:
-		rows := dims[0]
+		rows := int64(dims[0])
 		return bind.Work(rows, 8)
 	case 1, 2, 6, 13, 14, 18, 24:
-		rows := dims[0]
+		rows := int64(dims[0])
 		return bind.Work(rows, 4)
 	case 3, 7, 15, 19, 25:
-		rows := dims[0]
+		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}
-	rows := dims[0]
+	rows := int64(dims[0])
 	return bind.Work(rows, 1)
 }
 
@@ -774,5 +804,5 @@ func gridBackward(s *device.Stream, p backwardParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return backwardFamily.Resident(s, config, backwardWork(config, &p, dims[:]))
+	return backwardFamily.Resident(s, config, dims[:], backwardWork(config, &p, dims[:]))
 }

@@ -190,6 +190,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 512, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   4,
 			Work:   []int{0},
 		},
 		{
@@ -208,6 +209,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 1024, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   2,
 			Work:   []int{0},
 		},
 		{
@@ -226,6 +228,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 2048, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -244,6 +247,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 4096, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -262,6 +266,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 8192, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -280,6 +285,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 16384, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -298,6 +304,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 512, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   4,
 			Work:   []int{0},
 		},
 		{
@@ -316,6 +323,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 1024, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   2,
 			Work:   []int{0},
 		},
 		{
@@ -334,6 +342,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 2048, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -352,6 +361,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 4096, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -370,6 +380,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 8192, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -388,6 +399,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 16384, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -406,6 +418,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 512, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   4,
 			Work:   []int{0},
 		},
 		{
@@ -424,6 +437,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 1024, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   2,
 			Work:   []int{0},
 		},
 		{
@@ -442,6 +456,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 2048, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -460,6 +475,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 4096, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -478,6 +494,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 8192, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -496,6 +513,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 16384, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -514,6 +532,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 512, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   4,
 			Work:   []int{0},
 		},
 		{
@@ -532,6 +551,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 1024, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   2,
 			Work:   []int{0},
 		},
 		{
@@ -550,6 +570,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 2048, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -568,6 +589,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 4096, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -586,6 +608,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 8192, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -604,6 +627,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 16384, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -622,6 +646,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 512, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   4,
 			Work:   []int{0},
 		},
 		{
@@ -640,6 +665,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 1024, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   2,
 			Work:   []int{0},
 		},
 		{
@@ -658,6 +684,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 2048, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -676,6 +703,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 4096, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -694,6 +722,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 8192, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -712,6 +741,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 16384, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 	},
@@ -721,13 +751,13 @@ var backwardAddFamily = bind.Family{
 func backwardAddWork(config int, p *backwardAddParams, dims []int32) int {
 	switch config {
 	case 0, 6, 12, 18, 24:
-		rows := dims[0]
+		rows := int64(dims[0])
 		return bind.Work(rows, 4)
 	case 1, 7, 13, 19, 25:
-		rows := dims[0]
+		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}
-	rows := dims[0]
+	rows := int64(dims[0])
 	return bind.Work(rows, 1)
 }
 
@@ -779,5 +809,5 @@ func gridBackwardAdd(s *device.Stream, p backwardAddParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return backwardAddFamily.Resident(s, config, backwardAddWork(config, &p, dims[:]))
+	return backwardAddFamily.Resident(s, config, dims[:], backwardAddWork(config, &p, dims[:]))
 }

@@ -665,16 +665,16 @@ var forwardFamily = bind.Family{
 func forwardWork(config int, p *forwardParams, dims []int32) int {
 	switch config {
 	case 0, 6, 12, 18:
-		rows := dims[0]
+		rows := int64(dims[0])
 		return bind.Work(rows, 8)
 	case 1, 7, 13, 19, 24:
-		rows := dims[0]
+		rows := int64(dims[0])
 		return bind.Work(rows, 4)
 	case 2, 8, 14, 20, 25:
-		rows := dims[0]
+		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}
-	rows := dims[0]
+	rows := int64(dims[0])
 	return bind.Work(rows, 1)
 }
 
@@ -720,5 +720,5 @@ func gridForward(s *device.Stream, p forwardParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return forwardFamily.Resident(s, config, forwardWork(config, &p, dims[:]))
+	return forwardFamily.Resident(s, config, dims[:], forwardWork(config, &p, dims[:]))
 }

@@ -677,16 +677,16 @@ var forwardAddFamily = bind.Family{
 func forwardAddWork(config int, p *forwardAddParams, dims []int32) int {
 	switch config {
 	case 0, 6, 12, 18:
-		rows := dims[0]
+		rows := int64(dims[0])
 		return bind.Work(rows, 8)
 	case 1, 7, 13, 19, 24:
-		rows := dims[0]
+		rows := int64(dims[0])
 		return bind.Work(rows, 4)
 	case 2, 8, 14, 20, 25:
-		rows := dims[0]
+		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}
-	rows := dims[0]
+	rows := int64(dims[0])
 	return bind.Work(rows, 1)
 }
 
@@ -736,5 +736,5 @@ func gridForwardAdd(s *device.Stream, p forwardAddParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return forwardAddFamily.Resident(s, config, forwardAddWork(config, &p, dims[:]))
+	return forwardAddFamily.Resident(s, config, dims[:], forwardAddWork(config, &p, dims[:]))
 }

@@ -114,7 +114,7 @@ var weightFamily = bind.Family{
 
 // weightWork is the number of blocks that find work.
 func weightWork(config int, p *weightParams, dims []int32) int {
-	n := dims[1]
+	n := int64(dims[1])
 	return bind.Work(n, 32)
 }
 
@@ -156,5 +156,5 @@ func gridWeight(s *device.Stream, p weightParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return weightFamily.Resident(s, config, weightWork(config, &p, dims[:]))
+	return weightFamily.Resident(s, config, dims[:], weightWork(config, &p, dims[:]))
 }

@@ -12,8 +12,10 @@
 package bind
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/runtime/device"
@@ -43,6 +45,7 @@ type Config struct {
 	Kernel *device.Kernel
 	DTypes []dtype.Type // by field
 	Max    []int        // by symbol, 0: no limit
+	Step   int          // iterations a block takes at a time
 	Exact  bool         // the grid is exactly as many blocks as the symbol Blocks
 	Blocks int
 	Each   bool  // the grid is one block an iteration, however many are resident
@@ -182,6 +185,15 @@ func reach(t device.Tensor, axis int) int {
 
 // maxWork bounds the dimensions that the grid's loop counts over: its variable, an i32, goes one grid's step past them.
 const maxWork = 1 << 30
+
+// uncountable says that the bound of a loop over the grid, computed from dimensions, passes what its variable can count.
+func (f *Family) uncountable(c *Config, dims []int32) error {
+	var sizes []string
+	for _, i := range c.Work {
+		sizes = append(sizes, fmt.Sprintf("%s = %d", f.Symbols[i], dims[i]))
+	}
+	return f.errorf(ErrLimit, "", "the loop over the grid would count past %d (%s): split the launch", maxWork, strings.Join(sizes, ", "))
+}
 
 func (f *Family) countable(c *Config, dims []int32) error {
 	for _, i := range c.Work {

@@ -236,15 +236,15 @@ func TestBindAllocatesNothing(t *testing.T) {
 
 func TestWork(t *testing.T) {
 	for _, c := range []struct {
-		n    int32
+		n    int64
 		step int
 		want int
-	}{{0, 1, 0}, {-5, 2, 0}, {1, 4, 1}, {4, 4, 1}, {5, 4, 2}, {math.MaxInt32, 1, math.MaxInt32}, {math.MaxInt32, 2, 1 << 30}} {
+	}{{0, 1, 0}, {-5, 2, 0}, {1, 4, 1}, {4, 4, 1}, {5, 4, 2}, {maxWork, 1, maxWork}, {maxWork + 1, 1, tooMuch}, {1 << 40, 1 << 20, tooMuch}} {
 		if got := Work(c.n, c.step); got != c.want {
 			t.Errorf("Work(%d, %d) = %d, want %d", c.n, c.step, got, c.want)
 		}
 	}
-	if Quo(7, 0) != -1 || Quo(-7, 2) != -3 || Rem(7, 0) != 7 || Rem(-7, 2) != -1 || Quo(math.MinInt32, -1) != math.MinInt32 {
+	if Quo(7, 0) != -1 || Quo(-7, 2) != -3 || Rem(7, 0) != 7 || Rem(-7, 2) != -1 || Quo(math.MinInt32, -1) != 1<<31 {
 		t.Error("division differs from the kernel's")
 	}
 }

@@ -2,17 +2,23 @@ package bind
 
 import "github.com/gotile/gotile/runtime/device"
 
+// tooMuch is the work of a loop that the kernel's 32-bit variable cannot count.
+const tooMuch = -1
+
 // Work is the number of blocks that find work in a loop of n iterations, step at a time: ceil(n/step), 0 where n is
-// negative.
-func Work(n int32, step int) int {
-	if n <= 0 {
+// negative. n is computed in 64 bits, so that a product of dimensions that would wrap in the kernel is refused.
+func Work(n int64, step int) int {
+	switch {
+	case n <= 0:
 		return 0
+	case n > maxWork:
+		return tooMuch
 	}
 	return (int(n)-1)/step + 1
 }
 
 // Quo is the kernel's division: truncated, all ones for a zero divisor.
-func Quo(a, b int32) int32 {
+func Quo(a, b int64) int64 {
 	if b == 0 {
 		return -1
 	}
@@ -20,7 +26,7 @@ func Quo(a, b int32) int32 {
 }
 
 // Rem is the kernel's remainder: the sign of the dividend, a for a zero divisor.
-func Rem(a, b int32) int32 {
+func Rem(a, b int64) int64 {
 	if b == 0 {
 		return a
 	}
@@ -33,8 +39,14 @@ func Rem(a, b int32) int32 {
 // would leave the outputs unwritten. Blocks without work are launched, for what they write outside the loop.
 func (f *Family) Grid(s *device.Stream, config int, dims []int32, work int) (*device.Func, int, error) {
 	c := &f.Configs[config]
+	if work == tooMuch {
+		return nil, 0, f.uncountable(c, dims)
+	}
 	if c.Exact {
 		blocks := int(dims[c.Blocks])
+		if blocks > maxWork/max(1, c.Step) {
+			return nil, 0, f.errorf(ErrLimit, "", "%s is %d blocks of %d iterations a step; a loop over the grid counts to %d: use fewer blocks", f.Symbols[c.Blocks], blocks, c.Step, maxWork)
+		}
 		if blocks == 0 && work > 0 {
 			return nil, 0, f.noBlocks(c, dims, work)
 		}
@@ -54,7 +66,10 @@ func (f *Family) Grid(s *device.Stream, config int, dims []int32, work int) (*de
 }
 
 // Resident is the number of blocks of a launch whose grid is free: as many as find work and are resident at once.
-func (f *Family) Resident(s *device.Stream, config, work int) (int, error) {
+func (f *Family) Resident(s *device.Stream, config int, dims []int32, work int) (int, error) {
+	if work == tooMuch {
+		return 0, f.uncountable(&f.Configs[config], dims)
+	}
 	if work == 0 || f.Configs[config].Each {
 		return work, nil
 	}

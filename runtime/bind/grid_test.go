@@ -81,7 +81,7 @@ func TestFreeGrid(t *testing.T) {
 	const plenty = 1 << 20
 	for _, each := range []bool{false, true} {
 		f := counting(t, func(c *Config) { c.Exact, c.Each = false, each })
-		resident, err := f.Resident(d.Stream(), 0, plenty)
+		resident, err := f.Resident(d.Stream(), 0, []int32{0, 0, 0}, plenty)
 		if err != nil || (resident == plenty) != each || resident < 1 {
 			t.Errorf("each %v: %d blocks are resident, %v", each, resident, err)
 		}
@@ -90,7 +90,7 @@ func TestFreeGrid(t *testing.T) {
 			if err != nil || grid != c.want {
 				t.Errorf("each %v, work %d: grid %d, %v; want %d", each, c.work, grid, err, c.want)
 			}
-			if n, err := f.Resident(d.Stream(), 0, c.work); err != nil || n != c.want {
+			if n, err := f.Resident(d.Stream(), 0, []int32{0, 0, 0}, c.work); err != nil || n != c.want {
 				t.Errorf("each %v, work %d: %d resident, %v; want %d", each, c.work, n, err, c.want)
 			}
 		}

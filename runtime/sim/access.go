@@ -12,12 +12,13 @@ type access struct {
 	site  int32
 	bytes int
 	write bool
-	addr  int32   // register of lanes: global addresses, or offsets into shared memory
-	pred  int32   // register of a predicate
-	every bool    // there is no predicate
-	reg   operand // the first register
-	count int     // registers
-	width int     // bytes a register
+	addr  int32          // register of lanes: global addresses, or offsets into shared memory
+	pred  int32          // register of a predicate
+	every bool           // there is no predicate
+	reg   operand        // the first register
+	buf   *thr.SharedBuf // shared memory: the buffer that is meant, if known
+	count int            // registers
+	width int            // bytes a register
 	// scalar: all lanes read one address into scalar registers; the first lane's address is used.
 	scalar bool
 }
@@ -90,6 +91,7 @@ func (c *compiler) load(s thr.Load) {
 	}
 	dst := c.ref(s.Dst, s.Index)
 	a := c.access(s.Bytes, s.Space, false, "load", s.Addr, s.Pred)
+	a.buf = s.Buf
 	c.registers(a, s.Dst.Type, max(s.Dst.Len, 1)-int(dst.i-c.slots[s.Dst].i))
 	a.reg = dst
 	a.scalar = uniform(s.Addr, c.varying) && (s.Pred == nil || uniform(s.Pred, c.varying))
@@ -107,6 +109,7 @@ func (c *compiler) store(s thr.Store) {
 		left = max(s.Src.Len, 1) - int(from.i-c.slots[s.Src].i)
 	}
 	a := c.access(s.Bytes, s.Space, true, "store", s.Addr, s.Pred)
+	a.buf = s.Buf
 	c.registers(a, t, left)
 	a.reg = from
 	if from.uniform && !from.pooled() { // a uniform array: its registers as lanes

@@ -25,7 +25,7 @@ func (a *access) runShared(w *warp) {
 	b := w.block
 	m := a.lanes(w)
 	var off offsets
-	if m != allLanes || !a.within(w.vec(a.addr), len(b.shared.data), &off) {
+	if m != allLanes || !a.within(w.vec(a.addr), b, &off) {
 		m = a.offsets(w, m, &off)
 	}
 	if m != allLanes { // the offsets are known: the destination may be the register of addresses
@@ -43,24 +43,35 @@ func (a *access) runShared(w *warp) {
 	}
 }
 
+// bounds are where in shared memory an access may go: the buffer that the planner names, so that running into its
+// neighbour is seen.
+func (a *access) bounds(b *block) (low, high int) {
+	if a.buf == nil {
+		return 0, len(b.shared.data)
+	}
+	return a.buf.Offset, a.buf.Offset + a.buf.Bytes
+}
+
 // within finds the offsets of all lanes in shared memory; it fails if one is outside or misaligned.
-func (a *access) within(addr *lanes, size int, off *offsets) bool {
-	most, all := 0, 0
+func (a *access) within(addr *lanes, b *block, off *offsets) bool {
+	low, high := a.bounds(b)
+	least, most, all := high, 0, 0
 	for l := range addr {
 		o := int(uint32(addr[l]))
-		most, all = max(most, o), all|o
+		least, most, all = min(least, o), max(most, o), all|o
 		off[l] = o
 	}
-	return most+a.bytes <= size && all&(a.bytes-1) == 0
+	return least >= low && most+a.bytes <= high && all&(a.bytes-1) == 0
 }
 
 // offsets is within for some lanes, one by one. It reports those outside or misaligned and returns the others.
 func (a *access) offsets(w *warp, m uint32, off *offsets) uint32 {
-	addr, size := w.vec(a.addr), len(w.block.shared.data)
+	addr := w.vec(a.addr)
+	low, high := a.bounds(w.block)
 	for rest := m; rest != 0; rest &= rest - 1 {
 		l := bits.TrailingZeros32(rest) & 31
 		o := int(uint32(addr[l]))
-		if o+a.bytes > size || o&(a.bytes-1) != 0 {
+		if o < low || o+a.bytes > high || o&(a.bytes-1) != 0 {
 			a.badShared(w, o, l)
 			m &^= 1 << l
 			continue
@@ -71,10 +82,14 @@ func (a *access) offsets(w *warp, m uint32, off *offsets) uint32 {
 }
 
 func (a *access) badShared(w *warp, offset, lane int) {
-	what, size := w.block.program.sites[a.site].what, len(w.block.shared.data)
-	if offset+a.bytes > size {
-		w.report(OutOfBounds, a.site, none, lane, "%d-byte %s at byte %d of %d", a.bytes, what, offset, size)
-	} else {
+	what := w.block.program.sites[a.site].what
+	low, high := a.bounds(w.block)
+	switch {
+	case a.buf != nil && (offset < low || offset+a.bytes > high):
+		w.report(OutOfBounds, a.site, none, lane, "%d-byte %s at byte %d of %s, which has %d", a.bytes, what, offset-low, a.buf.Name, a.buf.Bytes)
+	case offset+a.bytes > high:
+		w.report(OutOfBounds, a.site, none, lane, "%d-byte %s at byte %d of %d", a.bytes, what, offset, high)
+	default:
 		w.report(Misaligned, a.site, none, lane, "%d-byte %s at byte %d", a.bytes, what, offset)
 	}
 }

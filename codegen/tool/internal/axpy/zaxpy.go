@@ -122,7 +122,7 @@ var axpyFamily = bind.Family{
 
 // axpyWork is the number of blocks that find work.
 func axpyWork(config int, p *axpyParams, dims []int32) int {
-	rows := dims[0]
+	rows := int64(dims[0])
 	return bind.Work(rows, 1)
 }
 
@@ -167,5 +167,5 @@ func gridAxpy(s *device.Stream, p axpyParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return axpyFamily.Resident(s, config, axpyWork(config, &p, dims[:]))
+	return axpyFamily.Resident(s, config, dims[:], axpyWork(config, &p, dims[:]))
 }

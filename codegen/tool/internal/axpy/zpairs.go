@@ -87,8 +87,8 @@ var pairsFamily = bind.Family{
 
 // pairsWork is the number of blocks that find work.
 func pairsWork(config int, p *pairsParams, dims []int32) int {
-	_func := dims[0]
-	return bind.Work(((_func-p.First)+1)/2, 1)
+	_func := int64(dims[0])
+	return bind.Work(((_func-int64(p.First))+1)/2, 1)
 }
 
 // launchPairs checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns
@@ -133,5 +133,5 @@ func gridPairs(s *device.Stream, p pairsParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return pairsFamily.Resident(s, config, pairsWork(config, &p, dims[:]))
+	return pairsFamily.Resident(s, config, dims[:], pairsWork(config, &p, dims[:]))
 }

@@ -76,6 +76,7 @@ var sumFamily = bind.Family{
 			Max:    []int{0, 512, 0},
 			Exact:  true,
 			Blocks: 2,
+			Step:   1,
 			Work:   []int{0},
 		},
 	},
@@ -83,7 +84,7 @@ var sumFamily = bind.Family{
 
 // sumWork is the number of blocks that find work.
 func sumWork(config int, p *sumParams, dims []int32) int {
-	rows := dims[0]
+	rows := int64(dims[0])
 	return bind.Work(rows, 1)
 }
 
@@ -127,5 +128,5 @@ func gridSum(s *device.Stream, p sumParams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return sumFamily.Resident(s, config, sumWork(config, &p, dims[:]))
+	return sumFamily.Resident(s, config, dims[:], sumWork(config, &p, dims[:]))
 }
