@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/token"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -106,6 +107,8 @@ func local(s *ir.Symbol) string {
 	return s.Name
 }
 
+var hostCast = regexp.MustCompile(`int64\((p\.\w+)\)`)
+
 // GridRule is the launch's grid in one line, such as "min(ceil(rows/1), resident)" or "blocks".
 func GridRule(k *thr.Kernel) (string, error) {
 	if k.Grid.Blocks != nil {
@@ -115,6 +118,7 @@ func GridRule(k *thr.Kernel) (string, error) {
 		return "1", nil
 	}
 	text, _, err := workExpr(k)
+	text = hostCast.ReplaceAllString(text, "$1") // how the host computes it is no part of the rule
 	if k.Grid.Each {
 		return fmt.Sprintf("ceil(%s/%d)", text, max(1, k.Grid.Step)), err
 	}
