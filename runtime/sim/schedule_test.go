@@ -172,7 +172,7 @@ func TestAtomics(t *testing.T) {
 		result uint64
 	}{
 		{thr.AtomicAdd, tI, 5, func(l int) uint64 { return uint64(uint32(int32(l - 20))) }, 0xffffff75},
-		{thr.AtomicAdd, tU, 1 << 31, func(l int) uint64 { return 1 << 27 }, 1<<31&0xffffffff ^ 0},
+		{thr.AtomicAdd, tU, 1 << 31, func(l int) uint64 { return 1 << 27 }, 1 << 31}, // 32 times 2^27 is 2^32
 		{thr.AtomicAdd, tQ, 1 << 40, func(l int) uint64 { return uint64(l) }, 1<<40 + 496},
 		{thr.AtomicMax, tI, 0xffffff9c, func(l int) uint64 { return uint64(uint32(int32(-l - 3))) }, 0xfffffffd},
 		{thr.AtomicMax, tU, 7, func(l int) uint64 { return uint64(0xfffffff0 - l) }, 0xfffffff0},

@@ -90,14 +90,6 @@ func (w *warp) uni(i int32) uint64 {
 	return w.u[i]
 }
 
-// value is an operand's value in a lane.
-func (w *warp) value(o operand, lane int) uint64 {
-	if o.uniform {
-		return w.uni(o.i)
-	}
-	return w.vec(o.i)[lane]
-}
-
 // fill sets a register in all lanes.
 func (w *warp) fill(o operand, v uint64) {
 	if o.uniform {
