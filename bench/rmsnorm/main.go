@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	defer d.Close()
 	info := d.Info()
 	r := &bench.Results{Suite: "rmsnorm", Device: info.Name, Driver: info.Driver, NVRTC: info.NVRTC, Commit: *commit,
-		Command: "rmsnorm " + strings.Join(args, " "), Clocks: map[string]string{}}
+		Command: command(f), Clocks: map[string]string{}}
 	if r.Commit == "" {
 		r.Commit = revision()
 	}
@@ -90,6 +90,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintln(stdout, "wrote", path)
 	return 0
+}
+
+// command is the command line without the directory that the results go to, which says nothing about them.
+func command(f *flag.FlagSet) string {
+	line := "rmsnorm"
+	f.Visit(func(g *flag.Flag) {
+		if g.Name != "out" {
+			line += fmt.Sprintf(" -%s %s", g.Name, g.Value)
+		}
+	})
+	return line
 }
 
 // revision is the checked-out commit, marked where the tree differs from it.

@@ -30,6 +30,9 @@ func TestRunOnSim(t *testing.T) {
 	if len(r.Cases) != 2 || r.Cases[0].Name != "rmsnorm/fwd/16x512/bf16" || r.Cases[1].Name != "rmsnorm/bwd/16x512/bf16" {
 		t.Errorf("cases %+v", r.Cases)
 	}
+	if want := "rmsnorm -device sim -rounds 1 -shapes 16x512"; r.Command != want {
+		t.Errorf("command %q, want %q", r.Command, want)
+	}
 	for i, want := range []int{2*16*512*2 + 512*2 + 16*4, 3*16*512*2 + 512*2 + 16*4} {
 		if r.Cases[i].Bytes != want || r.Cases[i].Arms["gotile"].Median <= 0 {
 			t.Errorf("%s: %d bytes, want %d; arms %v", r.Cases[i].Name, r.Cases[i].Bytes, want, r.Cases[i].Arms)
