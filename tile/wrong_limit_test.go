@@ -50,4 +50,9 @@ var wrongLimits = []wrong{
 		_, err := tile.Define("main", empty) // ERR kernel name "main" is taken by CUDA or C; use another
 		return err
 	}},
+	{name: "a step that overflows", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {
+		for i := range tile.Range(k, 0, a.X.Dim(0), 1<<20) { // ERR Range with step 1048576: the 32-bit variable must not pass its end by more than 65536; count by one and scale the index
+			tile.LoadScalar(k, a.I.At(i))
+		}
+	}},
 }

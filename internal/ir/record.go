@@ -71,9 +71,16 @@ func (b *Builder) Loop(s Scope, lo, hi, step *Value, body func(i *Value) bool) {
 	if n, isConst := intConst(step); isConst && n <= 0 {
 		b.Errorf(Range, ErrControl, "Range with step %d: steps are positive; count up and compute the index", n)
 		ok = false
+	} else if isConst && n > maxStep {
+		b.Errorf(Range, ErrLimit, "Range with step %d: the 32-bit variable must not pass its end by more than %d; count by one and scale the index", n, maxStep)
+		ok = false
 	}
 	b.loop(&Value{Op: Range, Args: []*Value{lo, hi, step}, Scope: s}, ok, body)
 }
+
+// maxStep bounds the step of a Range. A launch refuses dimensions within it of 2^31, so that counting over one does not
+// overflow.
+const maxStep = 1 << 16
 
 // Persist records a Persistent loop over 0, step, .. < n.
 func (b *Builder) Persist(n *Value, step int, info PersistentInfo, body func(i *Value) bool) {

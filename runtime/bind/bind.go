@@ -131,8 +131,8 @@ func (f *Family) shape(i int, tensors []device.Tensor, dims []int32) error {
 	for axis, d := range field.Dims {
 		n := t.Dim(axis)
 		switch {
-		case n > math.MaxInt32:
-			return f.errorf(ErrLimit, field.Name, "dimension %d is %d; a dimension holds at most %d: split the launch", axis, n, math.MaxInt32)
+		case n > maxDim:
+			return f.errorf(ErrLimit, field.Name, "dimension %d is %d; a dimension holds at most %d: split the launch", axis, n, maxDim)
 		case d.Symbol < 0 && n != d.Size:
 			return f.errorf(device.ErrShape, field.Name, "dimension %d is %d, not %d: its shape is %s", axis, n, d.Size, f.shapeText(field))
 		case d.Symbol < 0:
@@ -182,6 +182,10 @@ func reach(t device.Tensor, axis int) int {
 	}
 	return n
 }
+
+// maxDim bounds every dimension: a loop of the kernel may count over it by steps of up to 65,536, and its variable, an
+// i32, goes one step past the end.
+const maxDim = math.MaxInt32 - 1<<16
 
 // maxWork bounds the dimensions that the grid's loop counts over: its variable, an i32, goes one grid's step past them.
 const maxWork = 1 << 30

@@ -130,8 +130,8 @@ func TestBindRefuses(t *testing.T) {
 		{"capacity", func(a []device.Tensor) { copy(a, args(t, d, dtype.F32, 2, 1025)) }, ErrLimit,
 			"launchF: X: n is 1025; the largest kernel for these types, f_f32_c1024, holds 1024: split it, or add a config with a larger capacity and run gotile gen", nil},
 		{"2^31", func(a []device.Tensor) {
-			a[0] = view(t, a[0], []int{math.MaxInt32 + 1, 32}, []int{0, 1})
-		}, ErrLimit, "launchF: X: dimension 0 is 2147483648; a dimension holds at most 2147483647: split the launch", nil},
+			a[0] = view(t, a[0], []int{maxDim + 1, 32}, []int{0, 1})
+		}, ErrLimit, "launchF: X: dimension 0 is 2147418112; a dimension holds at most 2147418111: split the launch", nil},
 		{"closed", func(a []device.Tensor) { a[0].Close() }, device.ErrClosed, "launchF: X: the tensor's buffer is closed", nil},
 		{"another device", func(a []device.Tensor) { a[1] = tensor(t, other, dtype.F32, 32) }, device.ErrWrongDevice,
 			"launchF: W: the tensor is on device sim, the stream on sim; copy it over", nil},
