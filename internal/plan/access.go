@@ -355,6 +355,7 @@ func (l *lowering) atomic(v *ir.Value) {
 			l.materialise(x)
 		}
 	}
+	l.cur = v // not what was computed for it
 	a := l.newAccess(v, dt, span, v.Args[n:])
 	once := l.firstCopy(span)
 	l.comment("%s %s", v.Op, a.label())

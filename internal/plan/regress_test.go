@@ -122,6 +122,46 @@ func TestStoreThenLoadOfAnArgument(t *testing.T) {
 	}, append(slices.Clone(ramp[1:]), 127))
 }
 
+// Atomics are ordered with loads and stores of the same argument.
+func TestAtomicsAreOrdered(t *testing.T) {
+	ramp := make([]int64, 128)
+	for i := range ramp {
+		ramp[i] = int64(i)
+	}
+	in := map[string][]int64{"x": ramp, "t": fill(128, 0), "o": fill(128, 0), "y": fill(1, 1)}
+	checkOutput(t, "atomic, load", dtype.I32, in, 1, func(k *tile.Builder, a vectorsArgs) {
+		b := k.Block()
+		tile.AtomicAdd(b, a.T, tile.Load(b, a.X, b.Striped(128, 4)))
+		tile.Store(b, a.O, tile.Load(b, a.T, b.Striped(128, 1)))
+	}, ramp)
+	checkOutput(t, "leader's atomic, load", dtype.I32, in, 1, func(k *tile.Builder, a vectorsArgs) {
+		b := k.Block()
+		tile.AtomicAdd(b, a.T.At(1), tile.I32(7))
+		tile.Store(b, a.O, tile.Full(b, b.Striped(128, 1), tile.LoadScalar(b, a.T.At(1))))
+	}, fill(128, 7))
+	checkOutput(t, "load, atomic", dtype.I32, in, 1, func(k *tile.Builder, a vectorsArgs) {
+		b := k.Block()
+		x := tile.Load(b, a.T, b.Striped(128, 1))
+		tile.AtomicAdd(b, a.T, tile.Full(b, b.Striped(128, 4), tile.I32(9)))
+		tile.Store(b, a.O, x)
+	}, fill(128, 0))
+}
+
+// Windows that overlap from one iteration to the next are stored in order; rows that do not, without barriers.
+func TestOverlappingStoresInALoop(t *testing.T) {
+	in := map[string][]int64{"x": fill(128, 0), "t": fill(128, 0), "o": fill(128, 0), "y": fill(1, 1)}
+	want := fill(95, 31)
+	for i := range 31 {
+		want[i] = int64(i)
+	}
+	checkOutput(t, "windows", dtype.I32, in, 1, func(k *tile.Builder, a vectorsArgs) {
+		b := k.Block()
+		for i := range tile.Range(b, 0, 32, 1) {
+			tile.Store(b, a.O.At(i), tile.Full(b, b.Striped(64, 1), i.Int()))
+		}
+	}, want)
+}
+
 // A loop that leaves after its condition leaves what the condition stored.
 func TestStoreInWhileCondition(t *testing.T) {
 	in := map[string][]int64{"x": fill(128, 3), "t": fill(128, 0), "o": fill(128, 0), "y": fill(1, 1)}

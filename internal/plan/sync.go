@@ -27,6 +27,7 @@ type touch struct {
 	mem   any    // *thr.SharedBuf or *ir.Arg
 	where string // of an argument: who touches which elements; the same: each thread its own ones
 	rows  string // of an argument: the offsets in the dimensions before the tile's own, ? where not constant
+	apart bool   // of an argument: what the op touches in two iterations of a loop does not overlap
 	op    int    // tile op
 	lap   int    // how many back edges ago: an op's stores conflict with those of its last iteration
 	write bool
@@ -65,6 +66,8 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 				clear(h)
 			case thr.WarpSync:
 				h.clearWarp()
+			default: // an atomic
+				out = y.access(out, h, s.At, y.touch(thr.Global, nil, y.global[s.Op].scope, s.Op, lap, true))
 			}
 			out = append(out, s)
 		case thr.If:
@@ -205,9 +208,8 @@ func (h hazards) with(t touch) []touch {
 	for o := range h {
 		switch {
 		case o.mem != t.mem, !o.write && !t.write, disjoint(o.rows, t.rows): // nothing in common, or two reads
-		case o.write && t.write && o.op == t.op && (o.lap == t.lap || t.where != ""):
-			// One op's stores. Those to an argument count as apart in a loop, too: a loop that stores rows is the usual
-			// thing, and a barrier in each of its iterations would be dear.
+		case o.write && t.write && o.op == t.op && (o.lap == t.lap || t.apart):
+			// One op's stores, in one iteration or to other rows in the next.
 		case o.lap == t.lap && t.where != "" && o.where == t.where: // each thread's own elements
 		default:
 			out = append(out, o)
@@ -246,23 +248,25 @@ func globalUses(k *ir.Kernel) map[int]touch {
 	f := newFlow(k)
 	uses := map[int]touch{}
 	eachOp(k.Body, func(v *ir.Value) {
-		if v.Op != ir.Load && v.Op != ir.Store {
+		if ir.Table[v.Op].Class != ir.Memory {
 			return
 		}
-		a := v.Attr.(*ir.Access).Arg
-		if a == nil || !a.Written {
+		access := v.Attr.(*ir.Access)
+		if access.Arg == nil || !access.Arg.Written {
 			return
 		}
-		offsets, who := v.Args, "all threads"
-		if v.Op == ir.Store {
-			offsets, who = v.Args[1:], "the leader"
+		offsets, who := v.Args[len(v.Args)-access.Dims():], "all threads"
+		if v.Op != ir.Load {
+			who = "the leader"
 		}
 		if s := v.Type.Span; s != nil {
 			who = s.Dist.String()
-			if v.Op == ir.Store && strings.Contains(who, ":0") { // one of the threads that hold copies
+			if v.Op != ir.Load && strings.Contains(who, ":0") { // one of the threads that hold copies
 				who += " first"
 			}
 		}
+		first := len(offsets) - v.Type.Span.Rank()
+		apart := true
 		var rows []string
 		for i, o := range offsets {
 			o = f.canonical(o)
@@ -271,16 +275,29 @@ func globalUses(k *ir.Kernel) map[int]touch {
 				at = fmt.Sprint(o.Attr)
 			}
 			who += " " + at
-			if i < len(offsets)-v.Type.Span.Rank() {
+			if i >= first {
+				apart = apart && (o.Op == ir.Const || strides(f, o, v.Type.Span.Dist.Shape[i-first]))
+			} else {
 				if o.Op != ir.Const {
 					at = "?"
 				}
 				rows = append(rows, at)
 			}
 		}
-		uses[v.ID] = touch{mem: a, where: who, rows: strings.Join(rows, ",")}
+		uses[v.ID] = touch{mem: access.Arg, where: who, rows: strings.Join(rows, ","), apart: apart, scope: v.Scope}
 	})
 	return uses
+}
+
+// strides reports whether an offset is the variable of a loop that moves by at least n.
+func strides(f *flow, o *ir.Value, n int) bool {
+	if o.Op != ir.Invalid || o.In == nil || o.In.Owner == nil {
+		return false
+	}
+	loop := o.In.Owner
+	step := loop.Args[len(loop.Args)-1]
+	bits, ok := f.canonical(step).Attr.(ir.Bits)
+	return ok && step.Op == ir.Const && int(int32(bits)) >= n
 }
 
 // disjoint reports whether two tiles of one argument lie in different rows for certain.
