@@ -64,13 +64,8 @@ func (l *lowering) prepare(v *ir.Value) {
 		}
 	}
 	// A read that stands before the loop must not see what the loop assigns.
-	l.keepGets(func(variable *ir.Value) bool { return slices.Contains(set, variable) })
-}
-
-// keepGets copies out the pending reads of the variables that are about to change.
-func (l *lowering) keepGets(changes func(variable *ir.Value) bool) {
 	for _, g := range l.gets {
-		if l.tiles[g] == nil && changes(g.Args[0]) && l.usedLater(g, nil) {
+		if l.tiles[g] == nil && slices.Contains(set, g.Args[0]) && l.usedLater(g, nil) {
 			l.keep(g)
 		}
 	}

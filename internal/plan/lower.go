@@ -20,7 +20,6 @@ type lowering struct {
 	body     *[]thr.Stmt
 	prologue []thr.Stmt
 	names    namer
-	flow     *flow
 	cur      *ir.Value // the op being lowered
 
 	scalars map[*ir.Value]thr.Expr   // rank-0 values that are available
@@ -39,7 +38,7 @@ type lowering struct {
 
 // lowerKernel is the pass that produces thread IR.
 func lowerKernel(s *state) error {
-	l := &lowering{state: s, args: indexArgs(s.out), names: newNamer(s.out), flow: newFlow(s.k),
+	l := &lowering{state: s, args: indexArgs(s.out), names: newNamer(s.out),
 		scalars: map[*ir.Value]thr.Expr{}, tiles: map[*ir.Value]*thr.Local{}, vars: map[*ir.Value]*thr.Local{},
 		done: map[*ir.Value]bool{}, coords: map[string]thr.Expr{}, top: map[string]*thr.Local{}, sharedBufs: map[*ir.SharedTile]*thr.SharedBuf{}}
 	var body []thr.Stmt

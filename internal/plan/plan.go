@@ -14,9 +14,10 @@ import (
 
 // A state is what the passes hand on: the tile IR, which no pass changes, and the thread IR that grows.
 type state struct {
-	k   *ir.Kernel
-	t   *target.Target
-	out *thr.Kernel
+	k    *ir.Kernel
+	t    *target.Target
+	out  *thr.Kernel
+	flow *flow // who uses what, of the tile IR
 }
 
 // A pass is one step of the planner.
@@ -41,11 +42,13 @@ var Verify = false
 // Lower plans a kernel for a target. The kernel is not changed; the same kernel and target give the same result.
 // With GOTILE_DUMP set to a directory, the IR after every pass is written there as KERNEL.TARGET.N.PASS.txt.
 func Lower(k *ir.Kernel, t *target.Target) (*thr.Kernel, error) {
-	s := &state{k: k, t: t, out: &thr.Kernel{
+	s := &state{k: k, t: t, flow: newFlow(k), out: &thr.Kernel{
 		Name: k.Name, IR: k, Target: t.Name, Lowering: "simt", Threads: k.Threads, MinBlocks: k.MinBlocks}}
 	dir := os.Getenv("GOTILE_DUMP")
-	if err := dump(dir, s, 0, "tile", ir.Print(k)); err != nil {
-		return nil, err
+	if dir != "" {
+		if err := dump(dir, s, 0, "tile", ir.Print(k)); err != nil {
+			return nil, err
+		}
 	}
 	for i, p := range passes {
 		if err := p.run(s); err != nil {
@@ -66,9 +69,6 @@ func Lower(k *ir.Kernel, t *target.Target) (*thr.Kernel, error) {
 }
 
 func dump(dir string, s *state, n int, pass, text string) error {
-	if dir == "" {
-		return nil
-	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("GOTILE_DUMP: %w", err)
 	}

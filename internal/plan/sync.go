@@ -17,7 +17,7 @@ import (
 // barrier; a conflict between scopes is an error, since only the author knows who should wait for whom. Other blocks,
 // and arguments that share memory, are the author's business.
 func synchronise(s *state) error {
-	y := &syncer{global: globalUses(s.k)}
+	y := &syncer{global: globalUses(s.k, s.flow)}
 	s.out.Body, _ = y.block(s.out.Body, hazards{}, 0)
 	return y.err
 }
@@ -144,11 +144,7 @@ func (y *syncer) loop(body []thr.Stmt, before hazards, lap int) ([]thr.Stmt, haz
 	in := before
 	for {
 		out, after := y.block(body, in, lap)
-		next := maps.Clone(in) // it only grows, so that this ends
-		for t, pos := range after {
-			t.lap = lap + 1
-			next[t] = pos
-		}
+		next := in.around(after, lap)
 		if maps.Equal(next, in) || y.err != nil {
 			return out, join(before, after)
 		}
@@ -162,16 +158,23 @@ func (y *syncer) while(head, body []thr.Stmt, before hazards, lap int) ([]thr.St
 	for {
 		h, leaving := y.block(head, in, lap)
 		b, after := y.block(body, leaving, lap)
-		next := maps.Clone(in) // it only grows, so that this ends
-		for t, pos := range after {
-			t.lap = lap + 1
-			next[t] = pos
-		}
+		next := in.around(after, lap)
 		if maps.Equal(next, in) || y.err != nil {
 			return h, b, leaving
 		}
 		in = next
 	}
+}
+
+// around is what reaches the top of a loop's body: what did before and, one lap older, what the body leaves. It only
+// grows, so that the search for the fixed point ends.
+func (h hazards) around(after hazards, lap int) hazards {
+	next := maps.Clone(h)
+	for t, pos := range after {
+		t.lap = lap + 1
+		next[t] = pos
+	}
+	return next
 }
 
 // access puts a barrier before an access where one is needed, and notes the access.
@@ -244,8 +247,7 @@ func (t touch) name() string {
 
 // globalUses finds the accesses to arguments that a kernel stores to. Two that have the same distribution
 // and the same offsets touch the same elements in each thread, and need no barrier.
-func globalUses(k *ir.Kernel) map[int]touch {
-	f := newFlow(k)
+func globalUses(k *ir.Kernel, f *flow) map[int]touch {
 	uses := map[int]touch{}
 	eachOp(k.Body, func(v *ir.Value) {
 		if ir.Table[v.Op].Class != ir.Memory {
