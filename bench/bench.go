@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gotile/gotile/internal/wholefile"
 	"github.com/gotile/gotile/runtime/device"
 )
 
@@ -127,20 +128,5 @@ func (r *Results) Write(dir, gpu string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return "", err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".result-*")
-	if err != nil {
-		return "", err
-	}
-	defer os.Remove(tmp.Name())
-	if _, err := tmp.Write(append(b, '\n')); err != nil {
-		tmp.Close()
-		return "", err
-	}
-	if err := tmp.Close(); err != nil {
-		return "", err
-	}
-	if err := os.Chmod(tmp.Name(), 0o644); err != nil {
-		return "", err
-	}
-	return path, os.Rename(tmp.Name(), path)
+	return path, wholefile.Write(path, append(b, '\n'))
 }

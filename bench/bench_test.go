@@ -64,7 +64,7 @@ func TestWriteKeepsForeignFiles(t *testing.T) {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "h200", ".result-*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(dir, "h200", ".s.json*")); len(left) > 0 {
 		t.Errorf("temporary files stay behind: %v", left)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gotile/gotile/codegen/gowrap"
+	"github.com/gotile/gotile/internal/wholefile"
 )
 
 var genCommand = &Command{
@@ -64,7 +65,7 @@ func (j *job) gen() error {
 		}
 		stale++
 		if !j.Check {
-			if err := writeFile(path, []byte(f.text)); err != nil {
+			if err := wholefile.Write(path, []byte(f.text)); err != nil {
 				return err
 			}
 			j.printf("wrote %s\n", f.name)
@@ -144,24 +145,4 @@ func (j *job) warnBroken(want []file) {
 			fmt.Fprintf(j.stderr, "gotile: gen: %s is not Go and belongs to no family; remove or repair it (%v)\n", name, err)
 		}
 	}
-}
-
-// writeFile replaces a file whole or not at all.
-func writeFile(path string, text []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(text)
-	if err == nil {
-		err = tmp.Chmod(0o644)
-	}
-	err = errors.Join(err, tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		os.Remove(tmp.Name())
-	}
-	return err
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/gotile/gotile/internal/target"
+	"github.com/gotile/gotile/internal/wholefile"
 )
 
 // Receipt is receipts/GPU.json: the kernels of a package that passed their cases on one kind of GPU. The fields above
@@ -123,7 +124,7 @@ func (r *Receipt) write(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	return writeFile(path, append(text, '\n'))
+	return wholefile.Write(path, append(text, '\n'))
 }
 
 // find is the record of a kernel on a target, or nil.
