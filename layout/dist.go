@@ -60,6 +60,17 @@ func (d *Dist) Threads() int { return product(d.Thread) }
 // Values is the number of values a thread holds.
 func (d *Dist) Values() int { return product(d.Value) }
 
+// Copies is how many threads hold each element: 1 where no thread mode is replicated.
+func (d *Dist) Copies() int {
+	n := 1
+	for _, m := range d.Thread {
+		if m.Axis == Replicated {
+			n *= m.Size
+		}
+	}
+	return n
+}
+
 // Rank is the number of axes.
 func (d *Dist) Rank() int { return len(d.Shape) }
 

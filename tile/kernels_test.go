@@ -37,7 +37,7 @@ func everyOp(name string) (*tile.Kernel, error) {
 		tile.Store(k, a.J, j.Add(tile.Coord(j.Span(), 0)).Fill(tile.I32(-1)))
 
 		h := tile.Cast[tile.F16](tile.Cast[tile.BF16](x).Add(tile.Const[tile.BF16](2))).Mul(tile.Const[tile.F16](0.5))
-		s := x.Sum().Add(x.MaxOf()).Add(x.MinOf()).Add(x.Prod()).Add(tile.Cast[tile.F32](h).Sum(0))
+		s := x.Sum().Add(x.MaxOf()).Add(x.MinOf()).Add(x.Prod()).Add(x.Fold().Sum()).Add(tile.Cast[tile.F32](h).Sum(0))
 		tile.Store(k, a.X.At(0), s)
 	})
 }

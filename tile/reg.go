@@ -208,6 +208,13 @@ func (x Reg[T]) Fill(y Operand[T], axes ...int) Reg[T] {
 	return Reg[T]{b: x.b, v: x.b.Fill(x.v, operand(x.b, ir.Fill, y), axes...)}
 }
 
+func (x Reg[T]) fold() Reg[T] {
+	if x.b == nil {
+		return x
+	}
+	return Reg[T]{b: x.b, v: x.b.Fold(x.v)}
+}
+
 func (x Reg[T]) reduce(op ir.Op, axes []int) Reg[T] {
 	if x.b == nil {
 		return x

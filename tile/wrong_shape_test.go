@@ -30,6 +30,12 @@ var wrongShapes = []wrong{
 	{name: "reduce one value", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
 		tile.Load(k, a.V, k.Block().Striped(1024, 4)).Sum().Sum() // ERR Sum of one value: there is no axis left to reduce; drop the call
 	}},
+	{name: "fold", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
+		tile.Load(k, a.V, k.Block().Striped(1024, 4)).Sum().Fold() // ERR Fold of one value: each thread has it; drop the call
+	}},
+	{name: "fold copies", rule: tile.ErrLayout, f: func(k *tile.Builder, a wrongArgs) {
+		tile.Load(k, a.X, k.Block().Striped2(8, 128, 4, 32)).Sum(1).Fold() // ERR Fold of a tile of which 32 threads hold the same element: its sum would count each 32 times; use Sum
+	}},
 	{name: "axis", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
 		tile.Load(k, a.V, k.Block().Striped(1024, 4)).Sum(1)             // ERR Sum over axis 1 of a tile of 1024: its only axis is 0
 		tile.Load(k, a.X, k.Block().Striped2(8, 128, 4, 32)).MaxOf(1, 1) // ERR MaxOf names axis 1 twice; drop one

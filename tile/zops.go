@@ -145,6 +145,9 @@ func (a Reg[T]) MinOf(axes ...int) Reg[T] { return a.reduce(ir.MinOf, axes) }
 // Prod is the product along axes, in a fixed order; without axes along all, which gives one value.
 func (a Reg[T]) Prod(axes ...int) Reg[T] { return a.reduce(ir.Prod, axes) }
 
+// Fold is the sum of the elements that each thread holds, a vector with one element a thread.
+func (a Reg[T]) Fold() Reg[T] { return a.fold() }
+
 // Add is a + b; integers wrap.
 func (a Index) Add(b Index) Index { return a.binary(ir.Add, b) }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/layout"
 )
 
 // elementwise is the one rule for the type of elementwise ops; builder and verifier both ask it. dt is the result type
@@ -205,6 +206,12 @@ func reduced(t Type, axes []int) Type {
 	}
 	s.Extent = trimExtents(s.Extent)
 	return Type{DT: t.DT, Span: &s}
+}
+
+// folded is the type of a Fold: a vector with one element a thread.
+func folded(t Type) Type {
+	n := t.Span.Dist.Threads()
+	return Type{DT: t.DT, Span: &Span{Scope: t.Span.Scope, Dist: layout.Striped(n, n, 1)}}
 }
 
 // trimExtents is nil where no axis has an extent.

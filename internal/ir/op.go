@@ -15,7 +15,7 @@ const (
 	Leaf        Class = iota // no operands, outside any region: constants, arguments, dimensions
 	Elementwise              // pure, element by element, all operands of one distribution or rank 0
 	Shape                    // pure, changes the distribution: broadcast, coordinates
-	Reduction                // pure, removes axes, needs communication
+	Reduction                // pure, removes axes, needs communication (Fold: within a thread)
 	Variable                 // explicit variables
 	Memory                   // loads, stores, atomics
 	Control                  // loops, conditionals
@@ -139,6 +139,7 @@ const (
 	MaxOf
 	MinOf
 	Prod
+	Fold // no Attr: the sum of the elements that each thread holds, one element a thread
 
 	// Explicit variables. Var is a declaration; Get and Set name it by Args[0].
 	Var
@@ -255,6 +256,7 @@ var Table = [NumOps]Info{
 	MaxOf: {"max_of", "MaxOf", 1, Reduction, Numbers, Same, 0, "the largest along axes"},
 	MinOf: {"min_of", "MinOf", 1, Reduction, Numbers, Same, 0, "the smallest along axes"},
 	Prod:  {"prod", "Prod", 1, Reduction, Numbers, Same, 0, "the product along axes, in a fixed order"},
+	Fold:  {"fold", "Fold", 1, Reduction, Numbers, Same, 0, "the sum of the elements that each thread holds, a vector with one element a thread"},
 
 	Var: {"var", "NewVar", 1, Variable, Any, Same, 0, "an explicit variable with a first value"},
 	Get: {"get", "Var.Get", 1, Variable, Any, Same, 0, "the value of a variable now"},

@@ -116,6 +116,29 @@ func (b *Builder) Reduce(op Op, x *Value, axes ...int) *Value {
 	return b.emit(&Value{Op: op, Type: reduced(x.Type, axes), Args: []*Value{x}, Attr: axes, Scope: span.Scope})
 }
 
+// Fold records the sums of what each thread holds of x.
+func (b *Builder) Fold(x *Value) *Value {
+	if b.poisoned(Fold, x) {
+		return nil
+	}
+	span := x.Type.Span
+	switch {
+	case span == nil:
+		b.Errorf(Fold, ErrShape, "Fold of one value: each thread has it; drop the call")
+		return nil
+	case !Table[Fold].Domain.Has(x.Type.DT):
+		b.Errorf(Fold, ErrDType, "Fold has no %v form: it takes %v%s", x.Type.DT, Table[Fold].Domain, domainHint(Table[Fold].Domain, x.Type.DT))
+		return nil
+	case span.Dist.Copies() > 1:
+		b.Errorf(Fold, ErrLayout, "Fold of a tile of which %d threads hold the same element: its sum would count each %d times; use Sum", span.Dist.Copies(), span.Dist.Copies())
+		return nil
+	}
+	if !b.executes(Fold, span.Scope) {
+		return nil
+	}
+	return b.emit(&Value{Op: Fold, Type: folded(x.Type), Args: []*Value{x}, Scope: span.Scope})
+}
+
 // Expand records the broadcast of x along axis of a tile like span.
 func (b *Builder) Expand(x *Value, span *Span, axis int) *Value {
 	if b.poisoned(Broadcast, x) || span == nil {

@@ -22,6 +22,10 @@ func (c *checker) rules(v *Value, r *Region) {
 	case Shape:
 		c.shape(v)
 	case Reduction:
+		if v.Op == Fold {
+			c.fold(v, r)
+			return
+		}
 		axes, ok := v.Attr.([]int)
 		s := v.Args[0].Type.Span
 		if !ok || s == nil || len(axes) == 0 || !slices.IsSorted(axes) || axes[0] < 0 || axes[len(axes)-1] >= s.Rank() || len(slices.Compact(slices.Clone(axes))) != len(axes) {
@@ -42,6 +46,19 @@ func (c *checker) rules(v *Value, r *Region) {
 	case Position:
 		c.typed(v, Type{DT: dtype.I32})
 	}
+}
+
+func (c *checker) fold(v *Value, r *Region) {
+	s := v.Args[0].Type.Span
+	if s == nil || s.Dist.Copies() > 1 {
+		c.fail(v, "of %s", vector(s))
+		return
+	}
+	if !Table[Fold].Domain.Has(v.Type.DT) {
+		c.fail(v, "it has no %v form", v.Type.DT)
+	}
+	c.typed(v, folded(v.Args[0].Type))
+	c.executes(v, r)
 }
 
 // executes checks that the op's scope fits its region's.

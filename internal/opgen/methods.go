@@ -34,6 +34,8 @@ func method(op ir.Op) bool {
 func writeReg(b *bytes.Buffer, op ir.Op) {
 	t := &ir.Table[op]
 	switch {
+	case op == ir.Fold:
+		fmt.Fprintf(b, "\n// %s is %s.\nfunc (a Reg[T]) %s() Reg[T] { return a.fold() }\n", t.Go, t.Doc, t.Go)
 	case t.Class == ir.Reduction:
 		fmt.Fprintf(b, "\n// %s is %s; without axes along all, which gives one value.%s\nfunc (a Reg[T]) %s(axes ...int) Reg[T] { return a.reduce(ir.%s, axes) }\n", t.Go, t.Doc, types(t), t.Go, t.Go)
 	case !method(op):

@@ -106,6 +106,6 @@ func (p mutated) Lower(target string) (*thr.Kernel, error) {
 // families are what the generated files launch.
 var families = []*bind.Family{
 	&arithFamily, &atomicFamily, &bitcastFamily, &boolFamily, &carryFamily, &castFamily, &chainFamily, &controlFamily,
-	&floatAtomicFamily, &floatCastFamily, &gatherFamily, &gridFamily, &moveFamily, &ptxFamily, &scalarFamily, &shapeFamily,
+	&floatAtomicFamily, &floatCastFamily, &foldFamily, &gatherFamily, &gridFamily, &moveFamily, &ptxFamily, &scalarFamily, &shapeFamily,
 	&sharedFamily, &staticFamily, &stridedFamily, &tileFamily, &variableFamily, &vectorFamily, &warpFamily, &warpSharedFamily, &whileFamily,
 }

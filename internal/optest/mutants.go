@@ -75,6 +75,18 @@ var mutants = map[ir.Op][]Mutant{
 		{What: "takes another value", record: operand(ir.Fill, at(1), func(_, x *ir.Value) *ir.Value { return another(x) })},
 	},
 
+	ir.Fold: {
+		{What: "is zero", lower: statements(ir.Fold, func(s thr.Assign) ([]thr.Stmt, bool) { return nil, true })},
+		{What: "is the largest", lower: statements(ir.Fold, func(s thr.Assign) ([]thr.Stmt, bool) {
+			sum, ok := s.Src.(thr.Apply)
+			if ok = ok && sum.Op == ir.Add; ok {
+				sum.Op = ir.Max
+				s.Src = sum
+			}
+			return []thr.Stmt{s}, ok
+		})},
+	},
+
 	ir.Var: {
 		{What: "begins with another value", record: operand(ir.Var, at(0), func(v, x *ir.Value) *ir.Value {
 			switch {

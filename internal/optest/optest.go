@@ -38,7 +38,7 @@ func Kernels() tile.Set { return kernels() }
 var kernels = sync.OnceValue(func() tile.Set {
 	return tile.Sets(
 		arithKernels(), boolKernels(), chainKernels(), castKernels(), bitcastKernels(), floatCastKernels(),
-		vectorKernels(), tileKernels(), shapeKernels(),
+		vectorKernels(), tileKernels(), foldKernels(), shapeKernels(),
 		controlKernels(), whileKernels(), variableKernels(), gridKernels(), warpKernels(),
 		moveKernels(), staticKernels(), stridedKernels(), gatherKernels(), sharedKernels(), carryKernels(), warpSharedKernels(),
 		atomicKernels(), floatAtomicKernels(), scalarKernels(), ptxKernels(),

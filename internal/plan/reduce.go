@@ -16,12 +16,12 @@ import (
 // exchange theirs through shared memory. In the end every thread holds the results for its own coordinates. The order
 // is fixed, so a result does not change from run to run.
 
-var combine = map[ir.Op]ir.Op{ir.Sum: ir.Add, ir.MaxOf: ir.Max, ir.MinOf: ir.Min, ir.Prod: ir.Mul}
+var combine = map[ir.Op]ir.Op{ir.Sum: ir.Add, ir.MaxOf: ir.Max, ir.MinOf: ir.Min, ir.Prod: ir.Mul, ir.Fold: ir.Add}
 
 // identity is the neutral element of a reduction.
 func identity(op ir.Op, t dtype.Type) thr.Expr {
 	switch op {
-	case ir.Sum:
+	case ir.Sum, ir.Fold:
 		return number(t, 0)
 	case ir.Prod:
 		return number(t, 1)
@@ -77,10 +77,10 @@ func (l *lowering) startReduction(v *ir.Value) *thr.Local {
 
 // accumulate combines one element into the thread's partial result.
 func (l *lowering) accumulate(v *ir.Value, acc *thr.Local, x thr.Expr, e elem) {
-	span, axes := v.Args[0].Type.Span, v.Attr.([]int)
+	span, axes := v.Args[0].Type.Span, reducedAxes(v)
 	var masked []int
 	for _, a := range axes {
-		if v.Op != ir.Sum || !l.zeroMasked(v.Args[0], a, extentOf(span, a), 0) {
+		if combine[v.Op] != ir.Add || !l.zeroMasked(v.Args[0], a, extentOf(span, a), 0) {
 			masked = append(masked, a)
 		}
 	}
@@ -91,6 +91,14 @@ func (l *lowering) accumulate(v *ir.Value, acc *thr.Local, x thr.Expr, e elem) {
 	dst := at(acc, project(span.Dist, func(a int) bool { return slices.Contains(axes, a) }, e).expr())
 	l.emit(thr.Assign{At: l.at(), Dst: dst, Src: bin(combine[v.Op], dst, x)})
 	l.tilesOrScalar(v, acc)
+}
+
+// reducedAxes are the axes that a reduction combines over; a Fold goes over all of what a thread holds.
+func reducedAxes(v *ir.Value) []int {
+	if v.Op == ir.Fold {
+		return allAxes(v.Args[0].Type.Span)
+	}
+	return v.Attr.([]int)
 }
 
 func (l *lowering) tilesOrScalar(v *ir.Value, acc *thr.Local) {
@@ -223,11 +231,13 @@ func (l *lowering) finishReductions(batch []*ir.Value) {
 		if ir.Table[v.Op].Class != ir.Reduction {
 			continue
 		}
-		span := v.Args[0].Type.Span
-		x, err := exchangeOf(span, v.Attr.([]int))
-		if err != nil {
-			l.fail(v.Pos, "%v", err)
-			return
+		x := exchange{warps: 1} // a Fold's
+		if v.Op != ir.Fold {
+			var err error
+			if x, err = exchangeOf(v.Args[0].Type.Span, v.Attr.([]int)); err != nil {
+				l.fail(v.Pos, "%v", err)
+				return
+			}
 		}
 		j := &job{v: v, x: x}
 		if v.Type.Span == nil {

@@ -82,6 +82,7 @@ var ops = [ir.NumOps]opRow{
 	ir.MaxOf: {lowered: "shuffles, shared memory and max"},
 	ir.MinOf: {lowered: "shuffles, shared memory and min"},
 	ir.Prod:  {lowered: "shuffles, shared memory and mul"},
+	ir.Fold:  {lowered: "adds"},
 
 	ir.Var: {lowered: "thr.Decl"},
 	ir.Get: {lowered: "thr.Ref"},
