@@ -36,7 +36,9 @@ func (s *Stream) beginCapture() (*capture, error) {
 		return nil, err
 	}
 	defer s.leave()
+	s.d.time.capture(s.h.lane, true)
 	if err := s.d.back.beginCapture(s.h.raw); err != nil {
+		s.d.time.capture(s.h.lane, false)
 		return nil, s.fail("Capture", err)
 	}
 	c := &capture{goroutine: stack.Goroutine(), launches: map[counted]int{}, holds: map[*handle]struct{}{}}
@@ -54,6 +56,7 @@ func (s *Stream) endCapture(c *capture, err error) (*Graph, error) {
 	s.h.busy.lock()
 	defer s.leave()
 	raw, endErr := d.back.endCapture(s.h.raw)
+	s.d.time.capture(s.h.lane, false)
 	s.capture = nil
 	defer func() { // last, since Device.Close is refused until then
 		d.mu.Lock()
@@ -178,6 +181,7 @@ func (d *Device) unhold(g *handle) {
 	for h := range g.holds {
 		d.mu.Lock()
 		h.holders--
+		h.lane = nil // the graph may have run on any stream
 		d.mu.Unlock()
 		if !h.closed.Load() || !d.claim(h) {
 			continue

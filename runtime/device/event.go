@@ -29,7 +29,8 @@ func (s *Stream) Record() (*Event, error) {
 	if err != nil {
 		return nil, s.fail("Record", err)
 	}
-	e := &Event{h: s.d.track(eventHandle, raw, 0)}
+	e := &Event{h: &handle{d: s.d, kind: eventHandle, raw: raw}}
+	s.d.register(e.h)
 	e.cleanup = runtime.AddCleanup(e, leaked, e.h)
 	return e, nil
 }

@@ -46,13 +46,15 @@ func (d *Device) newStream() (*Stream, error) {
 	if err != nil {
 		return nil, d.fail("NewStream", err)
 	}
-	return &Stream{d: d, h: d.track(streamHandle, raw, 0)}, nil
+	s := &Stream{d: d, h: &handle{d: d, kind: streamHandle, raw: raw, lane: d.time.add(raw)}}
+	d.register(s.h)
+	return s, nil
 }
 
 // Device is what the stream runs on.
 func (s *Stream) Device() *Device { return s.d }
 
-// Close gives the stream back; what is queued still runs. The device's default stream is closed with the device.
+// Close gives the stream back, when what is queued is done; it does not wait for that. The device's default stream is closed with the device.
 func (s *Stream) Close() error {
 	if s == s.d.stream {
 		return fmt.Errorf("device: %s: the default stream is closed with its device", s.d.name)
@@ -176,12 +178,14 @@ func (s *Stream) Sync(ctx context.Context) error {
 }
 
 func (s *Stream) wait(ctx context.Context) error {
+	before := s.d.time.present()
 	if err := s.d.back.sync(ctx, s.h.raw); err != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("device: %s: wait abandoned: %w", s.d.name, err)
 		}
 		return s.fail("Sync", err)
 	}
+	s.d.time.reached(s.h.lane, before)
 	return nil
 }
 

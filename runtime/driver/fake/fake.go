@@ -37,8 +37,9 @@ type Driver struct {
 	counts map[string]int
 	faults []*fault
 	mem    map[driver.Ptr][]byte
-	used   []int64 // bytes, by device
-	next   uintptr // of all handles and addresses
+	used   []int64           // bytes, by device
+	next   uintptr           // of all handles and addresses
+	hosts  map[*byte]uintptr // handles of pinned memory
 	live   map[uintptr]string
 	funcs  map[driver.Function]*function
 	sticky driver.Result
@@ -68,7 +69,7 @@ func New(kernels map[string]Kernel, devices ...Device) *Driver {
 	return &Driver{
 		devices: devices, kernels: maps.Clone(kernels), counts: map[string]int{}, mem: map[driver.Ptr][]byte{},
 		used: make([]int64, len(devices)), next: 0x10000, live: map[uintptr]string{},
-		funcs: map[driver.Function]*function{}, clock: map[driver.Event]float32{}, args: map[string]int{},
+		funcs: map[driver.Function]*function{}, clock: map[driver.Event]float32{}, args: map[string]int{}, hosts: map[*byte]uintptr{},
 		captures: map[driver.Stream]*capture{}, graphs: map[uintptr][]node{},
 	}
 }
@@ -95,7 +96,7 @@ func (d *Driver) Count(call string) int {
 }
 
 // Live counts the handles not given back yet, by kind: memory, stream, event, module, context,
-// graph, exec.
+// graph, exec, host memory.
 func (d *Driver) Live() map[string]int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
