@@ -120,6 +120,9 @@ func open(name string, c *config) (*Device, error) {
 		return nil, fmt.Errorf("device: unknown device %q; there are sim and cuda:N (cuda:0 is the first GPU)", name)
 	}
 	if err != nil {
+		if driver.CodeOf(err) != driver.Success {
+			return nil, d.fail("Open", err)
+		}
 		return nil, fmt.Errorf("device: %s: %w", name, err)
 	}
 	d.openPools()

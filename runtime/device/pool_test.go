@@ -162,7 +162,7 @@ type modelDevice struct {
 }
 
 func (m *modelDevice) alloc(int) (uint64, error) {
-	if m.taken == 40 {
+	if m.taken == 6 {
 		return 0, &driver.Error{Code: driver.OutOfMemory}
 	}
 	m.taken++
@@ -224,7 +224,7 @@ func TestPoolNeverGivesOutWhatIsInUse(t *testing.T) {
 				bytes := rapid.SampledFrom([]int{100, 200, 300}).Draw(r, "bytes")
 				got, err := d.buffers.get(bytes, home)
 				if err != nil {
-					if len(open) < 40 || !errors.Is(err, driver.OutOfMemory) {
+					if len(open) < 6 || !errors.Is(err, driver.OutOfMemory) {
 						r.Fatalf("%v with %d buffers open", err, len(open))
 					}
 					continue

@@ -6,6 +6,7 @@ package fake
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -36,6 +37,7 @@ type Driver struct {
 	mu     sync.Mutex
 	counts map[string]int
 	faults []*fault
+	failed []string // calls that faults made fail
 	mem    map[driver.Ptr][]byte
 	used   []int64           // bytes, by device
 	next   uintptr           // of all handles and addresses
@@ -95,6 +97,13 @@ func (d *Driver) Count(call string) int {
 	return n
 }
 
+// Failed lists the calls that Fail made fail.
+func (d *Driver) Failed() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.failed)
+}
+
 // Live counts the handles not given back yet, by kind: memory, stream, event, module, context,
 // graph, exec, host memory.
 func (d *Driver) Live() map[string]int {
@@ -134,6 +143,7 @@ func (d *Driver) enter(call string) error {
 		}
 		if f.left--; f.left == 0 {
 			d.faults = append(d.faults[:i:i], d.faults[i+1:]...)
+			d.failed = append(d.failed, call)
 			if f.code.Sticky() {
 				d.sticky = f.code
 			}
