@@ -19,6 +19,7 @@ type SimConfig struct {
 	Workers            int    // goroutines that run blocks; default: one a CPU
 	Seed               uint64 // of schedules and block order
 	Memory             int64  // bytes; default 16 GiB, reserved as it is allocated
+	GlobalRaces        bool   // report conflicting accesses of two blocks to global memory; kernels with acquires and releases always do
 	TrackUninitialised bool   // report kernels that read memory nobody has written; slower
 }
 
@@ -219,7 +220,8 @@ func (s *simulator) resident(cluster int) int {
 func (f *simFunc) launch(stream uint64, grid int, args []byte) error {
 	own := bytes.Clone(args) // a graph outlives the call
 	return f.s.queue(stream, func() error {
-		_, err := f.program.Run(f.s.ctx, f.s.mem, grid, own, sim.Options{Workers: f.s.c.Workers, Seed: f.s.c.Seed})
+		_, err := f.program.Run(f.s.ctx, f.s.mem, grid, own, sim.Options{Workers: f.s.c.Workers, Seed: f.s.c.Seed,
+			GlobalRaces: f.s.c.GlobalRaces || f.program.Ordered()})
 		return err
 	})
 }
