@@ -43,7 +43,7 @@ type group struct {
 	out   rmsnorm.Outputs
 	saved rmsnorm.Saved
 	grads rmsnorm.Gradients
-	part  device.Tensor
+	work  *rmsnorm.Scratch
 	flat  [3]device.Tensor // x, dy and dx for the copies
 }
 
@@ -57,7 +57,7 @@ func (s shape) measure(ctx context.Context, d *device.Device, plan bench.Plan) (
 		count += cacheBytes / (2 * tensor)
 	}
 	groups := make([]*group, count)
-	var open []device.Tensor
+	var open []io.Closer
 	defer func() {
 		for _, t := range open {
 			t.Close()
@@ -83,7 +83,7 @@ func (s shape) measure(ctx context.Context, d *device.Device, plan bench.Plan) (
 		return nil, err
 	}
 	if bwd.Arms, err = plan.Measure(ctx, st, []bench.Contender{
-		{Name: "gotile", Run: func(i int) error { return rmsnorm.Backward(st, at(i).saved, at(i).grads, at(i).part) }},
+		{Name: "gotile", Run: func(i int) error { return rmsnorm.Backward(st, at(i).saved, at(i).grads, at(i).work) }},
 		{Name: "copy2", Bytes: 3 * tensor, Run: func(i int) error {
 			return copies.Copy2(st, at(i).flat[0], at(i).flat[1], at(i).flat[2])
 		}},
@@ -94,7 +94,7 @@ func (s shape) measure(ctx context.Context, d *device.Device, plan bench.Plan) (
 }
 
 // group makes tensors of uniform numbers.
-func (s shape) group(ctx context.Context, d *device.Device, open *[]device.Tensor) (*group, error) {
+func (s shape) group(ctx context.Context, d *device.Device, open *[]io.Closer) (*group, error) {
 	var failed error
 	make := func(t dtype.Type, shape ...int) device.Tensor {
 		x, err := device.NewTensor(d, t, shape...)
@@ -114,14 +114,12 @@ func (s shape) group(ctx context.Context, d *device.Device, open *[]device.Tenso
 		return nil, failed
 	}
 	st := d.Stream()
-	parts, err := rmsnorm.Parts(st, g.saved, g.grads)
+	work, err := rmsnorm.NewScratch(st, g.saved, g.grads)
 	if err != nil {
 		return nil, err
 	}
-	g.part = make(dtype.F32, parts, s.n)
-	if failed != nil {
-		return nil, failed
-	}
+	*open = append(*open, work)
+	g.work = work
 	for i, t := range []device.Tensor{g.in.X, g.saved.DY, g.grads.DX} {
 		if g.flat[i], err = device.View(t.Buffer(), 0, dtype.BF16, []int{s.rows * s.n / copies.Cols, copies.Cols}, nil); err != nil {
 			return nil, err
