@@ -47,6 +47,9 @@ func (d *Device) NewStream() (*Stream, error) {
 		return nil, err
 	}
 	defer release()
+	if err := d.time.reap(); err != nil {
+		return nil, d.fail("NewStream", err)
+	}
 	s, err := d.newStream()
 	if err != nil {
 		return nil, err
