@@ -89,11 +89,11 @@ func (v *verifier) stmt(s Stmt) {
 		v.block(s.Then)
 		v.block(s.Else)
 	case Load:
-		v.memory(s.Space, s.Addr)
+		v.memory(s.Space, s.Addr, s.Rank)
 		v.pred(s.Pred)
 		v.registers(s.Dst, s.Index, s.Bytes)
 	case Store:
-		v.memory(s.Space, s.Addr)
+		v.memory(s.Space, s.Addr, s.Rank)
 		v.pred(s.Pred)
 		if s.Src != nil {
 			v.registers(s.Src, s.Index, s.Bytes)
@@ -105,6 +105,7 @@ func (v *verifier) stmt(s Stmt) {
 			v.fail("%s is not a statement of %d operands", s.Fn, len(s.Args))
 			return
 		}
+		v.clusters(s.Fn)
 		for i, a := range s.Args {
 			if t := v.expr(a); t.Ptr != (i == 0) { // those with operands are atomics
 				v.fail("operand %d of %s is of type %s", i, s.Fn, t)
@@ -136,7 +137,13 @@ func (v *verifier) pred(e Expr) {
 	}
 }
 
-func (v *verifier) memory(space Space, addr Expr) {
+func (v *verifier) memory(space Space, addr, rank Expr) {
+	if rank != nil {
+		v.same("a block's number", Val(dtype.I32), v.expr(rank))
+		if space != Shared || v.kernel.Cluster == 0 {
+			v.fail("an access to %s memory of another block, in a cluster of %d", space, v.kernel.Cluster)
+		}
+	}
 	t := v.expr(addr)
 	if space == Global && !t.Ptr || space == Shared && t != Val(dtype.U32) {
 		v.fail("a %s address of type %s", space, t)
@@ -220,6 +227,7 @@ func (v *verifier) expr(e Expr) Type {
 			v.fail("%s is not an expression of %d operands", e.Fn, len(e.Args))
 			break
 		}
+		v.clusters(e.Fn)
 		for _, a := range e.Args {
 			v.expr(a)
 		}
@@ -228,4 +236,11 @@ func (v *verifier) expr(e Expr) Type {
 		return Type{}
 	}
 	return e.ExprType()
+}
+
+// clusters checks that a built-in about clusters stands in a kernel that has them.
+func (v *verifier) clusters(f Fn) {
+	if f >= ClusterRank && f <= ClusterSync && v.kernel.Cluster == 0 {
+		v.fail("%s in a kernel without clusters", f)
+	}
 }

@@ -18,6 +18,7 @@ type Kernel struct {
 	Source    string   // CUDA C with an entry point called Name
 	Targets   []string // that the kernel supports; empty: all
 	Threads   int      // of a block, a multiple of 32
+	Cluster   int      // blocks of a cluster; 0 or 1: none
 	MinBlocks int      // resident on an SM, as promised to the compiler; 0: nothing promised
 	Shared    int      // bytes of dynamic shared memory of a block
 	ArgBytes  int      // size of the argument struct
@@ -95,6 +96,8 @@ func (k *Kernel) check(t *target.Target, shared int) error {
 		return fmt.Errorf("kernel %s: %w %s; it supports %s", k.Name, ErrTarget, t.Name, strings.Join(k.Targets, ", "))
 	case k.Threads < 32 || k.Threads > 1024 || k.Threads%32 != 0:
 		return fmt.Errorf("kernel %s: %d threads a block; a block has 32 to 1024, in warps of 32: %w", k.Name, k.Threads, ErrTarget)
+	case k.Cluster < 0 || k.Cluster > t.Cluster:
+		return fmt.Errorf("kernel %s: clusters of %d blocks; %s has at most %d: %w", k.Name, k.Cluster, t.Name, t.Cluster, ErrTarget)
 	case k.Shared < 0 || k.Shared > shared:
 		return fmt.Errorf("kernel %s: %d bytes of shared memory a block; %s has %d: %w", k.Name, k.Shared, t.Name, shared, ErrTarget)
 	case k.ArgBytes < 0 || k.ArgBytes > maxArgBytes:

@@ -167,6 +167,7 @@ func (s *simulator) elapsed(from, to uint64) (time.Duration, error) {
 type simFunc struct {
 	s       *simulator
 	program *sim.Program
+	cluster int // blocks of a cluster
 }
 
 // load builds the kernel and checks that the numbers in the generated file are those of the kernel of today.
@@ -182,16 +183,16 @@ func (s *simulator) load(k *Kernel) (function, error) {
 	if err != nil {
 		return nil, err
 	}
-	if low.Name != k.Name || low.Threads != k.Threads || low.SharedBytes != k.Shared || low.ArgBytes != k.ArgBytes {
-		return nil, fmt.Errorf("the generated file is stale: it says %s with %d threads, %d bytes of shared memory and %d of arguments, "+
-			"the kernel is %s with %d, %d and %d; run go generate",
-			k.Name, k.Threads, k.Shared, k.ArgBytes, low.Name, low.Threads, low.SharedBytes, low.ArgBytes)
+	if low.Name != k.Name || low.Threads != k.Threads || max(low.Cluster, 1) != max(k.Cluster, 1) || low.SharedBytes != k.Shared || low.ArgBytes != k.ArgBytes {
+		return nil, fmt.Errorf("the generated file is stale: it says %s with %d threads, clusters of %d, %d bytes of shared memory and %d of arguments, "+
+			"the kernel is %s with %d, %d, %d and %d; run go generate",
+			k.Name, k.Threads, max(k.Cluster, 1), k.Shared, k.ArgBytes, low.Name, low.Threads, max(low.Cluster, 1), low.SharedBytes, low.ArgBytes)
 	}
 	program, err := sim.Compile(low)
 	if err != nil {
 		return nil, err
 	}
-	return &simFunc{s, program}, nil
+	return &simFunc{s, program, max(low.Cluster, 1)}, nil
 }
 
 func (f *simFunc) launch(_ uint64, grid int, args []byte) error {
@@ -199,5 +200,5 @@ func (f *simFunc) launch(_ uint64, grid int, args []byte) error {
 	return err
 }
 
-func (f *simFunc) blocks() int  { return f.s.c.SMs * f.s.c.BlocksPerSM }
+func (f *simFunc) blocks() int  { return max(1, f.s.c.SMs*f.s.c.BlocksPerSM/f.cluster) * f.cluster }
 func (f *simFunc) close() error { return nil }
