@@ -27,6 +27,20 @@ type Option func(*ir.Builder)
 // Threads sets the number of threads of a block: a multiple of 32, at most 1024. The default is 256.
 func Threads(n int) Option { return func(b *ir.Builder) { b.Kernel.Threads = n } }
 
+// ClusterSize makes the grid of clusters of n blocks, 2, 4 or 8, which run at the same time, meet at barriers and reach
+// one another's shared memory: Builder.Cluster is their scope. Targets before sm_90 have none.
+func ClusterSize(n int) Option {
+	return func(b *ir.Builder) {
+		switch n {
+		case 2, 4, ir.MaxCluster:
+			b.Kernel.Cluster = n
+		default:
+			b.Reject(ErrLimit, "ClusterSize(%d): a cluster has 2, 4 or %d blocks; without the option the kernel has no clusters", n, ir.MaxCluster)
+			b.Kernel.Cluster = 2 // for the mistakes in the body
+		}
+	}
+}
+
 // MinBlocks asks for registers so few that an SM holds n blocks (the second number of __launch_bounds__).
 func MinBlocks(n int) Option { return func(b *ir.Builder) { b.Kernel.MinBlocks = n } }
 

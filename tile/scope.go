@@ -2,7 +2,8 @@ package tile
 
 import "github.com/gotile/gotile/internal/ir"
 
-// Scope is who executes an op together: the block (a Block, or the Builder itself) or each warp for itself (a Warp).
+// Scope is who executes an op together: all blocks of a cluster (a Cluster), the block (a Block, or the Builder itself)
+// or each warp for itself (a Warp).
 type Scope interface {
 	scope() (*ir.Builder, ir.Scope)
 }

@@ -114,7 +114,7 @@ func (s Span) Clip(extents ...any) Span {
 			return Span{b: s.b}
 		}
 		if v.Scope < c.Scope {
-			s.b.Errorf(ir.Invalid, ErrScope, "an extent of Clip differs among the %v's warps; use a span of the warp", c.Scope)
+			s.b.Errorf(ir.Invalid, ErrScope, "an extent of Clip differs among the %v's %s; use a span of the %v", c.Scope, c.Scope.Parts(), v.Scope)
 			return Span{b: s.b}
 		}
 		if n, ok := e.(int); ok && (n < 0 || n > c.Dist.Shape[i]) {

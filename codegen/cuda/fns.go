@@ -46,6 +46,11 @@ func init() {
 		thr.AtomicMin:  {stmt: atomic("atomicMin", dtype.I32, dtype.U32, dtype.I64)},
 		thr.AtomicExch: {stmt: atomic("atomicExch", dtype.F32, dtype.I32, dtype.U32, dtype.I64)},
 		thr.AtomicCAS:  {stmt: atomic("atomicCAS", dtype.I32, dtype.U32, dtype.I64)},
+
+		thr.ClusterRank: {expr: function("cluster_rank")},
+		thr.ClusterX:    {expr: function("cluster_x")},
+		thr.ClustersX:   {expr: function("clusters_x")},
+		thr.ClusterSync: {stmt: func(p *printer, s thr.Do) code { return barrier(p.use("cluster_sync"))(p, s) }},
 	}
 }
 

@@ -25,6 +25,7 @@ type access struct {
 	n     int  // elements: 1 by value, 2 or 4 through a pointer to registers
 	pred  bool // with a predicate
 	order ir.Order
+	peer  bool // shared: of a block of the cluster, by an address of peer_shared
 }
 
 // element is the type of one register of an access.
@@ -46,8 +47,8 @@ var elements = map[dtype.Type]element{
 var narrow = map[int]element{1: {"u8", "u32", "u8", "r"}, 2: {"u16", "u32", "u16", "r"}}
 
 // newAccess chooses the access for a number of bytes and registers of a type.
-func (p *printer) newAccess(store bool, space thr.Space, t dtype.Type, bytes int, cache ir.Cache, order ir.Order, pred bool) (access, bool) {
-	a := access{store: store, space: space, cache: cache, n: 1, pred: pred, order: order}
+func (p *printer) newAccess(store bool, space thr.Space, rank thr.Expr, t dtype.Type, bytes int, cache ir.Cache, order ir.Order, pred bool) (access, bool) {
+	a := access{store: store, space: space, cache: cache, n: 1, pred: pred, order: order, peer: rank != nil}
 	e, ok := elements[t]
 	if n, small := narrow[bytes]; small && (t == dtype.I32 || t == dtype.U32 || t == dtype.Bool && bytes == 1 || t.Is16() && bytes == 2) {
 		a.elem = n
@@ -78,7 +79,10 @@ func (a access) name() string {
 	if a.store {
 		s = "store"
 	}
-	if a.space == thr.Shared {
+	switch {
+	case a.peer:
+		s += "_cluster"
+	case a.space == thr.Shared:
 		s += "_shared"
 	}
 	s += "_" + a.elem.name
@@ -114,7 +118,10 @@ func (a access) text() string {
 		instruction = a.instruction() + " " + address + ", " + registers + ";"
 	}
 	inputs := []string{`"l"(p)`}
-	if a.space == thr.Shared {
+	switch {
+	case a.peer:
+		inputs[0] = `"r"(p)`
+	case a.space == thr.Shared:
 		inputs[0] = `"r"((u32)__cvta_generic_to_shared(p))`
 	}
 	if a.pred {
@@ -166,9 +173,12 @@ func (a access) instruction() string {
 	if a.order != ir.Relaxed {
 		s += "." + a.order.String() + ".gpu"
 	}
-	if a.space == thr.Shared {
+	switch {
+	case a.peer:
+		s += ".shared::cluster"
+	case a.space == thr.Shared:
 		s += ".shared"
-	} else {
+	default:
 		s += ".global"
 	}
 	if a.cache != ir.CacheDefault {
@@ -181,19 +191,22 @@ func (a access) instruction() string {
 }
 
 func (a access) signature() string {
-	on := ""
+	on, from, to := "", "const void*", "void*"
 	if a.pred {
 		on = ", bool on"
 	}
+	if a.peer {
+		from, to = "u32", "u32"
+	}
 	switch {
 	case a.store && a.n == 1:
-		return fmt.Sprintf("void %s(void* p, %s r%s)", a.name(), a.elem.ctype, on)
+		return fmt.Sprintf("void %s(%s p, %s r%s)", a.name(), to, a.elem.ctype, on)
 	case a.store:
-		return fmt.Sprintf("void %s(void* p, const %s* r%s)", a.name(), a.elem.ctype, on)
+		return fmt.Sprintf("void %s(%s p, const %s* r%s)", a.name(), to, a.elem.ctype, on)
 	case a.n == 1:
-		return fmt.Sprintf("%s %s(const void* p%s)", a.elem.ctype, a.name(), on)
+		return fmt.Sprintf("%s %s(%s p%s)", a.elem.ctype, a.name(), from, on)
 	}
-	return fmt.Sprintf("void %s(%s* r, const void* p%s)", a.name(), a.elem.ctype, on)
+	return fmt.Sprintf("void %s(%s* r, %s p%s)", a.name(), a.elem.ctype, from, on)
 }
 
 // prologue declares the result and sets the zeros of a predicated load.

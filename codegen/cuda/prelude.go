@@ -93,6 +93,25 @@ var prelude = []snippet{
 	{"f16_pair", pairPTX("f16")},
 	{"round_bf16", device + "float round_bf16(float x) { return bf16_lo(bf16_pair(x, 0.0f)); }\n"},
 	{"round_f16", device + "float round_f16(float x) { return f16_lo(f16_pair(x, 0.0f)); }\n"},
+
+	{"cluster_rank", registerPTX("cluster_rank", "%cluster_ctarank")},
+	{"cluster_x", registerPTX("cluster_x", "%clusterid.x")},
+	{"clusters_x", registerPTX("clusters_x", "%nclusterid.x")},
+	{"cluster_sync", device + `void cluster_sync() {
+  asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+`},
+	{"peer_shared", device + `u32 peer_shared(const void* p, int rank) { // the same place in the shared memory of a block of the cluster
+  u32 r;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"(rank));
+  return r;
+}
+`},
+}
+
+// registerPTX reads a special register that stays the same while a kernel runs.
+func registerPTX(name, register string) string {
+	return fmt.Sprintf(device+"int %s() {\n  int r;\n  asm(\"mov.u32 %%0, %%%s;\" : \"=r\"(r));\n  return r;\n}\n", name, register)
 }
 
 // pairPTX packs two floats; the instruction takes the upper half first.

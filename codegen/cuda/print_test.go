@@ -129,9 +129,13 @@ func TestAccessNamesReserved(t *testing.T) {
 	for _, typ := range []dtype.Type{dtype.F32, dtype.I32, dtype.U32, dtype.I64} {
 		for _, bytes := range []int{1, 2, 4, 8, 16} {
 			for c := ir.CacheDefault; c <= ir.CacheGlobal; c++ {
-				for _, kind := range []int{0, 1, 2, 3, 4, 5, 6, 7} {
+				for kind := range 16 {
 					p.err = nil
-					p.newAccess(kind&1 != 0, thr.Space(kind>>1&1), typ, bytes, c, ir.Relaxed, kind&4 != 0)
+					space, rank := thr.Space(kind>>1&1), thr.Expr(nil)
+					if space == thr.Shared && kind&8 != 0 {
+						rank = i32(0)
+					}
+					p.newAccess(kind&1 != 0, space, rank, typ, bytes, c, ir.Relaxed, kind&4 != 0)
 				}
 			}
 		}

@@ -41,12 +41,13 @@ const strideBound = 1 << 31
 // ranges knows the locals. Only those that never change have a range; it grows as the printer walks the statements.
 type ranges struct {
 	threads int
+	cluster int
 	mutable map[*thr.Local]bool
 	locals  map[*thr.Local]span
 }
 
 func newRanges(k *thr.Kernel) *ranges {
-	r := &ranges{threads: k.Threads, mutable: map[*thr.Local]bool{}, locals: map[*thr.Local]span{}}
+	r := &ranges{threads: k.Threads, cluster: k.Cluster, mutable: map[*thr.Local]bool{}, locals: map[*thr.Local]span{}}
 	assigned(k.Body, r.mutable)
 	return r
 }
@@ -117,6 +118,12 @@ func (r *ranges) call(e thr.Call, all span) span {
 		return span{0, math.MaxInt32 - 1}
 	case thr.GridX:
 		return span{1, math.MaxInt32}
+	case thr.ClusterRank:
+		return span{0, int64(max(r.cluster, 1)) - 1}
+	case thr.ClusterX:
+		return span{0, math.MaxInt32/int64(max(r.cluster, 1)) - 1}
+	case thr.ClustersX:
+		return span{1, math.MaxInt32 / int64(max(r.cluster, 1))}
 	case thr.ShflXor, thr.ShflIdx, thr.Opaque: // one of the values of the operand
 		return r.of(e.Args[0])
 	}

@@ -7,7 +7,7 @@ import (
 
 // load prints a load: of one register as a value, of several into a register array.
 func (p *printer) load(s thr.Load) {
-	a, ok := p.newAccess(false, s.Space, s.Dst.Type.DT, s.Bytes, s.Cache, s.Order, s.Pred != nil)
+	a, ok := p.newAccess(false, s.Space, s.Rank, s.Dst.Type.DT, s.Bytes, s.Cache, s.Order, s.Pred != nil)
 	if !ok {
 		return
 	}
@@ -15,7 +15,7 @@ func (p *printer) load(s thr.Load) {
 		p.line("%s = %s;", p.ref(thr.Ref{Local: s.Dst, Index: s.Index}).text, p.loadValue(s))
 		return
 	}
-	args := []code{p.registers(s.Dst, s.Index, a.n), p.address(s.Space, s.Addr)}
+	args := []code{p.registers(s.Dst, s.Index, a.n), p.place(s.Space, s.Addr, s.Rank)}
 	if s.Pred != nil {
 		args = append(args, p.expr(s.Pred))
 	}
@@ -24,11 +24,11 @@ func (p *printer) load(s thr.Load) {
 
 // loadValue prints a load of one register as an expression.
 func (p *printer) loadValue(s thr.Load) string {
-	a, ok := p.newAccess(false, s.Space, s.Dst.Type.DT, s.Bytes, s.Cache, s.Order, s.Pred != nil)
+	a, ok := p.newAccess(false, s.Space, s.Rank, s.Dst.Type.DT, s.Bytes, s.Cache, s.Order, s.Pred != nil)
 	if ok && a.n > 1 {
 		p.fail("a load of %d bytes needs a register array, not %s", s.Bytes, s.Dst.Name)
 	}
-	args := []code{p.address(s.Space, s.Addr)}
+	args := []code{p.place(s.Space, s.Addr, s.Rank)}
 	if s.Pred != nil {
 		args = append(args, p.expr(s.Pred))
 	}
@@ -46,11 +46,11 @@ func (p *printer) store(s thr.Store) {
 	default:
 		t = s.Value.ExprType().DT
 	}
-	a, ok := p.newAccess(true, s.Space, t, s.Bytes, s.Cache, s.Order, s.Pred != nil)
+	a, ok := p.newAccess(true, s.Space, s.Rank, t, s.Bytes, s.Cache, s.Order, s.Pred != nil)
 	if !ok {
 		return
 	}
-	args := []code{p.address(s.Space, s.Addr)}
+	args := []code{p.place(s.Space, s.Addr, s.Rank)}
 	switch {
 	case s.Value != nil && a.n > 1:
 		p.fail("a store of %d bytes needs a register array", s.Bytes)
@@ -81,6 +81,18 @@ func (p *printer) registers(l *thr.Local, index thr.Expr, n int) code {
 		}
 	}
 	return prefix("&", p.ref(thr.Ref{Local: l, Index: index}))
+}
+
+// place prints the address of an access: of a peer's shared memory as peer_shared gives it.
+func (p *printer) place(space thr.Space, addr, rank thr.Expr) code {
+	c := p.address(space, addr)
+	if rank == nil {
+		return c
+	}
+	if space != thr.Shared || p.k.Cluster == 0 {
+		return p.fail("an access to another block's memory, in a cluster of %d", p.k.Cluster)
+	}
+	return call(p.use("peer_shared"), c, p.expr(rank))
 }
 
 // address prints a pointer: global ones are typed, shared ones are byte offsets into smem.

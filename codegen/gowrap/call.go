@@ -1,6 +1,8 @@
 package gowrap
 
 import (
+	"strings"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/gotile/gotile/internal/thr"
@@ -45,9 +47,13 @@ func (f *Family) aliasing(file *jen.File) {
 // grid prints the helper that sizes outputs with one row a block.
 func (f *Family) grid(file *jen.File) {
 	name := f.identifier("grid")
-	file.Commentf("%s is the number of blocks that a launch with p uses when the grid is free: as many as the device of s", name)
+	one := strings.TrimSuffix(f.unit(), "s")
+	if strings.Contains(one, ",") {
+		one = "block"
+	}
+	file.Commentf("%s is the number of %s that a launch with p uses when the grid is free: as many as the device of s", name, f.unit())
 	file.Comment("holds at once, at most one an iteration, and 0 where there is no work: an output that must be written even then")
-	file.Comment("needs at least one block. Outputs that are sized by it may still be unset; what else p holds is checked.")
+	file.Comment("needs at least one " + one + ". Outputs that are sized by it may still be unset; what else p holds is checked.")
 	body := f.bind("BindKnown", jen.Return(jen.Lit(0), jen.Err()))
 	body = append(body, jen.Return(jen.Id(f.private("family")).Dot("Resident").Call(jen.Id("s"), jen.Id("config"), jen.Id("dims").Index(jen.Op(":")), f.workCall())))
 	file.Func().Id(name).Params(f.parameters()...).Params(jen.Int(), jen.Error()).Block(body...)

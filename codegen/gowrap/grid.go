@@ -109,8 +109,17 @@ func local(s *ir.Symbol) string {
 
 var hostCast = regexp.MustCompile(`int64\((p\.\w+)\)`)
 
-// GridRule is the launch's grid in one line, such as "min(ceil(rows/1), resident)" or "blocks".
+// GridRule is the launch's grid in one line, such as "min(ceil(rows/1), resident)" or "blocks"; of a kernel with
+// clusters, what is multiplied by their size.
 func GridRule(k *thr.Kernel) (string, error) {
+	rule, err := gridRule(k)
+	if k.Cluster > 0 {
+		rule = fmt.Sprintf("%d * %s", k.Cluster, rule)
+	}
+	return rule, err
+}
+
+func gridRule(k *thr.Kernel) (string, error) {
 	if k.Grid.Blocks != nil {
 		return k.Grid.Blocks.Name, nil
 	}
@@ -133,7 +142,7 @@ func LaunchText(k *thr.Kernel) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "kernel %s\nthreads %d\nmin_blocks %d\nshared %d\ncluster 1\ngrid %s\nargs %s\n",
-		k.Name, k.Threads, k.MinBlocks, k.SharedBytes, rule, layoutText(k))
+	fmt.Fprintf(&b, "kernel %s\nthreads %d\nmin_blocks %d\nshared %d\ncluster %d\ngrid %s\nargs %s\n",
+		k.Name, k.Threads, k.MinBlocks, k.SharedBytes, max(k.Cluster, 1), rule, layoutText(k))
 	return b.String(), nil
 }

@@ -99,6 +99,9 @@ func (f *Family) variant(v Variant) jen.Code {
 		key("Targets", jen.Index().String().Values(targets...)),
 		key("Threads", jen.Lit(k.Threads)),
 	}
+	if k.Cluster > 0 {
+		kernel = append(kernel, key("Cluster", jen.Lit(k.Cluster)))
+	}
 	if k.MinBlocks > 0 {
 		kernel = append(kernel, key("MinBlocks", jen.Lit(k.MinBlocks)))
 	}
@@ -139,6 +142,18 @@ func workSymbols(k *thr.Kernel) []*ir.Symbol {
 
 func typeName(t dtype.Type) string { return strings.ToUpper(t.String()) }
 
+// unit is what grids count: blocks, or clusters where kernels have them.
+func (f *Family) unit() string {
+	alone := func(v Variant) bool { return v.Kernel.Cluster == 0 }
+	switch {
+	case !slices.ContainsFunc(f.Variants, func(v Variant) bool { return !alone(v) }):
+		return "blocks"
+	case !slices.ContainsFunc(f.Variants, alone):
+		return "clusters"
+	}
+	return "blocks, or clusters where the kernel has them,"
+}
+
 // work prints the function that computes how many blocks would find work. Variants with one rule share a case.
 func (f *Family) work(file *jen.File) error {
 	type rule struct {
@@ -161,7 +176,7 @@ func (f *Family) work(file *jen.File) error {
 		rules[j].configs = append(rules[j].configs, jen.Lit(i))
 	}
 	name := f.private("work")
-	file.Commentf("%s is the number of blocks that find work.", name)
+	file.Commentf("%s is the number of %s that find work.", name, f.unit())
 	fn := file.Func().Id(name).Params(jen.Id("config").Int(), jen.Id("p").Op("*").Id(f.suffixed("params")), jen.Id("dims").Index().Int32()).Int()
 	if len(rules) == 1 {
 		fn.Block(rules[0].body...)

@@ -11,8 +11,10 @@ func bounds(v *Value) (lo, hi int) {
 	switch v.Op {
 	case Invalid:
 		return loopBounds(v.In.Owner)
-	case Dim, BlockID, NumBlocks, WarpID:
+	case Dim, BlockID, NumBlocks, WarpID, ClusterID, NumClusters:
 		return 0, math.MaxInt32
+	case ClusterRank:
+		return 0, MaxCluster - 1
 	case Add, Sub, Mul, Min, Max, Div, Rem:
 		a, b := bounds(v.Args[0])
 		c, d := bounds(v.Args[1])

@@ -202,7 +202,7 @@ func (b *Builder) scope() Scope { return b.cur.scope() }
 
 func (r *Region) scope() Scope {
 	if r.Owner == nil {
-		return ScopeBlock
+		return ScopeCluster
 	}
 	return r.Owner.Scope
 }
@@ -211,8 +211,8 @@ func (r *Region) scope() Scope {
 func (b *Builder) executes(op Op, s Scope) bool {
 	if s > b.scope() {
 		owner := b.cur.Owner
-		b.Errorf(op, ErrScope, "%s of scope %v stands in the %v's %s at %s: the other warps do not come here; move it out, or give the %s scope %v",
-			Table[op].Go, s, owner.Scope, Table[owner.Op].Go, owner.Pos, Table[owner.Op].Go, s)
+		b.Errorf(op, ErrScope, "%s of scope %v stands in the %v's %s at %s: the other %s do not come here; move it out, or give the %s scope %v",
+			Table[op].Go, s, owner.Scope, Table[owner.Op].Go, owner.Pos, s.Parts(), Table[owner.Op].Go, s)
 		return false
 	}
 	return true
@@ -224,7 +224,7 @@ func (b *Builder) uniform(op Op, s Scope, what string, v *Value) bool {
 	case v.Type.Span != nil:
 		b.Errorf(op, ErrShape, "%s of %s has rank %d: it must be one value; reduce it first", what, Table[op].Go, v.Type.Span.Rank())
 	case v.Scope < s:
-		b.Errorf(op, ErrScope, "%s of %s differs among the %v's warps (it comes from %s); use the warp as the scope", what, Table[op].Go, s, v.Pos)
+		b.Errorf(op, ErrScope, "%s of %s differs among the %v's %s (it comes from %s); use the %v as the scope", what, Table[op].Go, s, s.Parts(), v.Pos, v.Scope)
 	default:
 		return true
 	}
@@ -235,7 +235,7 @@ func (b *Builder) uniform(op Op, s Scope, what string, v *Value) bool {
 func (b *Builder) Const(dt dtype.Type, bits Bits) *Value {
 	k := constant{dt, bits}
 	if b.consts[k] == nil {
-		b.consts[k] = &Value{ID: -1, Op: Const, Type: Type{DT: dt}, Attr: bits, Scope: ScopeBlock}
+		b.consts[k] = &Value{ID: -1, Op: Const, Type: Type{DT: dt}, Attr: bits, Scope: ScopeCluster}
 	}
 	return b.consts[k]
 }
@@ -254,12 +254,12 @@ func (b *Builder) Dim(d DimSpec) *Value {
 	if d.Symbol == nil {
 		return b.Int(d.Size)
 	}
-	return b.leaf(d.Symbol, &Value{ID: -1, Op: Dim, Type: Type{DT: dtype.I32}, Attr: d.Symbol, Scope: ScopeBlock, Name: d.Symbol.Name})
+	return b.leaf(d.Symbol, &Value{ID: -1, Op: Dim, Type: Type{DT: dtype.I32}, Attr: d.Symbol, Scope: ScopeCluster, Name: d.Symbol.Name})
 }
 
 // Param is a scalar argument.
 func (b *Builder) Param(a *Arg) *Value {
-	return b.leaf(a, &Value{ID: -1, Op: Param, Type: Type{DT: a.DT}, Attr: a, Scope: ScopeBlock, Name: a.Name})
+	return b.leaf(a, &Value{ID: -1, Op: Param, Type: Type{DT: a.DT}, Attr: a, Scope: ScopeCluster, Name: a.Name})
 }
 
 func (b *Builder) leaf(key any, v *Value) *Value {

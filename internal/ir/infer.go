@@ -84,7 +84,7 @@ func domainHint(d Domain, t dtype.Type) string {
 // merge is the common span and scope of elementwise operands: those of rank 0 repeat over the others' tile.
 func merge(op Op, args []*Value) (*Span, Scope, *fault) {
 	var span *Span
-	scope := ScopeBlock
+	scope := ScopeCluster
 	for _, a := range args {
 		s := a.Type.Span
 		if s == nil {
@@ -104,8 +104,8 @@ func merge(op Op, args []*Value) (*Span, Scope, *fault) {
 		return nil, scope, nil
 	}
 	if scope < span.Scope {
-		return nil, 0, faultf(ErrScope, "%s mixes a tile of scope %v with one value of scope %v, which differs among the warps; load the tile at scope %v",
-			Table[op].Go, span.Scope, scope, scope)
+		return nil, 0, faultf(ErrScope, "%s mixes a tile of scope %v with one value of scope %v, which differs among the %s; load the tile at scope %v",
+			Table[op].Go, span.Scope, scope, span.Scope.Parts(), scope)
 	}
 	return span, span.Scope, nil
 }

@@ -9,7 +9,9 @@ import (
 // Place is a buffer with the element at which an access starts.
 type Place struct {
 	Arg    *Arg        // a global, or
-	Shared *SharedTile // a shared tile
+	Shared *SharedTile // a shared tile, and
+	Peer   bool        // of another block of the cluster
+	Rank   *Value      // of Peer: that block's number in the cluster, i32 of rank 0
 	Offs   []*Value    // of the leading dimensions, i32 of rank 0; those that are missing are 0
 }
 
@@ -41,8 +43,8 @@ func (b *Builder) NewShared(name string, dt dtype.Type, shape []int) *SharedTile
 	return s
 }
 
-// place checks an access of scope s with a tile of a span and returns its offsets, one a dimension, and the span with
-// the extents that the buffer implies.
+// place checks an access of scope s with a tile of a span and returns its offsets, one a dimension after the rank of a
+// peer, and the span with the extents that the buffer implies.
 func (b *Builder) place(op Op, s Scope, p Place, span *Span) ([]*Value, *Span, bool) {
 	name, dims := Table[op].Go, p.Dims()
 	if b.poisoned(op, p.Offs...) || !b.executes(op, s) {
@@ -53,6 +55,11 @@ func (b *Builder) place(op Op, s Scope, p Place, span *Span) ([]*Value, *Span, b
 		in := p.Shared.In
 		b.Errorf(op, ErrScope, "a shared tile made in %s at %s is used outside it: it ends with its region; make it before the %s",
 			in.kind(), p.Shared.Pos, Table[in.Owner.Op].Go)
+		return nil, nil, false
+	case p.Shared != nil && s == ScopeCluster:
+		b.Errorf(op, ErrScope, "%s at scope cluster of %s: shared memory belongs to one block; name the block as the scope, and tile.Peer for another block's", name, p.Name())
+		return nil, nil, false
+	case p.Peer && (p.Rank == nil || !b.uniform(op, s, "the rank of a peer", p.Rank)):
 		return nil, nil, false
 	case span.Rank() > len(dims):
 		b.Errorf(op, ErrShape, "%s of a tile of %s on %s, which has %s; use a span of rank %d", name, shape(span), p.Name(), Count(len(dims), "dimension"), len(dims))
@@ -80,7 +87,11 @@ func (b *Builder) place(op Op, s Scope, p Place, span *Span) ([]*Value, *Span, b
 	for len(offs) < len(dims) {
 		offs = append(offs, b.Int(0))
 	}
-	return offs, b.clip(p, span, offs), true
+	clipped := b.clip(p, span, offs)
+	if p.Peer {
+		offs = slices.Insert(offs, 0, p.Rank)
+	}
+	return offs, clipped, true
 }
 
 // clip gives each axis without an extent what the buffer has left from the offset on; none where the whole capacity
@@ -140,7 +151,7 @@ func (b *Builder) Load(s Scope, p Place, span *Span, how How) *Value {
 		}
 	}
 	return b.emit(&Value{Op: Load, Type: Type{DT: dt, Span: span}, Args: offs, Scope: s,
-		Attr: &Access{Arg: p.Arg, Shared: p.Shared, How: how}})
+		Attr: &Access{Arg: p.Arg, Shared: p.Shared, Peer: p.Peer, How: how}})
 }
 
 // Store records a store or an atomic of values (one; two for AtomicCAS). An atomic of rank 0 returns the old value.
@@ -190,5 +201,5 @@ func (b *Builder) Store(op Op, s Scope, p Place, how How, vals ...*Value) *Value
 		t.DT = dt
 	}
 	return b.emit(&Value{Op: op, Type: t, Args: append(slices.Clone(vals), offs...), Scope: s,
-		Attr: &Access{Arg: p.Arg, Shared: p.Shared, How: how}})
+		Attr: &Access{Arg: p.Arg, Shared: p.Shared, Peer: p.Peer, How: how}})
 }

@@ -170,6 +170,12 @@ const (
 	NumBlocks // gridDim.x
 	WarpID    // warp number in the block
 
+	// Clusters.
+	ClusterID      // %clusterid.x
+	NumClusters    // %nclusterid.x
+	ClusterRank    // %cluster_ctarank: the block's number in its cluster
+	ClusterBarrier // cluster-wide; written by the user or by the planner
+
 	NumOps
 )
 
@@ -281,6 +287,11 @@ var Table = [NumOps]Info{
 	BlockID:   {"block_id", "Builder.BlockID", 0, Position, Ints, ToNumber, 0, "the block's number in the grid"},
 	NumBlocks: {"num_blocks", "Builder.NumBlocks", 0, Position, Ints, ToNumber, 0, "the number of blocks in the grid"},
 	WarpID:    {"warp_id", "Warp.Index", 0, Position, Ints, ToNumber, 0, "the warp's number in its block"},
+
+	ClusterID:      {"cluster_id", "Builder.ClusterID", 0, Position, Ints, ToNumber, 0, "the cluster's number in the grid"},
+	NumClusters:    {"num_clusters", "Builder.NumClusters", 0, Position, Ints, ToNumber, 0, "the number of clusters in the grid"},
+	ClusterRank:    {"cluster_rank", "Cluster.Rank", 0, Position, Ints, ToNumber, 0, "the block's number in its cluster"},
+	ClusterBarrier: {"cluster_barrier", "Cluster.Sync", 0, Control, None, Nothing, 0, "orders shared and global memory among the blocks of a cluster"},
 }
 
 // String is the IR name.

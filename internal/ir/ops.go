@@ -194,7 +194,7 @@ func (b *Builder) Full(span *Span, x *Value) *Value {
 		return nil
 	}
 	if x.Scope < span.Scope {
-		b.Errorf(Broadcast, ErrScope, "the value of Full differs among the %v's warps (it comes from %s); use the warp as the scope", span.Scope, x.Pos)
+		b.Errorf(Broadcast, ErrScope, "the value of Full differs among the %v's %s (it comes from %s); use the %v as the scope", span.Scope, span.Scope.Parts(), x.Pos, x.Scope)
 		return nil
 	}
 	return b.broadcast(x, span)
@@ -249,11 +249,14 @@ func (b *Builder) Fill(x, y *Value, axes ...int) *Value {
 	return b.emit(&Value{Op: Fill, Type: Type{DT: x.Type.DT, Span: span}, Args: []*Value{x, y}, Attr: filled, Scope: span.Scope})
 }
 
-// Position records BlockID, NumBlocks or WarpID.
+// Position records where a thread, a block or a cluster stands.
 func (b *Builder) Position(op Op) *Value {
-	scope := ScopeBlock
-	if op == WarpID {
+	scope := ScopeCluster
+	switch op {
+	case WarpID:
 		scope = ScopeWarp
+	case BlockID, ClusterRank:
+		scope = ScopeBlock
 	}
 	return b.emit(&Value{Op: op, Type: Type{DT: dtype.I32}, Scope: scope})
 }
@@ -262,5 +265,12 @@ func (b *Builder) Position(op Op) *Value {
 func (b *Builder) Sync() {
 	if b.executes(Barrier, ScopeBlock) {
 		b.emit(&Value{Op: Barrier, Scope: ScopeBlock})
+	}
+}
+
+// ClusterSync records a barrier of the cluster.
+func (b *Builder) ClusterSync() {
+	if b.executes(ClusterBarrier, ScopeCluster) {
+		b.emit(&Value{Op: ClusterBarrier, Scope: ScopeCluster})
 	}
 }

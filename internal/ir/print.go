@@ -31,6 +31,9 @@ func print(k *Kernel, pos bool) string {
 		args = append(args, argText(a))
 	}
 	p.printf("kernel %s(%s) threads %d", k.Name, strings.Join(args, ", "), k.Threads)
+	if k.Cluster > 0 {
+		p.printf(" cluster %d", k.Cluster)
+	}
 	if k.MinBlocks > 0 {
 		p.printf(" min_blocks %d", k.MinBlocks)
 	}
@@ -121,6 +124,9 @@ func (p *printer) op(v *Value, indent string) {
 		} else {
 			name = a.Shared.Name
 		}
+		if a.Peer {
+			name = "peer " + name
+		}
 		p.printf(" %s[%s]", name, p.list(v.Args[n:]))
 		if c := a.Cache.String(); c != "" {
 			p.printf(" %s", c)
@@ -159,8 +165,8 @@ func (p *printer) op(v *Value, indent string) {
 	case t.DT != dtype.Invalid:
 		p.printf(" : %v", t.DT)
 	}
-	if v.Scope == ScopeWarp && v.Type.Span == nil {
-		p.printf(" warp")
+	if v.Type.Span == nil && (v.Scope == ScopeWarp || v.Scope == ScopeCluster && !Table[v.Op].Pure()) {
+		p.printf(" %v", v.Scope)
 	}
 	if p.pos && v.Pos.Known() {
 		p.printf("  // %s", v.Pos)

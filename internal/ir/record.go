@@ -92,8 +92,11 @@ func (b *Builder) Persist(n *Value, step int, info PersistentInfo, body func(i *
 	case step <= 0:
 		b.Errorf(Persistent, ErrControl, "Persistent with step %d: steps are positive; without tile.Step it is 1", step)
 		ok = false
-	case info.Each && (info.Blocks != nil || info.Scope != ScopeBlock):
+	case info.Each && (info.Blocks != nil || info.Scope == ScopeWarp):
 		b.Errorf(Persistent, ErrControl, "OneBlockEach fixes the grid: it goes with a loop of the block, and not with Blocks")
+		ok = false
+	case info.Blocks != nil && b.Kernel.Cluster > 0 && info.Scope != ScopeCluster:
+		b.Errorf(Persistent, ErrControl, "Blocks with a loop of the %v in a kernel with clusters: a grid is whole clusters, so Blocks counts those; give Persistent the cluster as its scope", info.Scope)
 		ok = false
 	case ok && !hostValue(n):
 		b.Errorf(Persistent, ErrControl, "the bound of Persistent is not known at launch: the grid is sized from dimensions, scalars and arithmetic on them")

@@ -162,6 +162,9 @@ func (c *checker) memory(v *Value, r *Region) {
 		c.fail(v, "its buffer is not the kernel's")
 		return
 	}
+	if a.Shared != nil && v.Scope == ScopeCluster || a.Peer && (a.Shared == nil || c.k.Cluster == 0) {
+		c.fail(v, "the cluster has no shared tile, and a kernel without clusters no peers")
+	}
 	if a.Shared != nil && !r.inside(a.Shared.In) {
 		c.fail(v, "its shared tile ends with another region")
 	}
@@ -186,8 +189,12 @@ func (c *checker) memory(v *Value, r *Region) {
 	} else {
 		dt = a.Shared.DT
 	}
-	if v.Type.Span.Rank() > a.Dims() {
-		c.fail(v, "a tile of rank %d on a buffer of rank %d", v.Type.Span.Rank(), a.Dims())
+	dims := a.Dims()
+	if a.Peer { // the first offset is a block's number
+		dims--
+	}
+	if v.Type.Span.Rank() > dims {
+		c.fail(v, "a tile of rank %d on a buffer of rank %d", v.Type.Span.Rank(), dims)
 	}
 	if v.Type.Span != nil && v.Type.Span.Scope != v.Scope {
 		c.fail(v, "a tile of scope %v at scope %v", v.Type.Span.Scope, v.Scope)
@@ -220,7 +227,7 @@ func (c *checker) control(v *Value, r *Region) {
 	c.executes(v, r)
 	regions, ind := 1, false
 	switch v.Op {
-	case Barrier:
+	case Barrier, ClusterBarrier:
 		regions = 0
 	case Range, Persistent:
 		ind = true

@@ -8,14 +8,23 @@ import (
 // Scope names who executes an op together.
 type Scope uint8
 
-// The scopes. Cluster comes with clusters, Warpgroup with tensor cores.
+// The scopes, narrow ones first. Warpgroup comes with tensor cores.
 const (
 	NoScope Scope = iota
 	ScopeWarp
 	ScopeBlock
+	ScopeCluster // the widest: what all blocks of a cluster share, and in a kernel without clusters all blocks
 )
 
-func (s Scope) String() string { return [...]string{"none", "warp", "block"}[s] }
+func (s Scope) String() string { return [...]string{"none", "warp", "block", "cluster"}[s] }
+
+// Parts are what a scope consists of, in messages.
+func (s Scope) Parts() string {
+	if s == ScopeCluster {
+		return "blocks"
+	}
+	return "warps"
+}
 
 // Type is the type of a value.
 type Type struct {
@@ -137,22 +146,27 @@ func (c Cache) String() string { return [...]string{"", "cs", "nc", "cg"}[c] }
 type Access struct {
 	Arg    *Arg        // a global, or
 	Shared *SharedTile // a shared tile
+	Peer   bool        // of a shared tile: of a block of the cluster whose number is the first of the op's offsets
 	How
 }
 
-// Dims is the rank of the buffer.
+// Dims is the number of offsets: the rank of the buffer, and one more for a peer's tile, which counts as a buffer with
+// the cluster's blocks as its first dimension.
 func (a *Access) Dims() int {
-	if a.Arg != nil {
+	switch {
+	case a.Arg != nil:
 		return len(a.Arg.Dims)
+	case a.Peer:
+		return 1 + len(a.Shared.Shape)
 	}
 	return len(a.Shared.Shape)
 }
 
 // PersistentInfo is the attribute of a Persistent loop. Step, the second operand, is a constant.
 type PersistentInfo struct {
-	Scope  Scope   // who shares the iterations: the grid's blocks, or all their warps
-	Blocks *Symbol // the grid is exactly as many blocks as this dimension; nil: as many as the device holds at once, at most one an iteration
-	Each   bool    // the grid is one block an iteration
+	Scope  Scope   // who shares the iterations: the grid's clusters, its blocks, or all their warps
+	Blocks *Symbol // the grid is exactly as many blocks (clusters) as this dimension; nil: as many as the device holds at once, at most one an iteration
+	Each   bool    // the grid is one block (cluster) an iteration
 }
 
 // AsmInfo is the attribute of Asm: an elementwise PTX instruction.
@@ -171,6 +185,7 @@ type Kernel struct {
 	Shared    []*SharedTile
 	Body      *Region
 	Threads   int
+	Cluster   int      // blocks of a cluster; 0: none
 	MinBlocks int      // __launch_bounds__' second number; 0: none
 	Targets   []string // the targets the kernel claims; nil: all
 	Doc       string

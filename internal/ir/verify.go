@@ -104,8 +104,11 @@ func (c *checker) value(v *Value, r *Region) {
 		c.fail(v, "it has %d operands, not %d", len(v.Args), info.Arity)
 		ok = false
 	}
-	if v.Scope != ScopeWarp && v.Scope != ScopeBlock {
+	if v.Scope < ScopeWarp || v.Scope > ScopeCluster {
 		c.fail(v, "it has no scope")
+	}
+	if s := v.Type.Span; c.k.Cluster == 0 && (s != nil && s.Scope == ScopeCluster || v.Scope == ScopeCluster && !info.Pure()) {
+		c.fail(v, "it belongs to the cluster of a kernel without clusters")
 	}
 	if info.Class != Control && len(v.Regions) > 0 {
 		c.fail(v, "it has regions")

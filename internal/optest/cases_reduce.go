@@ -151,17 +151,22 @@ func reduceTiles(r run, t dtype.Type, op int) error {
 			if !exact(t, reductions[op], kind) {
 				continue
 			}
-			what := fmt.Sprintf("%s %v %dx%d", name, t, rows, n)
-			for g := range groups {
-				part := func(y device.Tensor, n int) []uint64 { return r.Bits(y)[(g*k+op)*n:][:n] }
-				tile := x[g*rows*n:][:rows*n]
-				checkReduced(r, "along rows of "+what, t, reductions[op], part(p.ByRow, rows), func(i int) []uint64 { return tile[i*n:][:n] })
-				checkReduced(r, "along columns of "+what, t, reductions[op], part(p.ByCol, n), func(i int) []uint64 { return column(tile, n, i) })
-				checkReduced(r, "of all of "+what, t, reductions[op], part(p.All, 1), func(int) []uint64 { return tile })
-			}
+			checkTiles(r, fmt.Sprintf("%s %v %dx%d", name, t, rows, n), t, op, x, groups, rows, n, p.ByRow, p.ByCol, p.All)
 		}
 	}
 	return nil
+}
+
+// checkTiles checks one reduction of tiles along rows, along columns and of everything.
+func checkTiles(r run, what string, t dtype.Type, op int, x []uint64, groups, rows, n int, byRow, byCol, all device.Tensor) {
+	k := len(reductions)
+	for g := range groups {
+		part := func(y device.Tensor, n int) []uint64 { return r.Bits(y)[(g*k+op)*n:][:n] }
+		tile := x[g*rows*n:][:rows*n]
+		checkReduced(r, "along rows of "+what, t, reductions[op], part(byRow, rows), func(i int) []uint64 { return tile[i*n:][:n] })
+		checkReduced(r, "along columns of "+what, t, reductions[op], part(byCol, n), func(i int) []uint64 { return column(tile, n, i) })
+		checkReduced(r, "of all of "+what, t, reductions[op], part(all, 1), func(int) []uint64 { return tile })
+	}
 }
 
 // shapeCases are broadcasts, coordinates, fills and constants.

@@ -34,6 +34,7 @@ var alike = [][]ir.Op{
 	{ir.Sum, ir.MaxOf, ir.MinOf, ir.Prod},
 	{ir.BlockID, ir.NumBlocks, ir.WarpID},
 	{ir.AtomicAdd, ir.AtomicMax, ir.AtomicMin, ir.AtomicExch},
+	{ir.ClusterID, ir.NumClusters, ir.ClusterRank},
 }
 
 var mutants = map[ir.Op][]Mutant{
@@ -206,6 +207,14 @@ var mutants = map[ir.Op][]Mutant{
 		{What: "is one of the warp", lower: statements(ir.Invalid, func(s thr.Do) ([]thr.Stmt, bool) {
 			is := s.Fn == thr.BlockSync
 			s.Fn = thr.WarpSync
+			return []thr.Stmt{s}, is
+		})},
+	},
+	ir.ClusterBarrier: {
+		{What: "is dropped", lower: statements(ir.Invalid, func(s thr.Do) ([]thr.Stmt, bool) { return nil, s.Fn == thr.ClusterSync })},
+		{What: "is one of the block", lower: statements(ir.Invalid, func(s thr.Do) ([]thr.Stmt, bool) {
+			is := s.Fn == thr.ClusterSync
+			s.Fn = thr.BlockSync
 			return []thr.Stmt{s}, is
 		})},
 	},

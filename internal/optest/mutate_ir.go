@@ -123,7 +123,7 @@ func number(t dtype.Type, n int) *ir.Value {
 }
 
 func constant(t dtype.Type, bits ir.Bits) *ir.Value {
-	return &ir.Value{ID: -1, Op: ir.Const, Type: ir.Type{DT: t}, Attr: bits, Scope: ir.ScopeBlock}
+	return &ir.Value{ID: -1, Op: ir.Const, Type: ir.Type{DT: t}, Attr: bits, Scope: ir.ScopeCluster}
 }
 
 // another is a constant of rank 0 that a value is not.

@@ -17,6 +17,7 @@ type access struct {
 	dt      dtype.Type
 	offsets []thr.Expr // by buffer dimension, i32
 	base    thr.Expr   // global: pointer to the tile's first element; shared: its byte offset
+	rank    thr.Expr   // the block whose shared tile it is; nil: its own
 	first   int        // buffer dimension of the tile's axis 0
 	shared  *thr.SharedBuf
 }
@@ -28,6 +29,10 @@ func (l *lowering) newAccess(v *ir.Value, dt dtype.Type, span *ir.Span, offsets 
 	l.extents(span)
 	for _, o := range offsets {
 		a.offsets = append(a.offsets, l.scalarLocal(o))
+	}
+	if a.Peer {
+		a.rank, a.offsets = a.offsets[0], a.offsets[1:]
+		a.first--
 	}
 	if a.Shared != nil {
 		a.shared = l.sharedTile(a.Shared)
@@ -174,8 +179,11 @@ func (a *access) choose(vector, single func(bytes int)) {
 		vector(bytes)
 		return
 	}
-	l := a.l
-	l.emit(thr.If{At: l.at(), Cond: test, Scope: a.Scope, Then: l.into(func() { vector(bytes) }), Else: l.into(func() { l.hide(a.span, func() { single(0) }) })})
+	l, scope := a.l, a.Scope
+	if l.k.Cluster > 0 { // both forms need the same barrier, so it goes before the test, which keeps nobody from it
+		scope = ir.ScopeCluster
+	}
+	l.emit(thr.If{At: l.at(), Cond: test, Scope: scope, Then: l.into(func() { vector(bytes) }), Else: l.into(func() { l.hide(a.span, func() { single(0) }) })})
 }
 
 // pieces visits the vector accesses of a thread: e is the first element of each, reg its first register.
@@ -207,7 +215,7 @@ func (l *lowering) loadTile(v *ir.Value) {
 		if dst.Len == 0 {
 			index = nil
 		}
-		l.emit(thr.Load{At: l.at(), Space: a.space(), Dst: dst, Index: index, Bytes: bytes, Addr: addr, Pred: pred, Cache: a.Cache, Buf: a.shared, Scope: a.Scope})
+		l.emit(thr.Load{At: l.at(), Space: a.space(), Dst: dst, Index: index, Bytes: bytes, Addr: addr, Pred: pred, Cache: a.Cache, Buf: a.shared, Rank: a.rank, Scope: a.Scope})
 	}
 	a.choose(func(bytes int) {
 		a.pieces(bytes, func(e elem, reg thr.Expr) {
@@ -242,7 +250,7 @@ func (l *lowering) storeTile(v *ir.Value) {
 	once := l.firstCopy(span)
 	pred := func(e elem) thr.Expr { return and(once, l.inside(span, e, allAxes(span)...)) }
 	store := func(s thr.Store) {
-		s.At, s.Space, s.Cache, s.Buf, s.Scope = l.at(), a.space(), a.Cache, a.shared, a.Scope
+		s.At, s.Space, s.Cache, s.Buf, s.Rank, s.Scope = l.at(), a.space(), a.Cache, a.shared, a.rank, a.Scope
 		l.emit(s)
 	}
 	a.choose(func(bytes int) {
@@ -274,6 +282,9 @@ func (a *access) label() string {
 	if a.Arg != nil {
 		return a.Arg.Name
 	}
+	if a.Peer {
+		return a.Shared.Name + " (shared, of a peer)"
+	}
 	return a.Shared.Name + " (shared)"
 }
 
@@ -290,7 +301,7 @@ func (l *lowering) loadScalar(v *ir.Value) {
 	if t.Is16() {
 		raw = dtype.U32
 	}
-	load := thr.Load{At: l.at(), Space: a.space(), Bytes: t.Size(), Addr: a.base, Cache: a.Cache, Order: a.Order, Buf: a.shared, Scope: a.Scope}
+	load := thr.Load{At: l.at(), Space: a.space(), Bytes: t.Size(), Addr: a.base, Cache: a.Cache, Order: a.Order, Buf: a.shared, Rank: a.rank, Scope: a.Scope}
 	var x *thr.Local
 	if a.Order == ir.Relaxed {
 		x = l.local(l.name(v, "x"), thr.Val(raw), nil)
@@ -312,8 +323,11 @@ func (l *lowering) loadScalar(v *ir.Value) {
 
 // leader is the predicate of the one thread of a scope that acts for all.
 func leader(s ir.Scope) thr.Expr {
-	if s == ir.ScopeWarp {
+	switch s {
+	case ir.ScopeWarp:
 		return equal(call(thr.Lane, dtype.I32), i32(0))
+	case ir.ScopeCluster:
+		return and(equal(call(thr.ClusterRank, dtype.I32), i32(0)), equal(call(thr.TID, dtype.I32), i32(0)))
 	}
 	return equal(call(thr.TID, dtype.I32), i32(0))
 }
@@ -326,7 +340,7 @@ func (l *lowering) storeScalar(v *ir.Value) {
 	if dt.Is16() {
 		x = pair(dt, x, f32(0))
 	}
-	l.emit(thr.Store{At: l.at(), Space: a.space(), Value: x, Bytes: dt.Size(), Addr: a.base, Pred: leader(a.Scope), Cache: a.Cache, Order: a.Order, Buf: a.shared, Scope: a.Scope})
+	l.emit(thr.Store{At: l.at(), Space: a.space(), Value: x, Bytes: dt.Size(), Addr: a.base, Pred: leader(a.Scope), Cache: a.Cache, Order: a.Order, Buf: a.shared, Rank: a.rank, Scope: a.Scope})
 }
 
 var atomics = map[ir.Op]thr.Fn{ir.AtomicAdd: thr.AtomicAdd, ir.AtomicMax: thr.AtomicMax, ir.AtomicMin: thr.AtomicMin,
@@ -397,8 +411,16 @@ func (l *lowering) share(v *ir.Value, s ir.Scope, x *thr.Local) {
 	}
 	b := &thr.SharedBuf{Name: l.names.fresh(x.Name + "_shared"), Bytes: t.Size(), DT: t, Note: fmt.Sprintf("the result of %s", v.Op)}
 	l.out.Shared = append(l.out.Shared, b)
-	l.emit(thr.Store{At: l.at(), Space: thr.Shared, Value: ref(x), Bytes: t.Size(), Addr: address(b, i32(0)), Pred: leader(s), Buf: b})
-	l.emit(thr.Load{At: l.at(), Space: thr.Shared, Dst: x, Bytes: t.Size(), Addr: address(b, i32(0)), Buf: b})
+	store := thr.Store{At: l.at(), Space: thr.Shared, Value: ref(x), Bytes: t.Size(), Addr: address(b, i32(0)), Pred: leader(s), Buf: b, Scope: s}
+	if s == ir.ScopeCluster { // to every block of the cluster
+		l.unrolled(l.k.Cluster, func(i thr.Expr) {
+			store.Rank = i
+			l.emit(store)
+		})
+	} else {
+		l.emit(store)
+	}
+	l.emit(thr.Load{At: l.at(), Space: thr.Shared, Dst: x, Bytes: t.Size(), Addr: address(b, i32(0)), Buf: b, Scope: s})
 }
 
 // sharedTile is the buffer of a shared tile.

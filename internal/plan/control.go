@@ -99,6 +99,9 @@ func (l *lowering) loop(v *ir.Value) {
 		n, _ := intOf(step)
 		first, stride := thr.Expr(call(thr.BlockX, dtype.I32)), thr.Expr(call(thr.GridX, dtype.I32))
 		info := v.Attr.(*ir.PersistentInfo)
+		if info.Scope == ir.ScopeCluster {
+			first, stride = call(thr.ClusterX, dtype.I32), call(thr.ClustersX, dtype.I32)
+		}
 		if info.Scope == ir.ScopeWarp {
 			warps := l.k.Threads / 32
 			first = add(mul(first, i32(warps)), call(thr.Warp, dtype.I32))
@@ -111,6 +114,9 @@ func (l *lowering) loop(v *ir.Value) {
 		l.out.Grid = thr.Grid{N: v.Args[0], Step: n, Blocks: info.Blocks, Each: info.Each}
 		if info.Scope == ir.ScopeWarp {
 			l.out.Grid.Step = n * l.k.Threads / 32
+		}
+		if info.Scope != ir.ScopeCluster && l.k.Cluster > 0 { // the grid counts clusters
+			l.out.Grid.Step *= l.k.Cluster
 		}
 	}
 	gets := l.gets

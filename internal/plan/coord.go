@@ -75,8 +75,19 @@ func (l *lowering) threadDigit(s *ir.Span, place, size int) thr.Expr {
 		return i32(0)
 	}
 	n, id := s.Dist.Threads(), call(thr.TID, dtype.I32)
-	if s.Scope == ir.ScopeWarp {
+	switch {
+	case s.Scope == ir.ScopeWarp:
 		id = call(thr.Lane, dtype.I32)
+	case s.Scope == ir.ScopeCluster:
+		rank, threads := call(thr.ClusterRank, dtype.I32), l.k.Threads
+		switch {
+		case threads%(place*size) == 0: // a digit within the block
+			n = threads
+		case place%threads == 0: // a digit of the block's number
+			n, id, place = l.k.Cluster, rank, place/threads
+		default:
+			id = add(mul(rank, i32(threads)), id)
+		}
 	}
 	e := div(id, place)
 	if place*size < n {

@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/target"
@@ -21,6 +23,9 @@ func legal(s *state) error {
 	if len(s.k.Targets) > 0 && !slices.Contains(s.k.Targets, s.t.Name) && !slices.Contains(s.k.Targets, s.t.Proxy) {
 		return positioned(ir.Pos{}, "the kernel claims %v only; add %s to tile.Targets", s.k.Targets, s.t.Name)
 	}
+	if err := clusters(s); err != nil {
+		return err
+	}
 	var err error
 	eachOp(s.k.Body, func(v *ir.Value) {
 		if f, ok := needs(v); ok && !s.t.Has(f) && err == nil {
@@ -28,6 +33,25 @@ func legal(s *state) error {
 		}
 	})
 	return err
+}
+
+// clusters refuses clusters that the target has not.
+func clusters(s *state) error {
+	n, t := s.k.Cluster, s.t
+	if n == 0 || t.Has(target.Cluster) && n <= t.Cluster {
+		return nil
+	}
+	var have []string
+	for _, name := range target.Names() {
+		if o, err := target.Lookup(name); err == nil && o.Has(target.Cluster) && n <= o.Cluster && o.Proxy == "" {
+			have = append(have, name)
+		}
+	}
+	most := "no clusters"
+	if t.Has(target.Cluster) {
+		most = fmt.Sprintf("clusters of at most %d", t.Cluster)
+	}
+	return positioned(ir.Pos{}, "ClusterSize(%d): %s has %s; define the kernel with tile.Targets(%s), and another for the other targets", n, t.Name, most, strings.Join(have, ", "))
 }
 
 // eachOp visits every op of a region and of the regions below it, in program order.

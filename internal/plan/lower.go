@@ -200,6 +200,8 @@ func (l *lowering) effect(v *ir.Value) {
 		l.atomic(v)
 	case ir.Barrier:
 		l.emit(thr.Do{At: l.at(), Fn: thr.BlockSync})
+	case ir.ClusterBarrier:
+		l.emit(thr.Do{At: l.at(), Fn: thr.ClusterSync})
 	case ir.Range, ir.Persistent:
 		l.loop(v)
 	case ir.If:

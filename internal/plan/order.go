@@ -47,6 +47,7 @@ func (y *syncer) release(out []thr.Stmt, h hazards, at thr.At, o ir.Order, scope
 	for p := range h {
 		_, global := p.mem.(*ir.Arg)
 		switch {
+		case p.past: // a barrier of the scope has followed
 		case p.mem == acquires && p.scope != scope: // what others acquired is handed on too
 			need = max(need, p.scope, scope)
 		case !global || strings.HasPrefix(p.where, byLeader) && p.scope == scope: // the leader's own
@@ -65,16 +66,18 @@ func (y *syncer) release(out []thr.Stmt, h hazards, at thr.At, o ir.Order, scope
 
 // meet puts in the barrier of a scope; none for NoScope.
 func (y *syncer) meet(out []thr.Stmt, h hazards, at thr.At, scope ir.Scope, what string) []thr.Stmt {
+	barrier := thr.BlockSync
 	switch scope {
 	case ir.NoScope:
 		return out
 	case ir.ScopeWarp:
-		h.clearWarp()
-		return append(out, thr.Do{At: at, Fn: thr.WarpSync})
+		barrier = thr.WarpSync
+	case ir.ScopeCluster:
+		barrier = thr.ClusterSync
 	}
-	if y.warpFlow > 0 && y.err == nil {
-		y.err = positioned(at.Pos, "%s needs a barrier here, inside control flow on which only a warp agrees; use a loop or condition at block scope", what)
+	if agree := y.agree(); agree < scope && y.err == nil {
+		y.err = positioned(at.Pos, "%s needs a barrier here, inside control flow on which only a %v agrees; use a loop or condition at %v scope", what, agree, scope)
 	}
-	clear(h)
-	return append(out, thr.Do{At: at, Fn: thr.BlockSync})
+	y.clear(h, barrier)
+	return append(out, thr.Do{At: at, Fn: barrier})
 }

@@ -13,8 +13,9 @@ import (
 
 // A reduction has three steps, all read off the distribution: each thread combines the values it holds; lanes whose
 // numbers differ in bits that span the reduced axes exchange theirs by shuffles; warps that differ in such bits
-// exchange theirs through shared memory. In the end every thread holds the results for its own coordinates. The order
-// is fixed, so a result does not change from run to run.
+// exchange theirs through shared memory. At cluster scope a fourth follows: blocks that differ in such bits exchange
+// theirs through one another's shared memory (reduce_cluster.go). In the end every thread holds the results for its own
+// coordinates. The order is fixed, so a result does not change from run to run.
 
 var combine = map[ir.Op]ir.Op{ir.Sum: ir.Add, ir.MaxOf: ir.Max, ir.MinOf: ir.Min, ir.Prod: ir.Mul, ir.Fold: ir.Add}
 
@@ -167,21 +168,31 @@ type exchange struct {
 	all   bool  // every warp of the block takes part
 	keep  int   // lanes that hold different results
 	place int   // log2 of the place value of the kept lanes' digit
+
+	blocks     int // blocks of the cluster whose results are combined; 1: none
+	blockShift int // lowest reduced bit of the block's number
 }
 
-// exchangeOf derives it from the thread modes. Sizes are powers of two, or one mode spans all threads.
-func exchangeOf(s *ir.Span, axes []int) (exchange, error) {
-	x := exchange{warps: 1, keep: 1}
+// exchangeOf derives it from the thread modes of a span over blocks of n threads, or over a warp. Sizes are powers of
+// two, or one mode spans all threads.
+func exchangeOf(s *ir.Span, n int, axes []int) (exchange, error) {
+	x := exchange{warps: 1, keep: 1, blocks: 1}
 	reduced := func(m layout.Mode) bool { return m.Axis != layout.Replicated && slices.Contains(axes, m.Axis) }
-	n := s.Dist.Threads()
+	if s.Scope != ir.ScopeCluster {
+		n = s.Dist.Threads()
+	}
 	if len(s.Dist.Thread) == 1 && reduced(s.Dist.Thread[0]) {
 		for b := 1; b < min(n, 32); b *= 2 {
 			x.lanes = append(x.lanes, b)
 		}
-		x.warps, x.all = max(1, n/32), true
+		x.warps, x.all, x.blocks = max(1, n/32), true, s.Dist.Threads()/n
 		return x, nil
 	}
-	bit, warpBits, keptLow := 0, 0, -1
+	perBlock, ok := log2(n)
+	if !ok && s.Scope == ir.ScopeCluster {
+		return x, fmt.Errorf("a reduction of a 2-D tile over a cluster needs blocks of a power of two of threads; have %d", n)
+	}
+	bit, warpBits, blockBits, keptLow := 0, 0, 0, -1
 	for _, m := range s.Dist.Thread {
 		k, ok := log2(m.Size)
 		if !ok {
@@ -200,6 +211,14 @@ func exchangeOf(s *ir.Span, axes []int) (exchange, error) {
 					}
 					x.keep *= 2
 				}
+			case reduced(m) && s.Scope == ir.ScopeCluster && bit >= perBlock:
+				if x.blocks == 1 {
+					x.blockShift = bit - perBlock
+				} else if bit-perBlock != x.blockShift+blockBits {
+					return x, fmt.Errorf("a reduction over blocks that lie between kept ones is not supported")
+				}
+				blockBits++
+				x.blocks *= 2
 			case reduced(m):
 				if x.warps == 1 {
 					x.shift = bit - 5
@@ -229,6 +248,7 @@ func (l *lowering) finishReductions(batch []*ir.Value) {
 		x       exchange
 		acc     *thr.Local
 		scratch *thr.SharedBuf
+		slots   *thr.SharedBuf // of the cluster's step
 	}
 	var jobs []*job
 	for _, v := range batch {
@@ -238,7 +258,7 @@ func (l *lowering) finishReductions(batch []*ir.Value) {
 		x := exchange{warps: 1} // a Fold's
 		if v.Op != ir.Fold {
 			var err error
-			if x, err = exchangeOf(v.Args[0].Type.Span, v.Attr.([]int)); err != nil {
+			if x, err = exchangeOf(v.Args[0].Type.Span, l.k.Threads, v.Attr.([]int)); err != nil {
 				l.fail(v.Pos, "%v", err)
 				return
 			}
@@ -276,7 +296,19 @@ func (l *lowering) finishReductions(batch []*ir.Value) {
 		if j.x.warps > 1 {
 			l.receivePartials(j.v, j.acc, j.x, j.scratch)
 		}
-		if j.v.Type.DT.Is16() {
+		if j.x.blocks == 1 {
+			l.roundResult(j.v, j.acc)
+		}
+	}
+	for _, j := range jobs {
+		if j.x.blocks > 1 {
+			j.slots = l.blockSlots(j.v, j.acc, j.x)
+			l.pushPartial(j.v, j.acc, j.x, j.slots)
+		}
+	}
+	for _, j := range jobs {
+		if j.x.blocks > 1 {
+			l.combineBlocks(j.v, j.acc, j.x, j.slots)
 			l.roundResult(j.v, j.acc)
 		}
 	}
@@ -359,6 +391,9 @@ func (l *lowering) receivePartials(v *ir.Value, acc *thr.Local, x exchange, b *t
 
 // roundResult rounds a 16-bit reduction's f32 result; a tile of them moves into packed registers.
 func (l *lowering) roundResult(v *ir.Value, acc *thr.Local) {
+	if !v.Type.DT.Is16() {
+		return
+	}
 	if v.Type.Span == nil {
 		l.emit(thr.Assign{At: l.at(), Dst: ref(acc), Src: rounded(v.Type.DT, ref(acc))})
 		return

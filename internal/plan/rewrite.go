@@ -25,10 +25,10 @@ func rewrite(body []thr.Stmt, f func(thr.Expr) thr.Expr) []thr.Stmt {
 			s.Cond, s.Then, s.Else = x(s.Cond), rewrite(s.Then, f), rewrite(s.Else, f)
 			out[i] = s
 		case thr.Load:
-			s.Index, s.Addr, s.Pred = x(s.Index), x(s.Addr), x(s.Pred)
+			s.Index, s.Addr, s.Rank, s.Pred = x(s.Index), x(s.Addr), x(s.Rank), x(s.Pred)
 			out[i] = s
 		case thr.Store:
-			s.Index, s.Value, s.Addr, s.Pred = x(s.Index), x(s.Value), x(s.Addr), x(s.Pred)
+			s.Index, s.Value, s.Addr, s.Rank, s.Pred = x(s.Index), x(s.Value), x(s.Addr), x(s.Rank), x(s.Pred)
 			out[i] = s
 		case thr.Do:
 			s.Args, s.Pred = rewriteAll(s.Args, f), x(s.Pred)

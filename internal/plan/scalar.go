@@ -113,6 +113,12 @@ func (l *lowering) unrounded(v *ir.Value, arg func(*ir.Value) thr.Expr) thr.Expr
 		return call(thr.GridX, dtype.I32)
 	case ir.WarpID:
 		return call(thr.Warp, dtype.I32)
+	case ir.ClusterID:
+		return call(thr.ClusterX, dtype.I32)
+	case ir.NumClusters:
+		return call(thr.ClustersX, dtype.I32)
+	case ir.ClusterRank:
+		return call(thr.ClusterRank, dtype.I32)
 	case ir.Cast:
 		from, to := register(v.Args[0].Type.DT), register(v.Type.DT)
 		if from == to {

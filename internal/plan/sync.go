@@ -15,10 +15,14 @@ import (
 // after another op's write, of shared memory and of each global argument. Around a
 // loop's back edge the end of the body meets its beginning. Conflicts within one scope are ordered with that scope's
 // barrier; a conflict between scopes is an error, since only the author knows who should wait for whom. Other blocks,
-// and arguments that share memory, are the author's business.
+// and arguments that share memory, are the author's business. What the blocks of a cluster do to one another is in
+// sync_cluster.go.
 func synchronise(s *state) error {
 	y := &syncer{global: globalUses(s.k, s.flow)}
-	s.out.Body, _ = y.block(s.out.Body, hazards{}, 0)
+	y.remote = y.crossed(s.out.Body)
+	var h hazards
+	s.out.Body, h = y.block(s.out.Body, y.entry(), 0)
+	s.out.Body = append(s.out.Body, h.exit()...)
 	return y.err
 }
 
@@ -32,15 +36,19 @@ type touch struct {
 	lap   int    // how many back edges ago: an op's stores conflict with those of its last iteration
 	write bool
 	scope ir.Scope
+	peer  bool // of the shared memory of another block
+	past  bool // a barrier of its own scope has followed, but none of the cluster
 }
 
 // hazards are the accesses that no barrier has yet separated from what follows.
 type hazards map[touch]ir.Pos
 
 type syncer struct {
-	global   map[int]touch // by tile op: loads and stores of arguments that are written
-	warpFlow int           // depth of control flow on which only a warp agrees
-	err      error
+	global    map[int]touch // by tile op: loads and stores of arguments that are written
+	remote    map[any]bool  // what the blocks of a cluster touch across one another
+	warpFlow  int           // depth of control flow on which only a warp agrees
+	blockFlow int           // the same of a block
+	err       error
 }
 
 func join(a, b hazards) hazards {
@@ -55,19 +63,17 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 	for _, s := range body {
 		switch s := s.(type) {
 		case thr.Load:
-			out = y.access(out, h, s.At, y.touch(s.Space, s.Buf, s.Scope, s.Op, lap, false))
+			out = y.access(out, h, s.At, y.touch(s.Space, s.Buf, s.Scope, s.Op, lap, false).of(s.Rank))
 			out = append(out, s)
 			h.acquired(s.At, s.Order, s.Scope)
 		case thr.Store:
 			out = y.release(out, h, s.At, s.Order, s.Scope)
-			out = y.access(out, h, s.At, y.touch(s.Space, s.Buf, s.Scope, s.Op, lap, true))
+			out = y.access(out, h, s.At, y.touch(s.Space, s.Buf, s.Scope, s.Op, lap, true).of(s.Rank))
 			out = append(out, s)
 		case thr.Do:
 			switch s.Fn {
-			case thr.BlockSync:
-				clear(h)
-			case thr.WarpSync:
-				h.clearWarp()
+			case thr.BlockSync, thr.WarpSync, thr.ClusterSync:
+				y.clear(h, s.Fn)
 			default: // an atomic
 				t := y.touch(thr.Global, nil, y.global[s.Op].scope, s.Op, lap, true)
 				out = y.release(out, h, s.At, s.Order, t.scope)
@@ -87,7 +93,7 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 			then, els, after := branches(h)
 			if i := inserted(s.Then, then); i >= 0 && inserted(s.Else, els) >= 0 { // one for both, before
 				out = append(out, then[i])
-				then, els, after = branches(h.past(then[i]))
+				then, els, after = branches(y.past(h, then[i]))
 			}
 			y.leave(s.Scope)
 			s.Then, s.Else, h = then, els, after
@@ -118,7 +124,7 @@ func (y *syncer) unrolled(out, body []thr.Stmt, h hazards, lap int) ([]thr.Stmt,
 	inside, after := y.block(body, h, lap)
 	if i := inserted(body, inside); i >= 0 {
 		out = append(out, inside[i])
-		inside, after = y.block(body, h.past(inside[i]), lap)
+		inside, after = y.block(body, y.past(h, inside[i]), lap)
 	}
 	return out, inside, after
 }
@@ -132,18 +138,30 @@ func inserted(before, after []thr.Stmt) int {
 }
 
 // past is what is left of the hazards after a barrier.
-func (h hazards) past(barrier thr.Stmt) hazards {
-	if barrier.(thr.Do).Fn == thr.BlockSync {
-		return hazards{}
-	}
+func (y *syncer) past(h hazards, barrier thr.Stmt) hazards {
 	h = maps.Clone(h)
-	h.clearWarp()
+	y.clear(h, barrier.(thr.Do).Fn)
 	return h
+}
+
+// clear takes out what a barrier separates from what follows. What other blocks may touch too is only noted to be past
+// it, unless the barrier is the cluster's.
+func (y *syncer) clear(h hazards, barrier thr.Fn) {
+	for t, pos := range h {
+		if barrier == thr.WarpSync && t.scope != ir.ScopeWarp || barrier != thr.ClusterSync && (t.past || t.mem == acquires && t.scope == ir.ScopeCluster) {
+			continue
+		}
+		delete(h, t)
+		if barrier != thr.ClusterSync && y.remote[t.mem] {
+			t.past = true
+			h[t] = pos
+		}
+	}
 }
 
 func isBarrier(s thr.Stmt) bool {
 	d, ok := s.(thr.Do)
-	return ok && (d.Fn == thr.BlockSync || d.Fn == thr.WarpSync)
+	return ok && (d.Fn == thr.BlockSync || d.Fn == thr.WarpSync || d.Fn == thr.ClusterSync)
 }
 
 // loop finds the fixed point: what reaches the top of the body is what comes before the loop and what the body leaves.
@@ -191,23 +209,31 @@ func (y *syncer) access(out []thr.Stmt, h hazards, at thr.At, t touch) []thr.Stm
 	}
 	out = y.acquire(out, h, at, t)
 	conflicts := h.with(t)
-	if i := slices.IndexFunc(conflicts, func(o touch) bool { return o.scope != t.scope }); i >= 0 {
+	if i := slices.IndexFunc(conflicts, func(o touch) bool { return o.scope != t.scope && !o.peers(t) }); i >= 0 {
 		if o := conflicts[i]; y.err == nil {
-			y.err = positioned(at.Pos, "%s is used at %s scope here and at %s scope at %s; put a block.Sync() between the two", t.name(), t.scope, o.scope, h[o])
+			y.err = positioned(at.Pos, "%s is used at %s scope here and at %s scope at %s; put a %s.Sync() between the two", t.name(), t.scope, o.scope, h[o], max(t.scope, o.scope, ir.ScopeBlock))
 		}
 		return out
 	}
+	barrier := thr.InvalidFn
 	switch {
 	case len(conflicts) == 0:
+	case slices.ContainsFunc(conflicts, func(o touch) bool { return o.across(t) }):
+		barrier = thr.ClusterSync
+		if y.warpFlow+y.blockFlow > 0 && y.err == nil {
+			y.err = positioned(at.Pos, "%s needs a barrier of the cluster here, inside control flow on which only a %s agrees; use a loop or condition at cluster scope, or put a cluster.Sync() before it", t.name(), y.agree())
+		}
 	case t.scope == ir.ScopeWarp:
-		out = append(out, thr.Do{At: at, Fn: thr.WarpSync})
-		h.clearWarp()
+		barrier = thr.WarpSync
 	default:
+		barrier = thr.BlockSync
 		if y.warpFlow > 0 && y.err == nil {
 			y.err = positioned(at.Pos, "%s needs a barrier of the block here, inside control flow on which only a warp agrees; use a loop or condition at block scope", t.name())
 		}
-		out = append(out, thr.Do{At: at, Fn: thr.BlockSync})
-		clear(h)
+	}
+	if barrier != thr.InvalidFn {
+		out = append(out, thr.Do{At: at, Fn: barrier})
+		y.clear(h, barrier)
 	}
 	h[t] = at.Pos
 	return out
@@ -218,6 +244,11 @@ func (h hazards) with(t touch) []touch {
 	var out []touch
 	for o := range h {
 		switch {
+		case o.mem == entered:
+			if t.peer {
+				out = append(out, o)
+			}
+		case o.past && !o.across(t): // a barrier has followed
 		case o.mem != t.mem, !o.write && !t.write, disjoint(o.rows, t.rows): // nothing in common, or two reads
 		case o.write && t.write && o.op == t.op && (o.lap == t.lap || t.apart):
 			// One op's stores, in one iteration or to other rows in the next.
@@ -276,6 +307,9 @@ func globalUses(k *ir.Kernel, f *flow) map[int]touch {
 				who += " first"
 			}
 		}
+		if v.Scope == ir.ScopeCluster {
+			who += " of the cluster"
+		}
 		first := len(offsets) - v.Type.Span.Rank()
 		apart := true
 		var rows []string
@@ -325,18 +359,15 @@ func disjoint(a, b string) bool {
 	return false
 }
 
-func (h hazards) clearWarp() {
-	maps.DeleteFunc(h, func(t touch, _ ir.Pos) bool { return t.scope == ir.ScopeWarp })
-}
+func (y *syncer) enter(s ir.Scope) { y.nest(s, 1) }
+func (y *syncer) leave(s ir.Scope) { y.nest(s, -1) }
 
-func (y *syncer) enter(s ir.Scope) {
-	if s == ir.ScopeWarp {
-		y.warpFlow++
-	}
-}
-
-func (y *syncer) leave(s ir.Scope) {
-	if s == ir.ScopeWarp {
-		y.warpFlow--
+// nest counts control flow that not all threads agree on. Unrolled loops, which name no scope, have constant bounds.
+func (y *syncer) nest(s ir.Scope, by int) {
+	switch s {
+	case ir.ScopeWarp:
+		y.warpFlow += by
+	case ir.ScopeBlock:
+		y.blockFlow += by
 	}
 }

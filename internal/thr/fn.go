@@ -41,6 +41,12 @@ const (
 	AtomicExch
 	AtomicCAS // (pointer, compare, value)
 
+	// Clusters; only in a kernel that has them.
+	ClusterRank // %cluster_ctarank, i32
+	ClusterX    // %clusterid.x, i32
+	ClustersX   // %nclusterid.x, i32
+	ClusterSync // barrier.cluster.arrive.release, then wait.acquire
+
 	NumFns
 )
 
@@ -85,6 +91,11 @@ var Fns = [NumFns]FnInfo{
 	AtomicMin:  {"atomic_min", 2, false, dtype.Invalid, false, "minimum with global memory"},
 	AtomicExch: {"atomic_exch", 2, false, dtype.Invalid, false, "exchanges with global memory"},
 	AtomicCAS:  {"atomic_cas", 3, false, dtype.Invalid, false, "compares and swaps global memory"},
+
+	ClusterRank: {"cluster_rank", 0, true, dtype.I32, true, "the block's number in its cluster"},
+	ClusterX:    {"cluster_x", 0, true, dtype.I32, true, "the cluster's number in the grid"},
+	ClustersX:   {"clusters_x", 0, true, dtype.I32, true, "the number of clusters"},
+	ClusterSync: {"cluster_sync", 0, false, dtype.Invalid, false, "all threads of the cluster meet; orders shared and global memory"},
 }
 
 // String is the built-in's name; the printer uses it for prelude functions too.

@@ -12,7 +12,11 @@ import (
 // Print is a kernel's thread IR as text, for dumps and golden files: deterministic, without positions.
 func Print(k *Kernel) string {
 	p := &printer{}
-	p.line("kernel %s target %s threads %d shared %d args %d", k.Name, k.Target, k.Threads, k.SharedBytes, k.ArgBytes)
+	cluster := ""
+	if k.Cluster > 0 {
+		cluster = fmt.Sprintf(" cluster %d", k.Cluster)
+	}
+	p.line("kernel %s target %s threads %d%s shared %d args %d", k.Name, k.Target, k.Threads, cluster, k.SharedBytes, k.ArgBytes)
 	for _, a := range k.Args {
 		p.line("arg %s %s at %d", a.Name, a.Type, a.Offset)
 	}
@@ -106,7 +110,7 @@ func (p *printer) stmts(body []Stmt) {
 				p.nest(s.Else)
 			}
 		case Load:
-			p.line("%s = load.%s%s %d at %s%s", element(s.Dst, s.Index), s.Space, dot(s.Cache.String())+ordered(s.Order), s.Bytes, Text(s.Addr), when(s.Pred))
+			p.line("%s = load.%s%s %d at %s%s%s", element(s.Dst, s.Index), s.Space, dot(s.Cache.String())+ordered(s.Order), s.Bytes, Text(s.Addr), of(s.Rank), when(s.Pred))
 		case Store:
 			v := ""
 			if s.Src != nil {
@@ -114,7 +118,7 @@ func (p *printer) stmts(body []Stmt) {
 			} else {
 				v = Text(s.Value)
 			}
-			p.line("store.%s%s %d at %s: %s%s", s.Space, dot(s.Cache.String())+ordered(s.Order), s.Bytes, Text(s.Addr), v, when(s.Pred))
+			p.line("store.%s%s %d at %s%s: %s%s", s.Space, dot(s.Cache.String())+ordered(s.Order), s.Bytes, Text(s.Addr), of(s.Rank), v, when(s.Pred))
 		case Do:
 			dst := ""
 			if s.Dst != nil {
@@ -133,6 +137,14 @@ func ordered(o ir.Order) string {
 		return ""
 	}
 	return "." + o.String()
+}
+
+// of names the block whose shared memory is meant.
+func of(rank Expr) string {
+	if rank == nil {
+		return ""
+	}
+	return " of block " + Text(rank)
 }
 
 func dot(s string) string {

@@ -61,7 +61,7 @@ type SharedBuf struct {
 	Note   string // what for, for the table in the .cu
 }
 
-// Grid says how many blocks a launch has.
+// Grid says how many blocks a launch has; in a kernel with clusters, how many clusters.
 type Grid struct {
 	N      *ir.Value  // the loop's bound, i32 of leaves (dims, constants, scalars) and pure ops; nil: one block
 	Step   int        // rows an iteration
@@ -76,6 +76,7 @@ type Kernel struct {
 	Target      string // what it was lowered for
 	Lowering    string // name of the lowering set; kernels lowered alike have one text
 	Threads     int
+	Cluster     int // blocks of a cluster; 0: none
 	MinBlocks   int
 	Args        []*Arg
 	ArgBytes    int // a multiple of 8
@@ -207,6 +208,7 @@ type (
 		Cache ir.Cache
 		Order ir.Order   // Global: of one register, at gpu scope
 		Buf   *SharedBuf // Shared: the buffer, and
+		Rank  Expr       // i32: the block of the cluster whose memory it is, nil: the block's own, and
 		Scope ir.Scope   // who accesses it together, for synchronisation
 	}
 	// Store writes Bytes from consecutive registers of Src, or the value of Value, to Addr in the lanes where Pred
@@ -223,6 +225,7 @@ type (
 		Cache ir.Cache
 		Order ir.Order   // Global: of one register, at gpu scope
 		Buf   *SharedBuf // Shared: the buffer, and
+		Rank  Expr       // i32: the block of the cluster whose memory it is, nil: the block's own, and
 		Scope ir.Scope   // who accesses it together, for synchronisation
 	}
 	// Do is a built-in with effects; Pred selects lanes.

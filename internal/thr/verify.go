@@ -90,11 +90,11 @@ func (v *verifier) stmt(s Stmt) {
 		v.block(s.Else)
 	case Load:
 		v.ordered(s.Order, s.Order == ir.Acquire && s.Space == Global && s.Cache == ir.CacheDefault, s.Bytes, s.Dst.Type)
-		v.memory(s.Space, s.Addr)
+				v.memory(s.Space, s.Addr, s.Rank)
 		v.pred(s.Pred)
 		v.registers(s.Dst, s.Index, s.Bytes)
 	case Store:
-		v.memory(s.Space, s.Addr)
+		v.memory(s.Space, s.Addr, s.Rank)
 		v.pred(s.Pred)
 		if s.Order != ir.Relaxed {
 			if s.Value == nil {
@@ -116,6 +116,7 @@ func (v *verifier) stmt(s Stmt) {
 		if s.Order != ir.Relaxed && (s.Fn < AtomicAdd || s.Fn > AtomicCAS) {
 			v.fail("%s with order %s", s.Fn, s.Order)
 		}
+		v.clusters(s.Fn)
 		for i, a := range s.Args {
 			if t := v.expr(a); t.Ptr != (i == 0) { // those with operands are atomics
 				v.fail("operand %d of %s is of type %s", i, s.Fn, t)
@@ -154,7 +155,13 @@ func (v *verifier) pred(e Expr) {
 	}
 }
 
-func (v *verifier) memory(space Space, addr Expr) {
+func (v *verifier) memory(space Space, addr, rank Expr) {
+	if rank != nil {
+		v.same("a block's number", Val(dtype.I32), v.expr(rank))
+		if space != Shared || v.kernel.Cluster == 0 {
+			v.fail("an access to %s memory of another block, in a cluster of %d", space, v.kernel.Cluster)
+		}
+	}
 	t := v.expr(addr)
 	if space == Global && !t.Ptr || space == Shared && t != Val(dtype.U32) {
 		v.fail("a %s address of type %s", space, t)
@@ -238,6 +245,7 @@ func (v *verifier) expr(e Expr) Type {
 			v.fail("%s is not an expression of %d operands", e.Fn, len(e.Args))
 			break
 		}
+		v.clusters(e.Fn)
 		for _, a := range e.Args {
 			v.expr(a)
 		}
@@ -246,4 +254,11 @@ func (v *verifier) expr(e Expr) Type {
 		return Type{}
 	}
 	return e.ExprType()
+}
+
+// clusters checks that a built-in about clusters stands in a kernel that has them.
+func (v *verifier) clusters(f Fn) {
+	if f >= ClusterRank && f <= ClusterSync && v.kernel.Cluster == 0 {
+		v.fail("%s in a kernel without clusters", f)
+	}
 }

@@ -45,10 +45,10 @@ type Config struct {
 	Kernel *device.Kernel
 	DTypes []dtype.Type // by field
 	Max    []int        // by symbol, 0: no limit
-	Step   int          // iterations a block takes at a time
-	Exact  bool         // the grid is exactly as many blocks as the symbol Blocks
+	Step   int          // iterations a block, or a cluster, takes at a time
+	Exact  bool         // the grid is exactly as many blocks, or clusters, as the symbol Blocks
 	Blocks int
-	Each   bool  // the grid is one block an iteration, however many are resident
+	Each   bool  // the grid is one block, or cluster, an iteration, however many are resident
 	Work   []int // symbols that the number of iterations depends on
 }
 

@@ -200,10 +200,10 @@ func (s *simulator) load(k *Kernel) (function, error) {
 	if err != nil {
 		return nil, err
 	}
-	if low.Name != k.Name || low.Threads != k.Threads || low.SharedBytes != k.Shared || low.ArgBytes != k.ArgBytes {
-		return nil, fmt.Errorf("the generated file is stale: it says %s with %d threads, %d bytes of shared memory and %d of arguments, "+
-			"the kernel is %s with %d, %d and %d; run go generate",
-			k.Name, k.Threads, k.Shared, k.ArgBytes, low.Name, low.Threads, low.SharedBytes, low.ArgBytes)
+	if low.Name != k.Name || low.Threads != k.Threads || max(low.Cluster, 1) != max(k.Cluster, 1) || low.SharedBytes != k.Shared || low.ArgBytes != k.ArgBytes {
+		return nil, fmt.Errorf("the generated file is stale: it says %s with %d threads, clusters of %d, %d bytes of shared memory and %d of arguments, "+
+			"the kernel is %s with %d, %d, %d and %d; run go generate",
+			k.Name, k.Threads, max(k.Cluster, 1), k.Shared, k.ArgBytes, low.Name, low.Threads, max(low.Cluster, 1), low.SharedBytes, low.ArgBytes)
 	}
 	program, err := sim.Compile(low)
 	if err != nil {

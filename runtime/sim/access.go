@@ -18,6 +18,8 @@ type access struct {
 	every bool           // there is no predicate
 	reg   operand        // the first register
 	buf   *thr.SharedBuf // shared memory: the buffer that is meant, if known
+	peer  bool           // shared memory of a block of the cluster
+	rank  int32          // of peer: register of the block's number, or its entry in the pool
 	count int            // registers
 	width int            // bytes a register
 	// scalar: all lanes read one address into scalar registers; the first lane's address is used.
@@ -76,12 +78,26 @@ func (c *compiler) registers(a *access, t thr.Type, left int) {
 	}
 }
 
+// rank sets whose shared memory is accessed; nil: the block's own.
+func (c *compiler) rank(a *access, space thr.Space, e thr.Expr) {
+	if e == nil {
+		return
+	}
+	if space != thr.Shared || c.kernel.Cluster == 0 {
+		c.fail("an access to another block's memory, in a cluster of %d", c.kernel.Cluster)
+	}
+	a.peer, a.rank = true, c.vec(e).i
+}
+
 func (c *compiler) emitAccess(a *access, space thr.Space) {
 	ops, run := int64(warpSize), a.runGlobal
 	if a.scalar {
 		ops = 1
 	}
-	if space == thr.Shared {
+	switch {
+	case a.peer:
+		run = a.runPeer
+	case space == thr.Shared:
 		run = a.runShared
 	}
 	c.emit(ops, run)
@@ -94,9 +110,10 @@ func (c *compiler) load(s thr.Load) {
 	dst := c.ref(s.Dst, s.Index)
 	a := c.access(s.Bytes, s.Space, false, "load", s.Addr, s.Pred)
 	a.buf = s.Buf
+	c.rank(a, s.Space, s.Rank)
 	c.registers(a, s.Dst.Type, max(s.Dst.Len, 1)-int(dst.i-c.slots[s.Dst].i))
 	a.reg = dst
-	a.scalar = uniform(s.Addr, c.varying) && (s.Pred == nil || uniform(s.Pred, c.varying))
+	a.scalar = uniform(s.Addr, c.varying) && (s.Rank == nil || uniform(s.Rank, c.varying)) && (s.Pred == nil || uniform(s.Pred, c.varying))
 	c.ordered(a, s.Order, s.Order == ir.Acquire && s.Space == thr.Global)
 	c.emitAccess(a, s.Space)
 }
@@ -126,6 +143,7 @@ func (c *compiler) store(s thr.Store) {
 	a := c.access(s.Bytes, s.Space, true, "store", s.Addr, s.Pred)
 	a.buf = s.Buf
 	c.ordered(a, s.Order, s.Order == ir.Release && s.Space == thr.Global)
+	c.rank(a, s.Space, s.Rank)
 	c.registers(a, t, left)
 	a.reg = from
 	if from.uniform && !from.pooled() { // a uniform array: its registers as lanes

@@ -22,22 +22,22 @@ func (p *pool) set(i int, v uint64) {
 	}
 }
 
-// block runs one block at a time. A worker owns one and uses it for all its blocks.
+// block runs one block at a time, as one of its cluster.
 type block struct {
 	program *Program
 	mem     *Memory
 	launch  launch
 	pool    pool
-	id      int
+	cluster *cluster
+	id      int // in the grid
+	rank    int // in the cluster
 	warps   []*warp
-	ready   []*warp // those that can run
-	rng     rng
+	running int // warps that can run
 	shared  shared
+	peers   []record      // by warp of the cluster: its last access to this block's shared memory
 	cache   []*allocation // by site: the allocation it last accessed
 	banks   banks
 	log     log
-	// abandoned: a warp ran away, the rest of the block is not worth running.
-	abandoned bool
 }
 
 func newBlock(p *Program, mem *Memory, pool pool, l launch) *block {
@@ -47,37 +47,32 @@ func newBlock(p *Program, mem *Memory, pool pool, l launch) *block {
 	for i := range n {
 		b.warps = append(b.warps, &warp{block: b, id: i, r: make([]lanes, p.vecs), u: make([]uint64, p.unis)})
 	}
-	b.shared.init(p.kernel.SharedBytes, p.granule)
 	return b
 }
 
-// run executes block id. It returns false if the run was cancelled.
-func (b *block) run(id int, seed uint64) bool {
-	b.id, b.abandoned, b.log = id, false, log{}
-	b.rng = newRNG(seed, uint64(id)+1)
+// reset makes the block ready to run as block id of the grid.
+func (b *block) reset(id int) {
+	b.id, b.running, b.log = id, len(b.warps), log{}
 	b.pool.set(poolBlock, uint64(id))
+	b.pool.set(poolRank, uint64(b.rank))
 	b.shared.reset()
-	b.ready = b.ready[:0]
+	clear(b.peers)
 	for _, w := range b.warps {
 		w.reset()
-		b.ready = append(b.ready, w)
 	}
-	for !b.abandoned && (len(b.ready) > 0 || b.release()) {
-		if b.launch.stop.Load() {
-			return false
-		}
-		i := b.rng.below(len(b.ready))
-		w := b.ready[i]
-		if w.step(); w.state != yielded {
-			last := len(b.ready) - 1
-			b.ready[i] = b.ready[last]
-			b.ready = b.ready[:last]
-		}
-	}
-	return true
 }
 
-// release opens the block's barrier once no warp can run, and reports whether one waited. All warps must have come to
+// stopped notes that a warp waits or has ended. With the last one the block's barrier opens, or the block ends.
+func (b *block) stopped() {
+	if b.running--; b.running > 0 {
+		return
+	}
+	if !b.release() && b.left() {
+		b.leave()
+	}
+}
+
+// release opens the block's barrier once none of its warps can run, and reports whether one waited. All warps must have come to
 // the same barrier; otherwise that is reported, and those that wait go on, as they do on a GPU.
 func (b *block) release() bool {
 	var first *warp
@@ -97,40 +92,14 @@ func (b *block) release() bool {
 			w.report(BarrierDivergence, first.waits, w.waits, 0, "warp %d waits at the first, warp %d at the second", first.id, w.id)
 		}
 	}
-	b.join()
+	joinClocks(b.warps, waiting)
 	for _, w := range b.warps {
 		if w.state == waiting {
-			b.ready = append(b.ready, w)
+			b.running++
+			b.cluster.ready = append(b.cluster.ready, w)
 		}
 	}
 	return true
-}
-
-// join orders everything that the waiting warps did before everything they will do.
-func (b *block) join() {
-	var all clock
-	for _, w := range b.warps {
-		if w.state == waiting {
-			w.clock[w.id]++ // ends the epoch
-			for i, c := range w.clock[:len(b.warps)] {
-				all[i] = max(all[i], c)
-			}
-		}
-	}
-	var known knowledge
-	for _, w := range b.warps {
-		if w.state == waiting {
-			w.clock = all
-			w.settle()
-			w.passOn()
-			known = known.join(w.known)
-		}
-	}
-	for _, w := range b.warps {
-		if w.state == waiting && len(known) > 0 {
-			w.known = append(knowledge(nil), known...)
-		}
-	}
 }
 
 // rng is SplitMix64.

@@ -163,7 +163,7 @@ func (w *warp) back(to, length int, at int32) {
 	if w.steps > w.block.launch.steps {
 		w.report(Runaway, at, none, 0, "stopped after %d instructions of a warp", w.steps)
 		w.state = exited
-		w.block.abandoned = true
+		w.block.cluster.abandoned = true
 	} else if w.fuel < 0 {
 		w.yield()
 	}
@@ -177,12 +177,28 @@ func (c *compiler) blockSync(s thr.Do) {
 	c.emit(0, func(w *warp) { w.state, w.waits = waiting, at })
 }
 
+func (c *compiler) clusterSync(s thr.Do) {
+	if s.Pred != nil {
+		c.fail("a barrier for some lanes")
+	}
+	c.clustered(s.Fn)
+	at := c.site("barrier of the cluster", 0)
+	c.emit(0, func(w *warp) { w.state, w.waits = meeting, at })
+}
+
+// clustered refuses built-ins about clusters in a kernel without.
+func (c *compiler) clustered(f thr.Fn) {
+	if c.kernel.Cluster == 0 {
+		c.fail("%s in a kernel without clusters", f)
+	}
+}
+
 func (c *compiler) warpSync(s thr.Do) {
 	if s.Pred != nil {
 		c.fail("a barrier for some lanes")
 	}
 	c.emit(0, func(w *warp) {
-		w.clock[w.id]++
+		w.clock[w.index]++
 		w.settle()
 		w.passOn()
 	})

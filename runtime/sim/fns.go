@@ -62,6 +62,11 @@ func init() {
 		thr.AtomicMin:  {do: atomicDo(atomicMin)},
 		thr.AtomicExch: {do: atomicDo(atomicExch)},
 		thr.AtomicCAS:  {do: atomicDo(atomicCAS)},
+
+		thr.ClusterRank: {call: clusterwide(operand{i: ^poolRank, uniform: true})},
+		thr.ClusterX:    {call: clusterwide(operand{i: ^poolCluster, uniform: true})},
+		thr.ClustersX:   {call: clusterwide(operand{i: ^poolClusters, uniform: true})},
+		thr.ClusterSync: {do: (*compiler).clusterSync},
 	}
 }
 
@@ -78,6 +83,14 @@ func standing(o operand) func(*compiler, thr.Call, *operand) operand {
 			c.fail("%s takes no operands", e.Fn)
 		}
 		return o
+	}
+}
+
+// clusterwide is standing for kernels with clusters.
+func clusterwide(o operand) func(*compiler, thr.Call, *operand) operand {
+	return func(c *compiler, e thr.Call, dst *operand) operand {
+		c.clustered(e.Fn)
+		return standing(o)(c, e, dst)
 	}
 }
 

@@ -3,10 +3,11 @@ package sim
 import "math/bits"
 
 // globalShadow remembers, for the blocks of one launch, who accessed each granule of global memory, and what blocks
-// have released. It is used by one goroutine, and blocks run one after the other: a block can only learn of those that
-// ran before it.
+// have released. It is used by one goroutine, and clusters run one after the other: a cluster can only learn of those
+// that ran before it.
 type globalShadow struct {
 	shift  int // log2 of the granule, the smallest global access of the kernel
+	size   int // blocks of a cluster
 	cells  map[*allocation][]globalCell
 	places map[place]knowledge // what was released at the locations of ordered accesses
 }
@@ -31,15 +32,16 @@ const maxReads = 8
 
 // globalRecord is one access; the zero value is none.
 type globalRecord struct {
-	block  int32 // + 1
-	site   int32
-	epoch  uint32
-	tick   uint32 // releases of the warp before it
-	thread record // warp and lane, and recordMany
+	block   int32 // + 1
+	site    int32
+	cluster int32
+	epoch   uint32
+	tick    uint32 // releases of the warp before it
+	thread  record // warp in the cluster and lane, and recordMany
 }
 
-func newGlobalShadow(granule int) *globalShadow {
-	return &globalShadow{bits.TrailingZeros(uint(granule)), map[*allocation][]globalCell{}, map[place]knowledge{}}
+func newGlobalShadow(granule, size int) *globalShadow {
+	return &globalShadow{bits.TrailingZeros(uint(granule)), size, map[*allocation][]globalCell{}, map[place]knowledge{}}
 }
 
 // checkBlocks checks and records a warp's access to global memory. strong accesses do not race with each other.
@@ -50,7 +52,7 @@ func (a *access) checkBlocks(w *warp, al *allocation, m uint32, off *offsets, st
 		cells = make([]globalCell, len(al.data)>>s.shift+1)
 		s.cells[al] = cells
 	}
-	now := globalRecord{int32(w.block.id + 1), a.site, w.clock[w.id], w.ticks, newRecord(0, 0, w.id, 0)}
+	now := globalRecord{int32(w.block.id + 1), a.site, int32(w.block.id / s.size), w.clock[w.index], w.ticks, newRecord(0, 0, w.index, 0)}
 	if a.scalar {
 		now.thread |= recordMany // all lanes read it
 	}
@@ -71,7 +73,7 @@ func (a *access) checkBlocks(w *warp, al *allocation, m uint32, off *offsets, st
 // access records an access and returns one of another block that it conflicts with, or none.
 func (c *globalCell) access(w *warp, now globalRecord, write, strong bool) (other globalRecord) {
 	conflict := func(r globalRecord) {
-		if r.block != 0 && r.block != now.block && !w.knows(r, now.thread.lane()) {
+		if r.block != 0 && r.block != now.block && !w.knows(r, now) {
 			other = r
 		}
 	}

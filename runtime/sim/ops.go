@@ -106,6 +106,11 @@ var ops = [ir.NumOps]opRow{
 	ir.BlockID:   {lowered: "thr.BlockX"},
 	ir.NumBlocks: {lowered: "thr.GridX"},
 	ir.WarpID:    {lowered: "thr.Warp"},
+
+	ir.ClusterID:      {lowered: "thr.ClusterX"},
+	ir.NumClusters:    {lowered: "thr.ClustersX"},
+	ir.ClusterRank:    {lowered: "thr.ClusterRank"},
+	ir.ClusterBarrier: {lowered: "thr.ClusterSync"},
 }
 
 func same(t dtype.Type) sig      { return sig{t, t} }

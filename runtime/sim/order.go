@@ -2,11 +2,12 @@ package sim
 
 import "github.com/gotile/gotile/internal/ir"
 
-// What blocks know of each other. A release publishes what its thread knows: of its own block the warp's clock, as of a
-// barrier, and what the thread itself did; of other blocks what it has acquired. An acquire that reads the location
-// takes that over, for its own lane only: a WarpSync passes it on to the warp, a BlockSync to the block.
+// What blocks know of each other. A release publishes what its thread knows: of its own cluster, which is its block where
+// there are none, the warp's clock, as of a barrier, and what the thread itself did; of other clusters what it has
+// acquired. An acquire that reads the location takes that over, for its own lane only: a WarpSync passes it on to the
+// warp, a BlockSync to the block, a ClusterSync to the cluster.
 
-// released is what one block had done, as far as a release says. It does not change once it is published.
+// released is what one cluster had done, as far as a release says. It does not change once it is published.
 type released struct {
 	clock   clock
 	threads []releaser
@@ -18,12 +19,12 @@ type releaser struct {
 	tick   uint32
 }
 
-// knowledge is what is known, by block; nil: nothing.
+// knowledge is what is known, by cluster; nil: nothing.
 type knowledge []*released
 
 // has reports whether an access is known to be over.
 func (k knowledge) has(r globalRecord) bool {
-	b := int(r.block - 1)
+	b := int(r.cluster)
 	if b >= len(k) || k[b] == nil {
 		return false
 	}
@@ -73,9 +74,13 @@ next:
 	return j
 }
 
-// knows reports whether a lane knows that an access of another block is over.
-func (w *warp) knows(r globalRecord, lane int) bool {
-	return w.known.has(r) || w.acquired[lane].has(r)
+// knows reports whether an access of another block is over, as far as the lane that accesses now knows: a block of its
+// cluster by their barriers, others by what it has acquired.
+func (w *warp) knows(r, now globalRecord) bool {
+	if r.cluster == now.cluster {
+		return r.epoch < w.clock[r.thread.warp()]
+	}
+	return w.known.has(r) || w.acquired[now.thread.lane()].has(r)
 }
 
 // order makes an ordered or atomic access of one lane pass on what it releases and take what it acquires. A relaxed
@@ -95,8 +100,9 @@ func (w *warp) order(p place, o ir.Order, lane int, reads, writes bool) {
 	case !writes:
 	case o.Releases():
 		k := knowledge(nil).join(w.known).join(w.acquired[lane])
-		own := make(knowledge, w.block.id+1)
-		own[w.block.id] = &released{w.clock, []releaser{{newRecord(0, 0, w.id, lane), w.ticks}}}
+		cluster := w.block.id / s.size
+		own := make(knowledge, cluster+1)
+		own[cluster] = &released{w.clock, []releaser{{newRecord(0, 0, w.index, lane), w.ticks}}}
 		k = k.join(own)
 		if reads { // what others have released there stands
 			k = k.join(s.places[p])

@@ -72,6 +72,9 @@ func Compile(k *thr.Kernel) (p *Program, err error) {
 	if k.Threads < warpSize || k.Threads > maxThreads || k.Threads%warpSize != 0 {
 		c.fail("%d threads a block; a multiple of 32 from 32 to 1024 is needed", k.Threads)
 	}
+	if k.Cluster < 0 || k.Cluster > ir.MaxCluster {
+		c.fail("clusters of %d blocks; at most %d are possible", k.Cluster, ir.MaxCluster)
+	}
 	c.varying = varyingLocals(k.Body)
 	c.launchValues()
 	c.vecs.take(1) // vecTID
@@ -105,6 +108,9 @@ const (
 	poolGrid = iota
 	poolBlock
 	poolLane
+	poolRank     // of the block in its cluster
+	poolCluster  // the cluster's number
+	poolClusters // in the grid
 	poolArgs
 )
 

@@ -22,6 +22,7 @@ const (
 	NonUniform        Kind = "non-uniform control flow"
 	BadShuffle        Kind = "shuffle from a lane out of range"
 	Runaway           Kind = "runaway loop"
+	NotRunning        Kind = "shared memory of a block that may not be running"
 )
 
 // Report is one defect. Later occurrences at the same place, or pair of places, only raise Count.

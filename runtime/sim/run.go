@@ -42,7 +42,7 @@ type BankConflict struct {
 // ErrLaunch is wrapped by errors of a launch that no block was run for.
 var ErrLaunch = errors.New("sim: invalid launch")
 
-// Run executes grid blocks; args is the kernel's argument struct in C layout, ArgBytes long. It returns *Errors if
+// Run executes grid blocks, a multiple of the kernel's cluster; args is the kernel's argument struct in C layout, ArgBytes long. It returns *Errors if
 // the kernel did something wrong (its other effects stand), an error that wraps ErrLaunch for a bad grid or args, or
 // ctx's cause if that ended first. Runs on one Memory may overlap as on a device: their accesses are then unordered.
 func (p *Program) Run(ctx context.Context, mem *Memory, grid int, args []byte, o Options) (Stats, error) {
@@ -52,18 +52,22 @@ func (p *Program) Run(ctx context.Context, mem *Memory, grid int, args []byte, o
 	if grid < 0 || int64(grid) > 1<<31-1 {
 		return Stats{}, fmt.Errorf("%w: a grid of %d blocks", ErrLaunch, grid)
 	}
+	size := max(p.kernel.Cluster, 1)
+	if grid%size != 0 {
+		return Stats{}, fmt.Errorf("%w: a grid of %d blocks in clusters of %d", ErrLaunch, grid, size)
+	}
 	workers := o.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	var global *globalShadow
 	if o.GlobalRaces {
-		global = newGlobalShadow(p.word)
+		global = newGlobalShadow(p.word, size)
 	}
 	if p.serial || global != nil {
 		workers = 1
 	}
-	workers = min(workers, grid)
+	workers = min(workers, grid/size)
 	if o.MaxReports <= 0 {
 		o.MaxReports = 20
 	}
@@ -75,22 +79,24 @@ func (p *Program) Run(ctx context.Context, mem *Memory, grid int, args []byte, o
 	if ctx.Err() != nil {
 		return Stats{}, context.Cause(ctx)
 	}
-	order := permutation(grid, o.Seed)
+	order := permutation(grid/size, o.Seed)
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	blocks := make([]*block, workers)
+	clusters := make([]*cluster, workers)
 	logs := make([]map[int][]keyed, workers)
 	for i := range workers {
 		wg.Go(func() {
-			b := newBlock(p, mem, p.pool(grid, args), launch{o.StepLimit, &stop, global})
-			blocks[i], logs[i] = b, map[int][]keyed{}
+			c := newCluster(p, mem, func() pool { return p.pool(grid, args) }, launch{o.StepLimit, &stop, global})
+			clusters[i], logs[i] = c, map[int][]keyed{}
 			for {
 				n := next.Add(1) - 1
-				if n >= int64(grid) || !b.run(order(int(n)), o.Seed) {
+				if n >= int64(grid/size) || !c.run(order(int(n)), o.Seed) {
 					return
 				}
-				if len(b.log.list) > 0 {
-					logs[i][b.id] = b.log.list
+				for _, b := range c.blocks {
+					if len(b.log.list) > 0 {
+						logs[i][b.id] = b.log.list
+					}
 				}
 			}
 		})
@@ -105,7 +111,7 @@ func (p *Program) Run(ctx context.Context, mem *Memory, grid int, args []byte, o
 			all[id] = list
 		}
 	}
-	return p.stats(grid, blocks), merge(all, o.MaxReports)
+	return p.stats(grid, clusters), merge(all, o.MaxReports)
 }
 
 // pool is the launch's values: constants, the grid, the arguments.
@@ -115,6 +121,7 @@ func (p *Program) pool(grid int, args []byte) pool {
 		q.set(i, v)
 	}
 	q.set(poolGrid, uint64(grid))
+	q.set(poolClusters, uint64(grid/max(p.kernel.Cluster, 1)))
 	for l := range q.vec[poolLane] {
 		q.vec[poolLane][l] = uint64(l)
 	}
@@ -124,17 +131,19 @@ func (p *Program) pool(grid int, args []byte) pool {
 	return q
 }
 
-func (p *Program) stats(grid int, blocks []*block) Stats {
+func (p *Program) stats(grid int, clusters []*cluster) Stats {
 	s := Stats{Blocks: int64(grid), Warps: int64(grid) * int64(p.kernel.Threads/warpSize)}
 	total := make([]bankCount, len(p.sites))
-	for _, b := range blocks {
-		for _, w := range b.warps {
-			s.LaneOps += w.ops
-		}
-		for i, c := range b.banks.sites {
-			total[i].accesses += c.accesses
-			total[i].passes += c.passes
-			total[i].least += c.least
+	for _, c := range clusters {
+		for _, b := range c.blocks {
+			for _, w := range b.warps {
+				s.LaneOps += w.ops
+			}
+			for i, c := range b.banks.sites {
+				total[i].accesses += c.accesses
+				total[i].passes += c.passes
+				total[i].least += c.least
+			}
 		}
 	}
 	for i, c := range total {

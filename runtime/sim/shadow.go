@@ -1,16 +1,23 @@
 package sim
 
-import "math/bits"
+import (
+	"fmt"
+	"math/bits"
+	"slices"
 
-// record is one access in shadow memory: epoch<<32 | site<<11 | many<<10 | warp<<5 | lane; 0 where there is none. many
-// says that several lanes of the warp read in this epoch.
+	"github.com/gotile/gotile/internal/ir"
+)
+
+// record is one access in shadow memory: epoch<<32 | site<<14 | many<<13 | warp<<5 | lane; 0 where there is none. The warp
+// is numbered in its cluster. many says that several lanes of the warp read in this epoch.
 type record uint64
 
 const (
-	recordThread = 1<<10 - 1
-	recordMany   = 1 << 10
-	recordSite   = 11
-	maxSites     = 1 << 20
+	recordThread = 1<<13 - 1
+	recordMany   = 1 << 13
+	recordSite   = 14
+	maxSites     = 1 << 18
+	maxWarps     = ir.MaxCluster * maxThreads / warpSize // of a cluster
 )
 
 func newRecord(epoch uint32, site int32, warp, lane int) record {
@@ -18,12 +25,12 @@ func newRecord(epoch uint32, site int32, warp, lane int) record {
 }
 
 func (r record) epoch() uint32 { return uint32(r >> 32) }
-func (r record) warp() int     { return int(r>>5) & 31 }
+func (r record) warp() int     { return int(r>>5) & (maxWarps - 1) }
 func (r record) lane() int     { return int(r) & 31 }
 func (r record) site() int32   { return int32(r>>recordSite) & (maxSites - 1) }
 
-// clock has, for each warp of a block, the first epoch that is not known to be over.
-type clock [maxThreads / warpSize]uint32
+// clock has, for each warp of a cluster, the first epoch that is not known to be over.
+type clock [maxWarps]uint32
 
 // over reports whether an earlier access is ordered before what any lane of the clock's warp does now.
 func (r record) over(clock *clock) bool { return r.epoch() < clock[r.warp()] }
@@ -41,34 +48,32 @@ type cell struct {
 	more  int32  // else the index of a set with a record for each warp; 0: none
 }
 
-// readers is a set of reads, by warp.
-type readers [maxThreads / warpSize]record
-
 // shadow is the shadow of a shared memory.
 type shadow struct {
 	shift int // log2 of the granule
 	cells []cell
-	sets  []readers // the first is unused
+	sets  []record // warps records each, a set of reads by warp; the first set is unused
+	warps int      // of the cluster
 	free  []int32
 }
 
-func (s *shadow) init(bytes, granule int) {
+func (s *shadow) init(bytes, granule, warps int) {
 	s.shift = bits.TrailingZeros(uint(granule))
 	s.cells = make([]cell, (bytes+granule-1)>>s.shift)
-	s.sets = make([]readers, 1)
+	s.warps, s.sets = warps, make([]record, warps)
 }
 
 func (s *shadow) reset() {
 	clear(s.cells)
-	s.sets, s.free = s.sets[:1], s.free[:0]
+	s.sets, s.free = s.sets[:s.warps], s.free[:0]
 }
 
-// check checks and records a warp's access to shared memory.
-func (a *access) check(w *warp, m uint32, off *offsets) {
-	s := &w.block.shared.shadow
+// check checks and records a warp's access to shared memory, its own block's or a peer's.
+func (a *access) check(w *warp, to *shared, m uint32, off *offsets) {
+	s := &to.shadow
 	n := max(a.bytes>>s.shift, 1)
 	clock := &w.clock
-	now := newRecord(clock[w.id], a.site, w.id, 0)
+	now := newRecord(clock[w.index], a.site, w.index, 0)
 	if a.scalar {
 		now |= recordMany // all lanes read it
 	}
@@ -140,15 +145,15 @@ func (s *shadow) load(c *cell, now record, clock *clock) (record, bool) {
 	}
 	switch {
 	case c.more != 0:
-		joinRead(&s.sets[c.more][now.warp()], now, clock)
+		joinRead(&s.readers(c.more)[now.warp()], now, clock)
 	case c.read.before(clock, now):
 		c.read = now
 	case c.read.warp() == now.warp():
 		c.read = now | recordMany // the same epoch, else it were before
 	default:
 		c.more = s.set()
-		s.sets[c.more][c.read.warp()] = c.read
-		s.sets[c.more][now.warp()] = now
+		readers := s.readers(c.more)
+		readers[c.read.warp()], readers[now.warp()] = c.read, now
 	}
 	return 0, true
 }
@@ -172,7 +177,7 @@ func (s *shadow) store(c *cell, now record, clock *clock) (record, bool) {
 		other, ok = c.read, false
 	}
 	if c.more != 0 {
-		for _, r := range s.sets[c.more] {
+		for _, r := range s.readers(c.more) {
 			if !r.before(clock, now) {
 				other, ok = r, false
 				break
@@ -189,15 +194,25 @@ func (s *shadow) set() int32 {
 	if n := len(s.free); n > 0 {
 		i := s.free[n-1]
 		s.free = s.free[:n-1]
-		s.sets[i] = readers{}
+		clear(s.readers(i))
 		return i
 	}
-	s.sets = append(s.sets, readers{})
-	return int32(len(s.sets) - 1)
+	n := len(s.sets)
+	s.sets = slices.Grow(s.sets, s.warps)[:n+s.warps]
+	clear(s.sets[n:])
+	return int32(n / s.warps)
 }
+
+// readers is a set by its index.
+func (s *shadow) readers(i int32) []record { return s.sets[int(i)*s.warps:][:s.warps] }
 
 func (a *access) race(w *warp, other record, lane, granule int) {
 	b := w.block
-	w.report(Race, a.site, other.site(), lane, "%s at byte %d, not ordered after the %s of warp %d lane %d",
-		b.program.sites[a.site].what, granule<<b.shared.shadow.shift, b.program.sites[other.site()].what, other.warp(), other.lane())
+	by := b.cluster.warps[other.warp()]
+	whose := ""
+	if len(b.cluster.blocks) > 1 {
+		whose = fmt.Sprintf(" of block %d", by.block.id)
+	}
+	w.report(Race, a.site, other.site(), lane, "%s at byte %d, not ordered after the %s of warp %d lane %d%s",
+		b.program.sites[a.site].what, granule<<b.shared.shadow.shift, b.program.sites[other.site()].what, by.id, other.lane(), whose)
 }

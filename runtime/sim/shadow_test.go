@@ -30,7 +30,7 @@ func TestWholeWarpIsItsLanes(t *testing.T) {
 	for range 200 {
 		var blocks [2]*block
 		for i := range blocks {
-			b := newBlock(p, nil, p.pool(1, nil), launch{})
+			b := newCluster(p, nil, func() pool { return p.pool(1, nil) }, launch{}).blocks[0]
 			b.shared.reset()
 			for _, w := range b.warps {
 				w.reset()
@@ -55,14 +55,14 @@ func TestWholeWarpIsItsLanes(t *testing.T) {
 					for _, w := range b.warps {
 						w.state = waiting
 					}
-					b.join()
+					joinClocks(b.warps, waiting)
 				case 2:
 					w.clock[id]++
 					w.settle()
 				}
 				if i == 0 {
 					for l := range warpSize {
-						a.check(w, 1<<l, &off)
+						a.check(w, &w.block.shared, 1<<l, &off)
 					}
 					continue
 				}
@@ -71,7 +71,7 @@ func TestWholeWarpIsItsLanes(t *testing.T) {
 				if a.checkCells(w, &probe, newRecord(w.clock[id], a.site, id, 0), &off) != allLanes {
 					quick++
 				}
-				a.check(w, allLanes, &off)
+				a.check(w, &w.block.shared, allLanes, &off)
 			}
 			one, all := &blocks[0].shared.shadow, &blocks[1].shared.shadow
 			if !slices.Equal(one.cells, all.cells) || !slices.Equal(one.sets, all.sets) {

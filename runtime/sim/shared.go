@@ -8,9 +8,9 @@ type shared struct {
 	shadow shadow
 }
 
-func (s *shared) init(bytes, granule int) {
+func (s *shared) init(bytes, granule, warps int) {
 	s.data = make([]byte, bytes)
-	s.shadow.init(bytes, granule)
+	s.shadow.init(bytes, granule, warps)
 }
 
 // reset makes everything uninitialised; the bytes are NaN in every float format.
@@ -26,7 +26,7 @@ func (a *access) runShared(w *warp) {
 	m := a.lanes(w)
 	var off offsets
 	if m != allLanes || !a.within(w.vec(a.addr), b, &off) {
-		m = a.offsets(w, m, &off)
+		m = a.offsets(w, w.vec(a.addr), m, &off)
 	}
 	if m != allLanes { // the offsets are known: the destination may be the register of addresses
 		a.zero(w)
@@ -35,7 +35,7 @@ func (a *access) runShared(w *warp) {
 		return
 	}
 	b.banks.count(a.site, &off, m, a.bytes)
-	a.check(w, m, &off)
+	a.check(w, &b.shared, m, &off)
 	if a.write {
 		a.put(w, b.shared.data, m, &off)
 	} else {
@@ -65,8 +65,7 @@ func (a *access) within(addr *lanes, b *block, off *offsets) bool {
 }
 
 // offsets is within for some lanes, one by one. It reports those outside or misaligned and returns the others.
-func (a *access) offsets(w *warp, m uint32, off *offsets) uint32 {
-	addr := w.vec(a.addr)
+func (a *access) offsets(w *warp, addr *lanes, m uint32, off *offsets) uint32 {
 	low, high := a.bounds(w.block)
 	for rest := m; rest != 0; rest &= rest - 1 {
 		l := bits.TrailingZeros32(rest) & 31

@@ -8,7 +8,8 @@ type state uint8
 const (
 	running state = iota
 	yielded       // its quantum is used up
-	waiting       // at a barrier
+	waiting       // at a barrier of the block
+	meeting       // at a barrier of the cluster
 	exited
 )
 
@@ -19,7 +20,8 @@ const quantum = 20_000
 // warp is 32 threads with one program counter.
 type warp struct {
 	block *block
-	id    int
+	id    int // in the block
+	index int // in the cluster, which is its clock's
 	pc    int
 	state state
 	waits int32 // site of the barrier it waits at
@@ -30,7 +32,7 @@ type warp struct {
 	r []lanes  // registers
 	u []uint64 // scalar registers, for values that all lanes share
 
-	clock clock // clock[id] is the warp's current epoch
+	clock clock // clock[index] is the warp's current epoch
 	// over is a record that all records of epochs known to be over are below, whichever warp made them.
 	over record
 
@@ -51,7 +53,7 @@ func (w *warp) reset() {
 	for l := range &w.r[vecTID] {
 		w.r[vecTID][l] = uint64(w.id*warpSize + l)
 	}
-	for i := range w.clock {
+	for i := range w.clock[:len(w.block.cluster.warps)] {
 		w.clock[i] = 1 // 0 is never an epoch, so an access record is never 0
 	}
 	w.settle()
@@ -59,8 +61,8 @@ func (w *warp) reset() {
 
 // settle computes over after a change of the clock.
 func (w *warp) settle() {
-	least := w.clock[w.id]
-	for _, c := range w.clock[:len(w.block.warps)] {
+	least := w.clock[w.index]
+	for _, c := range w.clock[:len(w.block.cluster.warps)] {
 		least = min(least, c)
 	}
 	w.over = record(least) << 32

@@ -1,0 +1,205 @@
+package sim
+
+import "math/bits"
+
+// cluster is the blocks that run together, in one scheduler: those of a cluster, or one block of a kernel without
+// clusters. A worker owns one and uses it for all its clusters.
+type cluster struct {
+	program *Program
+	launch  launch
+	blocks  []*block // by rank
+	warps   []*warp  // of all blocks, by their clocks' index
+	ready   []*warp  // those that can run
+	rng     rng
+	// abandoned: a warp ran away, the rest of the cluster is not worth running.
+	abandoned bool
+}
+
+func newCluster(p *Program, mem *Memory, pool func() pool, l launch) *cluster {
+	c := &cluster{program: p, launch: l}
+	for rank := range max(p.kernel.Cluster, 1) {
+		b := newBlock(p, mem, pool(), l)
+		b.cluster, b.rank = c, rank
+		for _, w := range b.warps {
+			w.index = len(c.warps)
+			c.warps = append(c.warps, w)
+		}
+		b.peers = make([]record, len(b.warps)*max(p.kernel.Cluster, 1))
+		b.shared.init(p.kernel.SharedBytes, p.granule, len(b.peers))
+		c.blocks = append(c.blocks, b)
+	}
+	return c
+}
+
+// run executes the blocks of cluster id. It returns false if the run was cancelled.
+func (c *cluster) run(id int, seed uint64) bool {
+	c.abandoned = false
+	c.rng = newRNG(seed, uint64(id)+1)
+	c.ready = c.ready[:0]
+	for _, b := range c.blocks {
+		b.reset(id*len(c.blocks) + b.rank)
+		b.pool.set(poolCluster, uint64(id))
+		c.ready = append(c.ready, b.warps...)
+	}
+	for !c.abandoned && (len(c.ready) > 0 || c.release()) {
+		if c.launch.stop.Load() {
+			return false
+		}
+		i := c.rng.below(len(c.ready))
+		w := c.ready[i]
+		if w.step(); w.state != yielded {
+			last := len(c.ready) - 1
+			c.ready[i] = c.ready[last]
+			c.ready = c.ready[:last]
+			w.block.stopped()
+		}
+	}
+	return true
+}
+
+// release opens the cluster's barrier once no warp can run, and reports whether one waited. All warps of all blocks must
+// have come to the same barrier; otherwise that is reported, and those that wait go on.
+func (c *cluster) release() bool {
+	var first *warp
+	for _, w := range c.warps {
+		if w.state == meeting && first == nil {
+			first = w
+		}
+	}
+	if first == nil {
+		return false
+	}
+	for _, w := range c.warps {
+		switch {
+		case w.state == exited:
+			first.report(BarrierDivergence, first.waits, none, 0, "warp %d of block %d waits here, warp %d of block %d has left the kernel", first.id, first.block.id, w.id, w.block.id)
+		case w.pc != first.pc:
+			w.report(BarrierDivergence, first.waits, w.waits, 0, "warp %d of block %d waits at the first, warp %d of block %d at the second", first.id, first.block.id, w.id, w.block.id)
+		}
+	}
+	joinClocks(c.warps, meeting)
+	for _, w := range c.warps {
+		if w.state == meeting {
+			w.block.running++
+			c.ready = append(c.ready, w)
+		}
+	}
+	return true
+}
+
+// joinClocks orders everything that the waiting warps did before everything they will do.
+func joinClocks(warps []*warp, waits state) {
+	var all clock
+	n := 0
+	for _, w := range warps {
+		if w.state == waits {
+			n = len(w.block.cluster.warps)
+			w.clock[w.index]++ // ends the epoch
+			for i, c := range w.clock[:n] {
+				all[i] = max(all[i], c)
+			}
+		}
+	}
+	var known knowledge
+	for _, w := range warps {
+		if w.state == waits {
+			copy(w.clock[:n], all[:n])
+			w.settle()
+			w.passOn()
+			known = known.join(w.known)
+		}
+	}
+	for _, w := range warps {
+		if w.state == waits && len(known) > 0 {
+			w.known = append(knowledge(nil), known...)
+		}
+	}
+}
+
+// runPeer is an access to the shared memory of blocks of the cluster, by rank.
+func (a *access) runPeer(w *warp) {
+	m := a.lanes(w)
+	ranks, addr := *w.vec(a.rank), *w.vec(a.addr) // the destination may be one of these registers
+	if m != allLanes {
+		a.zero(w)
+	}
+	var off offsets
+	for m != 0 {
+		first := bits.TrailingZeros32(m)
+		rank := int(int32(ranks[first]))
+		var same uint32 // the lanes that go to one block
+		for rest := m; rest != 0; rest &= rest - 1 {
+			if l := bits.TrailingZeros32(rest) & 31; ranks[l] == ranks[first] {
+				same |= 1 << l
+			}
+		}
+		m &^= same
+		blocks := w.block.cluster.blocks
+		if rank < 0 || rank >= len(blocks) {
+			w.report(OutOfBounds, a.site, none, first, "%s of block %d of a cluster of %d", w.block.program.sites[a.site].what, rank, len(blocks))
+			a.zero(w)
+			continue
+		}
+		peer := blocks[rank]
+		if same = a.offsets(w, &addr, same, &off); same == 0 {
+			continue
+		}
+		peer.touched(w, a.site, first)
+		a.check(w, &peer.shared, same, &off)
+		if a.write {
+			a.put(w, peer.shared.data, same, &off)
+		} else {
+			a.get(w, peer.shared.data, same, &off)
+		}
+	}
+}
+
+// touched checks that a block runs when a warp of a peer accesses its shared memory: that its start is ordered before
+// the access, and, once it is known, that its end is ordered after it.
+func (b *block) touched(w *warp, site int32, lane int) {
+	if w.block == b {
+		return
+	}
+	started := false
+	for _, v := range b.warps {
+		started = started || w.clock[v.index] > 1 // some epoch of v is known to be over
+	}
+	if !started {
+		w.report(NotRunning, site, none, lane, "%s of block %d, whose start is not ordered before: put a barrier of the cluster first", b.program.sites[site].what, b.id)
+	}
+	if b.left() {
+		b.outlived(w, site, lane)
+		return
+	}
+	b.peers[w.index] = newRecord(w.clock[w.index], site, w.index, lane)
+}
+
+func (b *block) outlived(w *warp, site int32, lane int) {
+	w.report(NotRunning, site, none, lane, "%s of block %d, which may have left: put a barrier of the cluster behind", b.program.sites[site].what, b.id)
+}
+
+// left reports whether all warps of a block have exited.
+func (b *block) left() bool {
+	for _, w := range b.warps {
+		if w.state != exited {
+			return false
+		}
+	}
+	return true
+}
+
+// leave reports the accesses of peers that no barrier orders before the block's end, which is the end of its last warp.
+func (b *block) leave() {
+	for i, r := range b.peers {
+		if r == 0 {
+			continue
+		}
+		ordered := false
+		for _, v := range b.warps {
+			ordered = ordered || r.over(&v.clock)
+		}
+		if !ordered {
+			b.outlived(b.cluster.warps[i], r.site(), r.lane())
+		}
+	}
+}
