@@ -44,6 +44,8 @@ func source(s thr.Stmt) int {
 		return s.Op
 	case thr.Store:
 		return s.Op
+	case thr.Assign:
+		return s.Op
 	}
 	return -1
 }

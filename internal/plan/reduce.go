@@ -255,7 +255,7 @@ func (l *lowering) finishReductions(batch []*ir.Value) {
 		if ir.Table[v.Op].Class != ir.Reduction {
 			continue
 		}
-		x := exchange{warps: 1} // a Fold's
+		x := exchange{warps: 1, keep: 1, blocks: 1} // a Fold's
 		if v.Op != ir.Fold {
 			var err error
 			if x, err = exchangeOf(v.Args[0].Type.Span, l.k.Threads, v.Attr.([]int)); err != nil {
