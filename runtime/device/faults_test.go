@@ -176,8 +176,8 @@ var sentinels = map[driver.Result]error{
 
 const contextDestroyed driver.Result = 709
 
-// Every call of the driver in turn fails in every way: the error names device, call, code and, for a launch, kernel, grid
-// and arguments; nothing hangs; nothing leaks; the device works on or is lost and says so.
+// Every call of the driver in turn fails in every way: the error names device, call, code and, for a launch, kernel,
+// grid and arguments; nothing hangs; nothing leaks; the device works on or is lost and says so.
 func TestEveryCallCanFail(t *testing.T) {
 	t.Setenv(env.Cache, t.TempDir())
 	comp := &fakeCompiler{}

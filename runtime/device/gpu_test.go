@@ -78,8 +78,8 @@ func busy(t *testing.T, s *Stream) bool {
 
 const busyElems = 64 << 20
 
-// The order of the pool while a GPU is at work: a stream gets its own memory back at once, others get other memory until
-// the work is done.
+// The order of the pool while a GPU is at work: a stream gets its own memory back at once, others get other memory
+// until the work is done.
 func TestPoolOnGPU(t *testing.T) {
 	d := gpu(t)
 	s := d.Stream()

@@ -71,7 +71,8 @@ func (d *Device) newStream() (*Stream, error) {
 // Device is what the stream runs on.
 func (s *Stream) Device() *Device { return s.d }
 
-// Close gives the stream back, when what is queued is done; it does not wait for that. The device's default stream is closed with the device.
+// Close gives the stream back, when what is queued is done; it does not wait for that. The device's default stream is
+// closed with the device.
 func (s *Stream) Close() error {
 	if s == s.d.stream {
 		return fmt.Errorf("device: %s: the default stream is closed with its device", s.d.name)
@@ -130,9 +131,9 @@ func (s *Stream) enterOutside(call string) error {
 
 func (s *Stream) leave() { s.h.busy.unlock() }
 
-// Launch runs a kernel on grid blocks with the argument struct (f.Kernel().ArgBytes bytes in C's layout) that args points
-// to. The struct is copied before Launch returns and may live on the stack; the memory that its addresses name must
-// stay open until the kernel is done. A grid of 0 blocks does nothing and counts as no launch. Failures are *Error
+// Launch runs a kernel on grid blocks with the argument struct (f.Kernel().ArgBytes bytes in C's layout) that args
+// points to. The struct is copied before Launch returns and may live on the stack; the memory that its addresses name
+// must stay open until the kernel is done. A grid of 0 blocks does nothing and counts as no launch. Failures are *Error
 // with kernel, grid and arguments; on a GPU a kernel's own failure shows in a later call. Launch allocates nothing.
 func (s *Stream) Launch(f *Func, grid int, args unsafe.Pointer) error {
 	if err := s.enter("Launch"); err != nil {
