@@ -80,12 +80,12 @@ func (b *Builder) place(op Op, s Scope, p Place, span *Span) ([]*Value, *Span, b
 	for len(offs) < len(dims) {
 		offs = append(offs, b.Int(0))
 	}
-	return offs, b.clip(p, span, offs), true
+	return offs, b.clip(op, p, span, offs), true
 }
 
 // clip gives each axis without an extent what the buffer has left from the offset on; none where the whole capacity
 // is certain to lie inside.
-func (b *Builder) clip(p Place, span *Span, offs []*Value) *Span {
+func (b *Builder) clip(op Op, p Place, span *Span, offs []*Value) *Span {
 	if span == nil {
 		return nil
 	}
@@ -102,7 +102,9 @@ func (b *Builder) clip(p Place, span *Span, offs []*Value) *Span {
 			continue
 		}
 		left := b.Index(Sub, b.Dim(dim), off)
-		LimitSymbol(left, size)
+		if op != CopyAsync { // which takes a part of a row, whatever its length
+			LimitSymbol(left, size)
+		}
 		out.Extent[i] = left
 	}
 	out.Extent = trimExtents(out.Extent)

@@ -75,6 +75,6 @@ func (y *syncer) meet(out []thr.Stmt, h hazards, at thr.At, scope ir.Scope, what
 	if y.warpFlow > 0 && y.err == nil {
 		y.err = positioned(at.Pos, "%s needs a barrier here, inside control flow on which only a warp agrees; use a loop or condition at block scope", what)
 	}
-	clear(h)
+	h.clearBlock()
 	return append(out, thr.Do{At: at, Fn: thr.BlockSync})
 }

@@ -17,7 +17,8 @@ import (
 // barrier; a conflict between scopes is an error, since only the author knows who should wait for whom. Other blocks,
 // and arguments that share memory, are the author's business.
 func synchronise(s *state) error {
-	y := &syncer{global: globalUses(s.k, s.flow)}
+	y := &syncer{global: globalUses(s.k, s.flow), slots: sharedSlots(s.k, s.flow), groups: mostGroups(s.k), copies: map[int]bool{}}
+	eachOp(s.k.Body, func(v *ir.Value) { y.copies[v.ID] = v.Op == ir.CopyAsync })
 	s.out.Body, _ = y.block(s.out.Body, hazards{}, 0)
 	return y.err
 }
@@ -32,6 +33,9 @@ type touch struct {
 	lap   int    // how many back edges ago: an op's stores conflict with those of its last iteration
 	write bool
 	scope ir.Scope
+	// Of an asynchronous copy that may be in flight: 1, and 1 for each Commit since; 0: it is over, or never was one.
+	flight int
+	waited bool // it is committed, and some WaitGroup followed
 }
 
 // hazards are the accesses that no barrier has yet separated from what follows.
@@ -39,6 +43,9 @@ type hazards map[touch]ir.Pos
 
 type syncer struct {
 	global   map[int]touch // by tile op: loads and stores of arguments that are written
+	slots    map[int]slot  // by tile op: which part of a shared tile it accesses
+	copies   map[int]bool  // by tile op: asynchronous copies
+	groups   int           // the most groups that a WaitGroup leaves in flight
 	warpFlow int           // depth of control flow on which only a warp agrees
 	err      error
 }
@@ -60,14 +67,26 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 			h.acquired(s.At, s.Order, s.Scope)
 		case thr.Store:
 			out = y.release(out, h, s.At, s.Order, s.Scope)
-			out = y.access(out, h, s.At, y.touch(s.Space, s.Buf, s.Scope, s.Op, lap, true))
+			t := y.touch(s.Space, s.Buf, s.Scope, s.Op, lap, true)
+			if y.copies[s.Op] && s.Space == thr.Shared {
+				t.flight = 1 // through registers, by the same rules
+			}
+			out = y.access(out, h, s.At, t)
 			out = append(out, s)
 		case thr.Do:
 			switch s.Fn {
 			case thr.BlockSync:
-				clear(h)
+				h.clearBlock()
 			case thr.WarpSync:
 				h.clearWarp()
+			case thr.CpAsync:
+				t := y.touch(thr.Shared, s.Buf, s.Scope, s.Op, lap, true)
+				t.flight = 1
+				out = y.access(out, h, s.At, t)
+			case thr.CpCommit:
+				h.commit(y.groups)
+			case thr.CpWait:
+				h.wait(s.Args[0])
 			default: // an atomic
 				t := y.touch(thr.Global, nil, y.global[s.Op].scope, s.Op, lap, true)
 				out = y.release(out, h, s.At, s.Order, t.scope)
@@ -133,11 +152,12 @@ func inserted(before, after []thr.Stmt) int {
 
 // past is what is left of the hazards after a barrier.
 func (h hazards) past(barrier thr.Stmt) hazards {
-	if barrier.(thr.Do).Fn == thr.BlockSync {
-		return hazards{}
-	}
 	h = maps.Clone(h)
-	h.clearWarp()
+	if barrier.(thr.Do).Fn == thr.BlockSync {
+		h.clearBlock()
+	} else {
+		h.clearWarp()
+	}
 	return h
 }
 
@@ -190,6 +210,7 @@ func (y *syncer) access(out []thr.Stmt, h hazards, at thr.At, t touch) []thr.Stm
 		return out
 	}
 	out = y.acquire(out, h, at, t)
+	y.refuseInFlight(h, at, t)
 	conflicts := h.with(t)
 	if i := slices.IndexFunc(conflicts, func(o touch) bool { return o.scope != t.scope }); i >= 0 {
 		if o := conflicts[i]; y.err == nil {
@@ -207,7 +228,7 @@ func (y *syncer) access(out []thr.Stmt, h hazards, at thr.At, t touch) []thr.Stm
 			y.err = positioned(at.Pos, "%s needs a barrier of the block here, inside control flow on which only a warp agrees; use a loop or condition at block scope", t.name())
 		}
 		out = append(out, thr.Do{At: at, Fn: thr.BlockSync})
-		clear(h)
+		h.clearBlock()
 	}
 	h[t] = at.Pos
 	return out
@@ -219,6 +240,7 @@ func (h hazards) with(t touch) []touch {
 	for o := range h {
 		switch {
 		case o.mem != t.mem, !o.write && !t.write, disjoint(o.rows, t.rows): // nothing in common, or two reads
+		case o.flight > 0: // no barrier ends a copy
 		case o.write && t.write && o.op == t.op && (o.lap == t.lap || t.apart):
 			// One op's stores, in one iteration or to other rows in the next.
 		case o.lap == t.lap && t.where != "" && o.where == t.where: // each thread's own elements
@@ -326,7 +348,12 @@ func disjoint(a, b string) bool {
 }
 
 func (h hazards) clearWarp() {
-	maps.DeleteFunc(h, func(t touch, _ ir.Pos) bool { return t.scope == ir.ScopeWarp })
+	maps.DeleteFunc(h, func(t touch, _ ir.Pos) bool { return t.scope == ir.ScopeWarp && t.flight == 0 })
+}
+
+// clearBlock removes what a barrier of the block orders: all but copies in flight, which only a WaitGroup ends.
+func (h hazards) clearBlock() {
+	maps.DeleteFunc(h, func(t touch, _ ir.Pos) bool { return t.flight == 0 })
 }
 
 func (y *syncer) enter(s ir.Scope) {

@@ -41,6 +41,11 @@ const (
 	AtomicExch
 	AtomicCAS // (pointer, compare, value)
 
+	// Asynchronous copies; groups are a thread's own.
+	CpAsync  // (pointer, u32 offset in shared memory, i32 bytes): 16 bytes, of which the first are read and the others 0
+	CpCommit // closes the group of the copies since the last one
+	CpWait   // (const groups): until at most so many are in flight
+
 	NumFns
 )
 
@@ -85,6 +90,10 @@ var Fns = [NumFns]FnInfo{
 	AtomicMin:  {"atomic_min", 2, false, dtype.Invalid, false, "minimum with global memory"},
 	AtomicExch: {"atomic_exch", 2, false, dtype.Invalid, false, "exchanges with global memory"},
 	AtomicCAS:  {"atomic_cas", 3, false, dtype.Invalid, false, "compares and swaps global memory"},
+
+	CpAsync:  {"cp_async_16", 3, false, dtype.Invalid, false, "copies 16 bytes from global to shared memory, asynchronously"},
+	CpCommit: {"cp_async_commit", 0, false, dtype.Invalid, false, "makes a group of the thread's copies since the last one"},
+	CpWait:   {"cp_async_wait", 1, false, dtype.Invalid, false, "waits until at most so many of the thread's groups are in flight"},
 }
 
 // String is the built-in's name; the printer uses it for prelude functions too.

@@ -117,7 +117,7 @@ func (v *verifier) stmt(s Stmt) {
 			v.fail("%s with order %s", s.Fn, s.Order)
 		}
 		for i, a := range s.Args {
-			if t := v.expr(a); t.Ptr != (i == 0) { // those with operands are atomics
+			if t := v.expr(a); t.Ptr != (i == 0 && s.Fn != CpWait) { // atomics and copies begin with a pointer
 				v.fail("operand %d of %s is of type %s", i, s.Fn, t)
 			}
 		}

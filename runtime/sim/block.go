@@ -6,6 +6,7 @@ import "sync/atomic"
 type launch struct {
 	steps  int64        // instructions that a warp may execute
 	stop   *atomic.Bool // the run was cancelled
+	copies Completion
 	global *globalShadow
 }
 
@@ -33,9 +34,11 @@ type block struct {
 	ready   []*warp // those that can run
 	rng     rng
 	shared  shared
-	cache   []*allocation // by site: the allocation it last accessed
-	banks   banks
-	log     log
+	// completion is when copies arrive, never BySeed.
+	completion Completion
+	cache      []*allocation // by site: the allocation it last accessed
+	banks      banks
+	log        log
 	// abandoned: a warp ran away, the rest of the block is not worth running.
 	abandoned bool
 }
@@ -48,6 +51,9 @@ func newBlock(p *Program, mem *Memory, pool pool, l launch) *block {
 		b.warps = append(b.warps, &warp{block: b, id: i, r: make([]lanes, p.vecs), u: make([]uint64, p.unis)})
 	}
 	b.shared.init(p.kernel.SharedBytes, p.granule)
+	if p.copies {
+		b.shared.flight = make([]int32, (p.kernel.SharedBytes+copyBytes-1)/copyBytes)
+	}
 	return b
 }
 
@@ -57,6 +63,9 @@ func (b *block) run(id int, seed uint64) bool {
 	b.rng = newRNG(seed, uint64(id)+1)
 	b.pool.set(poolBlock, uint64(id))
 	b.shared.reset()
+	if b.completion = b.launch.copies; b.completion == BySeed && b.program.copies {
+		b.completion = Early + Completion(b.rng.below(3))
+	}
 	b.ready = b.ready[:0]
 	for _, w := range b.warps {
 		w.reset()
@@ -65,6 +74,9 @@ func (b *block) run(id int, seed uint64) bool {
 	for !b.abandoned && (len(b.ready) > 0 || b.release()) {
 		if b.launch.stop.Load() {
 			return false
+		}
+		if b.program.copies && b.completion == AtRandom {
+			b.arriveOne()
 		}
 		i := b.rng.below(len(b.ready))
 		w := b.ready[i]

@@ -62,6 +62,10 @@ func init() {
 		thr.AtomicMin:  {do: atomicDo(atomicMin)},
 		thr.AtomicExch: {do: atomicDo(atomicExch)},
 		thr.AtomicCAS:  {do: atomicDo(atomicCAS)},
+
+		thr.CpAsync:  {do: (*compiler).copyAsync},
+		thr.CpCommit: {do: (*compiler).copyCommit},
+		thr.CpWait:   {do: (*compiler).copyWait},
 	}
 }
 

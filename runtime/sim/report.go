@@ -22,6 +22,8 @@ const (
 	NonUniform        Kind = "non-uniform control flow"
 	BadShuffle        Kind = "shuffle from a lane out of range"
 	Runaway           Kind = "runaway loop"
+	InFlight          Kind = "access of a copy in flight"
+	NotAwaited        Kind = "copy not awaited"
 )
 
 // Report is one defect. Later occurrences at the same place, or pair of places, only raise Count.
