@@ -109,5 +109,5 @@ var families = []*bind.Family{
 	&floatAtomicFamily, &floatCastFamily, &gatherFamily, &gridFamily, &moveFamily, &ptxFamily, &scalarFamily, &shapeFamily,
 	&sharedFamily, &staticFamily, &stridedFamily, &tileFamily, &variableFamily, &vectorFamily, &warpFamily, &warpSharedFamily, &whileFamily,
 	&lastBlockFamily, &treeFamily, &mailFamily, &orderFamily, &floatOrderFamily,
-	&ringFamily, &pingPongFamily, &boxFamily,
+	&ringFamily, &pingPongFamily, &boxFamily, &columnsFamily,
 }

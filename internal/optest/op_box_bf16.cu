@@ -88,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(96) op_box_bf16(const __grid_consta
       // copy x to s0 (shared)
       __syncthreads();
       if (x_aligned) {
-        if (col0 < 80) cp_async_16(smem + (u32)((row0 * 80 + col0) * 2), x_at + (i64)row0 * a.x_stride0 + (i64)col0, min(row0 < rows_left ? 16 : 0, min(max((int)(((u32)n_left - (u32)col0) * 2u), 0), 16)));
+        if (col0 < 80) cp_async_16(smem + (u32)((row0 * 80 + col0) * 2), x_at + (i64)row0 * a.x_stride0 + (i64)col0, min(row0 < rows_left ? 16 : 0, max(min((int)((u32)n_left - (u32)col0), 8), 0) * 2));
       } else {
         int row0_ = opaque(row0);
         int col0_ = opaque(col0);

@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(96) op_box_f32(const __grid_constan
       if (x_aligned) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
-          if (col0 < 80) cp_async_16(smem + (u32)(((row0 + i * 3) * 80 + col0) * 4), x_at + (i64)(row0 + i * 3) * a.x_stride0 + (i64)col0, min(row0 + i * 3 < rows_left ? 16 : 0, min(max((int)(((u32)n_left - (u32)col0) * 4u), 0), 16)));
+          if (col0 < 80) cp_async_16(smem + (u32)(((row0 + i * 3) * 80 + col0) * 4), x_at + (i64)(row0 + i * 3) * a.x_stride0 + (i64)col0, min(row0 + i * 3 < rows_left ? 16 : 0, max(min((int)((u32)n_left - (u32)col0), 4), 0) * 4));
         }
       } else {
         int row0_ = opaque(row0);

@@ -102,9 +102,8 @@ extern "C" __global__ void __launch_bounds__(64) op_ping_pong_f16(const __grid_c
     const f16* x_at = a.x + (i64)row * a.x_stride0;
 
     // copy x to s0 (shared)
-    __syncthreads();
     if (x_aligned) {
-      if (col0 < 64) cp_async_16(smem + (u32)(col0 * 2), x_at + (i64)col0, min(max((int)((u32)(a.n - col0) * 2u), 0), 16));
+      if (col0 < 64) cp_async_16(smem + (u32)(col0 * 2), x_at + (i64)col0, max(min(a.n - col0, 8), 0) * 2);
     } else {
       int col0_ = opaque(col0);
       u32 x[8];
@@ -133,7 +132,7 @@ extern "C" __global__ void __launch_bounds__(64) op_ping_pong_f16(const __grid_c
 
       // copy x to s1 (shared)
       if (x_aligned) {
-        if (col0 < 64) cp_async_16(smem + (128u + (u32)(col0 * 2)), x_at2 + (i64)col0, min(max((int)(((u32)n_left - (u32)col0) * 2u), 0), 16));
+        if (col0 < 64) cp_async_16(smem + (128u + (u32)(col0 * 2)), x_at2 + (i64)col0, max(min((int)((u32)n_left - (u32)col0), 8), 0) * 2);
       } else {
         int col0_2 = opaque(col0);
         u32 x2[8];
@@ -196,7 +195,7 @@ extern "C" __global__ void __launch_bounds__(64) op_ping_pong_f16(const __grid_c
 
       // copy x to s0 (shared)
       if (x_aligned) {
-        if (col0 < 64) cp_async_16(smem + (u32)(col0 * 2), x_at3 + (i64)col0, min(max((int)(((u32)n_left2 - (u32)col0) * 2u), 0), 16));
+        if (col0 < 64) cp_async_16(smem + (u32)(col0 * 2), x_at3 + (i64)col0, max(min((int)((u32)n_left2 - (u32)col0), 8), 0) * 2);
       } else {
         int col0_3 = opaque(col0);
         u32 x3[8];

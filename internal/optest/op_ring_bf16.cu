@@ -100,9 +100,8 @@ extern "C" __global__ void __launch_bounds__(64) op_ring_bf16(const __grid_const
     const bf16* x_at = a.x + (i64)row * a.x_stride0;
 
     // copy x to s0 (shared)
-    __syncthreads();
     if (x_aligned) {
-      if (col0 < 64) cp_async_16(smem + (u32)(col0 * 2), x_at + (i64)col0, min(max((int)((u32)(a.n - col0) * 2u), 0), 16));
+      if (col0 < 64) cp_async_16(smem + (u32)(col0 * 2), x_at + (i64)col0, max(min(a.n - col0, 8), 0) * 2);
     } else {
       int col0_ = opaque(col0);
       u32 x[8];
@@ -129,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(64) op_ring_bf16(const __grid_const
 
     // copy x to s0 (shared)
     if (x_aligned) {
-      if (col0 < 64) cp_async_16(smem + (128u + (u32)(col0 * 2)), x_at2 + (i64)col0, min(max((int)((u32)(n_left - col0) * 2u), 0), 16));
+      if (col0 < 64) cp_async_16(smem + (128u + (u32)(col0 * 2)), x_at2 + (i64)col0, max(min(n_left - col0, 8), 0) * 2);
     } else {
       int col0_2 = opaque(col0);
       u32 x2[8];
@@ -156,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(64) op_ring_bf16(const __grid_const
 
     // copy x to s0 (shared)
     if (x_aligned) {
-      if (col0 < 64) cp_async_16(smem + (256u + (u32)(col0 * 2)), x_at3 + (i64)col0, min(max((int)((u32)(n_left2 - col0) * 2u), 0), 16));
+      if (col0 < 64) cp_async_16(smem + (256u + (u32)(col0 * 2)), x_at3 + (i64)col0, max(min(n_left2 - col0, 8), 0) * 2);
     } else {
       int col0_3 = opaque(col0);
       u32 x3[8];
@@ -187,9 +186,8 @@ extern "C" __global__ void __launch_bounds__(64) op_ring_bf16(const __grid_const
       const bf16* x_at4 = a.x + (i64)row * a.x_stride0 + (i64)add;
 
       // copy x to s0 (shared)
-      __syncthreads();
       if (x_aligned) {
-        if (col0 < 64) cp_async_16(smem + ((u32)(rem * 64 * 2) + (u32)(col0 * 2)), x_at4 + (i64)col0, min(max((int)(((u32)n_left3 - (u32)col0) * 2u), 0), 16));
+        if (col0 < 64) cp_async_16(smem + ((u32)(rem * 64 * 2) + (u32)(col0 * 2)), x_at4 + (i64)col0, max(min((int)((u32)n_left3 - (u32)col0), 8), 0) * 2);
       } else {
         int col0_4 = opaque(col0);
         u32 x4[8];
@@ -215,7 +213,9 @@ extern "C" __global__ void __launch_bounds__(64) op_ring_bf16(const __grid_const
       int rem2 = div_of % 4;
 
       // load s0 (shared)
-      u32 s02 = load_shared_u16_if(smem + ((u32)(rem2 * 64 * 2) + (u32)(col02 * 2)), col02 < min_of);
+      u32 s02;
+      __syncthreads();
+      s02 = load_shared_u16_if(smem + ((u32)(rem2 * 64 * 2) + (u32)(col02 * 2)), col02 < min_of);
       u32 y = bf16_pair(bf16_lo(s02) + bf16_lo(s02), 0.0f);
       bf16* y_at = a.y + (i64)row * a.y_stride0 + (i64)it;
 

@@ -84,9 +84,8 @@ extern "C" __global__ void __launch_bounds__(64) op_ring_f32(const __grid_consta
     const float* x_at = a.x + (i64)row * a.x_stride0;
 
     // copy x to s0 (shared)
-    __syncthreads();
     if (x_aligned) {
-      if (col0 < 64) cp_async_16(smem + (u32)(col0 * 4), x_at + (i64)col0, min(max((int)((u32)(a.n - col0) * 4u), 0), 16));
+      if (col0 < 64) cp_async_16(smem + (u32)(col0 * 4), x_at + (i64)col0, max(min(a.n - col0, 4), 0) * 4);
     } else {
       int col0_ = opaque(col0);
       float x[4];
@@ -105,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(64) op_ring_f32(const __grid_consta
 
     // copy x to s0 (shared)
     if (x_aligned) {
-      if (col0 < 64) cp_async_16(smem + (256u + (u32)(col0 * 4)), x_at2 + (i64)col0, min(max((int)((u32)(n_left - col0) * 4u), 0), 16));
+      if (col0 < 64) cp_async_16(smem + (256u + (u32)(col0 * 4)), x_at2 + (i64)col0, max(min(n_left - col0, 4), 0) * 4);
     } else {
       int col0_2 = opaque(col0);
       float x2[4];
@@ -128,9 +127,8 @@ extern "C" __global__ void __launch_bounds__(64) op_ring_f32(const __grid_consta
       const float* x_at3 = a.x + (i64)row * a.x_stride0 + (i64)add;
 
       // copy x to s0 (shared)
-      __syncthreads();
       if (x_aligned) {
-        if (col0 < 64) cp_async_16(smem + ((u32)(rem * 64 * 4) + (u32)(col0 * 4)), x_at3 + (i64)col0, min(max((int)(((u32)n_left2 - (u32)col0) * 4u), 0), 16));
+        if (col0 < 64) cp_async_16(smem + ((u32)(rem * 64 * 4) + (u32)(col0 * 4)), x_at3 + (i64)col0, max(min((int)((u32)n_left2 - (u32)col0), 4), 0) * 4);
       } else {
         int col0_3 = opaque(col0);
         float x3[4];
@@ -148,7 +146,9 @@ extern "C" __global__ void __launch_bounds__(64) op_ring_f32(const __grid_consta
       int rem2 = div_of % 3;
 
       // load s0 (shared)
-      float s02 = load_shared_f32_if(smem + ((u32)(rem2 * 64 * 4) + (u32)(col02 * 4)), col02 < min_of);
+      float s02;
+      __syncthreads();
+      s02 = load_shared_f32_if(smem + ((u32)(rem2 * 64 * 4) + (u32)(col02 * 4)), col02 < min_of);
       float y = s02 + s02;
       float* y_at = a.y + (i64)row * a.y_stride0 + (i64)it;
 

@@ -83,9 +83,8 @@ extern "C" __global__ void __launch_bounds__(64) op_ring_i64(const __grid_consta
     const i64* x_at = a.x + (i64)row * a.x_stride0;
 
     // copy x to s0 (shared)
-    __syncthreads();
     if (x_aligned) {
-      if (col0 < 64) cp_async_16(smem + (u32)(col0 * 8), x_at + (i64)col0, min(max((int)((u32)(a.n - col0) * 8u), 0), 16));
+      if (col0 < 64) cp_async_16(smem + (u32)(col0 * 8), x_at + (i64)col0, max(min(a.n - col0, 2), 0) * 8);
     } else {
       int col0_ = opaque(col0);
       i64 x[2];
@@ -104,9 +103,8 @@ extern "C" __global__ void __launch_bounds__(64) op_ring_i64(const __grid_consta
       const i64* x_at2 = a.x + (i64)row * a.x_stride0 + (i64)add;
 
       // copy x to s0 (shared)
-      __syncthreads();
       if (x_aligned) {
-        if (col0 < 64) cp_async_16(smem + ((u32)(rem * 64 * 8) + (u32)(col0 * 8)), x_at2 + (i64)col0, min(max((int)(((u32)n_left - (u32)col0) * 8u), 0), 16));
+        if (col0 < 64) cp_async_16(smem + ((u32)(rem * 64 * 8) + (u32)(col0 * 8)), x_at2 + (i64)col0, max(min((int)((u32)n_left - (u32)col0), 2), 0) * 8);
       } else {
         int col0_2 = opaque(col0);
         i64 x2[2];
@@ -120,7 +118,9 @@ extern "C" __global__ void __launch_bounds__(64) op_ring_i64(const __grid_consta
       int rem2 = div_of % 2;
 
       // load s0 (shared)
-      i64 s02 = load_shared_i64_if(smem + ((u32)(rem2 * 64 * 8) + (u32)(col02 * 8)), col02 < min_of);
+      i64 s02;
+      __syncthreads();
+      s02 = load_shared_i64_if(smem + ((u32)(rem2 * 64 * 8) + (u32)(col02 * 8)), col02 < min_of);
       i64 y = (i64)((u64)s02 + (u64)s02);
       i64* y_at = a.y + (i64)row * a.y_stride0 + (i64)it;
 

@@ -43,6 +43,6 @@ var kernels = sync.OnceValue(func() tile.Set {
 		moveKernels(), staticKernels(), stridedKernels(), gatherKernels(), sharedKernels(), carryKernels(), warpSharedKernels(),
 		atomicKernels(), floatAtomicKernels(), scalarKernels(), ptxKernels(),
 		lastBlockKernels(), treeKernels(), mailKernels(), orderKernels(), floatOrderKernels(),
-		ringKernels(), pingPongKernels(), boxKernels(),
+		ringKernels(), pingPongKernels(), boxKernels(), columnsKernels(),
 	)
 })

@@ -34,8 +34,7 @@ func (l *lowering) copyAsync(v *ir.Value) {
 // bytesLeft is how many of the 16 bytes from an element on lie before the ends of the tile's axes.
 func (a *access) bytesLeft(e elem) thr.Expr {
 	l, last := a.l, a.span.Rank()-1
-	whole := i32(ir.CopyBytes)
-	bytes := whole
+	bytes := i32(ir.CopyBytes)
 	for axis := range a.span.Rank() {
 		if axis >= len(a.span.Extent) || a.span.Extent[axis] == nil {
 			continue
@@ -44,7 +43,8 @@ func (a *access) bytesLeft(e elem) thr.Expr {
 		if at := l.coordOf(a.span, axis, e); axis < last {
 			bytes = thr.Apply{Op: ir.Select, T: dtype.I32, R: dtype.I32, Args: []thr.Expr{less(at, ext), bytes, i32(0)}}
 		} else {
-			left := bin(ir.Min, bin(ir.Max, mul(sub(ext, at), i32(a.dt.Size())), i32(0)), whole)
+			vec := i32(ir.CopyBytes / a.dt.Size()) // elements, not bytes: of a long row these may be too many for an i32
+			left := mul(bin(ir.Max, bin(ir.Min, sub(ext, at), vec), i32(0)), i32(a.dt.Size()))
 			if axis > 0 && !isInt(bytes, ir.CopyBytes) {
 				left = bin(ir.Min, bytes, left)
 			}

@@ -122,6 +122,21 @@ func sharedSlots(k *ir.Kernel, f *flow) map[int]slot {
 	return out
 }
 
+// byCopy begins touch.where of a copy.
+const byCopy = "a copy"
+
+// copyUses says which thread writes what of the box of a copy. Boxes of one tile coincide or lie apart, so that copies
+// of one distribution never write each other's elements, whichever stages they mean.
+func copyUses(k *ir.Kernel) map[int]string {
+	out := map[int]string{}
+	eachOp(k.Body, func(v *ir.Value) {
+		if i, ok := v.Attr.(*ir.CopyInfo); ok {
+			out[v.ID] = fmt.Sprint(byCopy, len(i.Dst.Shape), v.Scope, v.Type.Span.Dist)
+		}
+	})
+	return out
+}
+
 // mostGroups is the largest number of groups that a WaitGroup leaves in flight.
 func mostGroups(k *ir.Kernel) int {
 	most := 0

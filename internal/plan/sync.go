@@ -17,8 +17,7 @@ import (
 // barrier; a conflict between scopes is an error, since only the author knows who should wait for whom. Other blocks,
 // and arguments that share memory, are the author's business.
 func synchronise(s *state) error {
-	y := &syncer{global: globalUses(s.k, s.flow), slots: sharedSlots(s.k, s.flow), groups: mostGroups(s.k), copies: map[int]bool{}}
-	eachOp(s.k.Body, func(v *ir.Value) { y.copies[v.ID] = v.Op == ir.CopyAsync })
+	y := &syncer{global: globalUses(s.k, s.flow), slots: sharedSlots(s.k, s.flow), copies: copyUses(s.k), groups: mostGroups(s.k)}
 	s.out.Body, _ = y.block(s.out.Body, hazards{}, 0)
 	return y.err
 }
@@ -26,7 +25,7 @@ func synchronise(s *state) error {
 // touch is an access to a buffer since the last barrier.
 type touch struct {
 	mem   any    // *thr.SharedBuf or *ir.Arg
-	where string // of an argument: who touches which elements; the same: each thread its own ones
+	where string // of an argument, and of a copy: who touches which elements; the same: each thread its own ones
 	rows  string // of an argument: the offsets in the dimensions before the tile's own, ? where not constant
 	apart bool   // of an argument: what the op touches in two iterations of a loop does not overlap
 	op    int    // tile op
@@ -42,11 +41,11 @@ type touch struct {
 type hazards map[touch]ir.Pos
 
 type syncer struct {
-	global   map[int]touch // by tile op: loads and stores of arguments that are written
-	slots    map[int]slot  // by tile op: which part of a shared tile it accesses
-	copies   map[int]bool  // by tile op: asynchronous copies
-	groups   int           // the most groups that a WaitGroup leaves in flight
-	warpFlow int           // depth of control flow on which only a warp agrees
+	global   map[int]touch  // by tile op: loads and stores of arguments that are written
+	slots    map[int]slot   // by tile op: which part of a shared tile it accesses
+	copies   map[int]string // by tile op: of asynchronous copies, which thread writes what, as touch.where
+	groups   int            // the most groups that a WaitGroup leaves in flight
+	warpFlow int            // depth of control flow on which only a warp agrees
 	err      error
 }
 
@@ -68,8 +67,8 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 		case thr.Store:
 			out = y.release(out, h, s.At, s.Order, s.Scope)
 			t := y.touch(s.Space, s.Buf, s.Scope, s.Op, lap, true)
-			if y.copies[s.Op] && s.Space == thr.Shared {
-				t.flight = 1 // through registers, by the same rules
+			if where := y.copies[s.Op]; where != "" && s.Space == thr.Shared {
+				t.flight, t.where = 1, where // through registers, by the same rules
 			}
 			out = y.access(out, h, s.At, t)
 			out = append(out, s)
@@ -81,7 +80,7 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 				h.clearWarp()
 			case thr.CpAsync:
 				t := y.touch(thr.Shared, s.Buf, s.Scope, s.Op, lap, true)
-				t.flight = 1
+				t.flight, t.where = 1, y.copies[s.Op]
 				out = y.access(out, h, s.At, t)
 			case thr.CpCommit:
 				h.commit(y.groups)
@@ -241,6 +240,7 @@ func (h hazards) with(t touch) []touch {
 		switch {
 		case o.mem != t.mem, !o.write && !t.write, disjoint(o.rows, t.rows): // nothing in common, or two reads
 		case o.flight > 0: // no barrier ends a copy
+		case strings.HasPrefix(t.where, byCopy) && o.where == t.where: // the same thread's, in whatever stage
 		case o.write && t.write && o.op == t.op && (o.lap == t.lap || t.apart):
 			// One op's stores, in one iteration or to other rows in the next.
 		case o.lap == t.lap && t.where != "" && o.where == t.where: // each thread's own elements
