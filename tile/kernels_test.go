@@ -135,3 +135,22 @@ func clipping(name string) (*tile.Kernel, error) {
 		tile.Store(k, a.X, t)
 	})
 }
+
+// asyncOps records asynchronous copies, a loop over columns and orders.
+func asyncOps(name string) (*tile.Kernel, error) {
+	return tile.Define(name, func(k *tile.Builder, a clipArgs) {
+		block, warp := k.Block(), k.Warp()
+		s := tile.NewShared[tile.F32](k, 2, 256)
+		tile.CopyAsync(warp, s.At(1), a.X.At(3, 8))
+		tile.Commit(warp)
+		span := block.Striped(256, 4)
+		for col := range tile.Columns(block, a.X.Dim(1), span) {
+			tile.CopyAsync(block, s, a.X.At(0, col))
+			tile.Commit(block)
+			tile.WaitGroup(block, 1)
+			tile.Store(block, a.S, tile.Load(block, a.X.At(7, col), span).Sum(), tile.Release)
+		}
+		tile.WaitGroup(block, 0)
+		tile.AtomicExch(block, a.S.At(1), tile.LoadScalar(block, a.S, tile.Acquire), tile.AcqRel)
+	})
+}

@@ -33,7 +33,7 @@ func (p *printer) orderedAtomic(s thr.Do) code {
 		registers = append(registers, fmt.Sprintf("%%%d", i+2))
 		inputs = append(inputs, fmt.Sprintf("%q(%s)", e.constraint, r))
 	}
-	p.ordered[name] = fmt.Sprintf(device+`%[1]s %[2]s(void* p, %[3]s) {
+	p.made[name] = fmt.Sprintf(device+`%[1]s %[2]s(void* p, %[3]s) {
   %[1]s old;
   asm volatile("atom.%[4]v.gpu.global.%[5]s.%[6]s %%0, [%%1], %[7]s;" : "=%[8]s"(old) : "l"(p), %[9]s : "memory");
   return old;

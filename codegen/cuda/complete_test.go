@@ -134,7 +134,14 @@ func fnText(t *testing.T, f thr.Fn) string {
 	if thr.Fns[f].Pure {
 		return printed(t, thr.Call{Fn: f, R: dtype.F32, Args: args}, l)
 	}
-	text := mustPrint(t, newTensors().kernel("k", decl(l, u32c(1)), thr.Do{Fn: f, DT: dtype.U32, Args: args}), Options{})
+	if f == thr.CpWait {
+		args = []thr.Expr{u32c(1)}
+	}
+	k := newTensors().kernel("k", decl(l, u32c(1)), thr.Do{Fn: f, DT: dtype.U32, Args: args})
+	if f == thr.CpAsync {
+		k.SharedBytes = 16
+	}
+	text := mustPrint(t, k, Options{})
 	_, text, _ = strings.Cut(text, "u32 x = 1u;\n")
 	return strings.TrimSuffix(strings.TrimSpace(text), "\n}")
 }

@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"fmt"
+
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
@@ -51,6 +53,11 @@ func init() {
 		thr.ClusterX:    {expr: function("cluster_x")},
 		thr.ClustersX:   {expr: function("clusters_x")},
 		thr.ClusterSync: {stmt: func(p *printer, s thr.Do) code { return barrier(p.use("cluster_sync"))(p, s) }},
+		thr.CpAsync: {stmt: func(p *printer, s thr.Do) code {
+			return call(p.use("cp_async_16"), p.address(thr.Shared, s.Args[1]), p.expr(s.Args[0]), p.expr(s.Args[2]))
+		}},
+		thr.CpCommit: {stmt: func(p *printer, s thr.Do) code { return call(p.use("cp_async_commit")) }},
+		thr.CpWait:   {stmt: copyWait},
 	}
 }
 
@@ -126,4 +133,15 @@ func atomic(name string, types ...dtype.Type) func(*printer, thr.Do) code {
 		}
 		return c
 	}
+}
+
+// copyWait waits for groups of copies. Their number is part of the instruction, so each has a function of its own.
+func copyWait(p *printer, s thr.Do) code {
+	c, ok := s.Args[0].(thr.Const)
+	if !ok {
+		return p.fail("%v takes a constant", s.Fn)
+	}
+	name := fmt.Sprintf("cp_async_wait_%d", c.Bits)
+	p.made[name] = fmt.Sprintf(device+"void %s() { asm volatile(\"cp.async.wait_group %d;\" ::: \"memory\"); }\n", name, c.Bits)
+	return call(name)
 }

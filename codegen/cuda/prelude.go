@@ -85,6 +85,11 @@ var prelude = []snippet{
 
 	{"aligned", device + "bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }\n"},
 	{"opaque", device + "int opaque(int x) {\n  asm volatile(\"\" : \"+r\"(x));\n  return x;\n}\n"},
+	{"cp_async_16", device + `void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
+}
+`},
+	{"cp_async_commit", device + "void cp_async_commit() { asm volatile(\"cp.async.commit_group;\" ::: \"memory\"); }\n"},
 	{"bf16_lo", widenPTX("bf16_lo", "shl.b32 %0, %1, 16;")},
 	{"bf16_hi", widenPTX("bf16_hi", "and.b32 %0, %1, 0xffff0000;")},
 	{"bf16_pair", pairPTX("bf16")},
@@ -157,7 +162,7 @@ func dependencies(text string) []string {
 }
 
 // printPrelude prints the used snippets and accesses with all that they need, each once, in a fixed order.
-func printPrelude(used map[string]bool, accesses map[string]access, ordered map[string]string) string {
+func printPrelude(used map[string]bool, accesses map[string]access, made map[string]string) string {
 	need := map[string]bool{}
 	var visit func(name string)
 	visit = func(name string) {
@@ -178,7 +183,7 @@ func printPrelude(used map[string]bool, accesses map[string]access, ordered map[
 			visit(d)
 		}
 	}
-	for _, text := range ordered {
+	for _, text := range made {
 		memory = append(memory, text)
 		for _, d := range dependencies(text) {
 			visit(d)

@@ -84,8 +84,8 @@ func (b *Builder) Finish() (*Kernel, error) {
 	return b.Kernel, nil
 }
 
-// refuseStaleReads finds read-only loads of arguments that the kernel writes: the read-only path may give what was there
-// before.
+// refuseStaleReads finds read-only loads and asynchronous copies of arguments that the kernel writes: they may give what
+// was there before.
 func (b *Builder) refuseStaleReads(r *Region) {
 	if r == nil || len(b.errs) >= errorLimit/2 {
 		return
@@ -93,6 +93,9 @@ func (b *Builder) refuseStaleReads(r *Region) {
 	for _, v := range r.Ops {
 		if a, ok := v.Attr.(*Access); ok && v.Op == Load && a.Cache == CacheReadOnly && a.Arg != nil && a.Arg.Written {
 			b.errorAt(v.Pos, Load, ErrTarget, "Load of %s with the read-only hint, but the kernel writes %s: the read-only path may give old values; drop the hint", a.Arg.Field, a.Arg.Field)
+		}
+		if i, ok := v.Attr.(*CopyInfo); ok && i.Src.Written {
+			b.errorAt(v.Pos, CopyAsync, ErrTarget, "CopyAsync from %s, but the kernel writes %s: the copy may read before a store or after it; use Load and Store", i.Src.Field, i.Src.Field)
 		}
 		for _, in := range v.Regions {
 			b.refuseStaleReads(in)

@@ -114,6 +114,9 @@ func sameAttr(a, b any) bool {
 	case *PersistentInfo:
 		b, ok := b.(*PersistentInfo)
 		return ok && *a == *b
+	case *CopyInfo:
+		b, ok := b.(*CopyInfo)
+		return ok && a.Src == b.Src && sameShared(a.Dst, b.Dst)
 	case *AsmInfo:
 		b, ok := b.(*AsmInfo)
 		return ok && a.Template == b.Template && a.Volatile == b.Volatile
@@ -143,6 +146,8 @@ func attrText(a any) string {
 			s += " order " + a.Order.String()
 		}
 		return s
+	case *CopyInfo:
+		return fmt.Sprintf("%s to %v%v", a.Src.Field, a.Dst.DT, a.Dst.Shape)
 	case int:
 		return fmt.Sprintf("axis %d", a)
 	case []int:

@@ -87,7 +87,7 @@ func (b *Builder) place(op Op, s Scope, p Place, span *Span) ([]*Value, *Span, b
 	for len(offs) < len(dims) {
 		offs = append(offs, b.Int(0))
 	}
-	clipped := b.clip(p, span, offs)
+	clipped := b.clip(op, p, span, offs)
 	if p.Peer {
 		offs = slices.Insert(offs, 0, p.Rank)
 	}
@@ -96,7 +96,7 @@ func (b *Builder) place(op Op, s Scope, p Place, span *Span) ([]*Value, *Span, b
 
 // clip gives each axis without an extent what the buffer has left from the offset on; none where the whole capacity
 // is certain to lie inside.
-func (b *Builder) clip(p Place, span *Span, offs []*Value) *Span {
+func (b *Builder) clip(op Op, p Place, span *Span, offs []*Value) *Span {
 	if span == nil {
 		return nil
 	}
@@ -113,7 +113,9 @@ func (b *Builder) clip(p Place, span *Span, offs []*Value) *Span {
 			continue
 		}
 		left := b.Index(Sub, b.Dim(dim), off)
-		LimitSymbol(left, size)
+		if op != CopyAsync { // which takes a part of a row, whatever its length
+			LimitSymbol(left, size)
+		}
 		out.Extent[i] = left
 	}
 	out.Extent = trimExtents(out.Extent)

@@ -20,6 +20,7 @@ const (
 	Memory                   // loads, stores, atomics
 	Control                  // loops, conditionals
 	Position                 // where a thread or block stands: block id, warp id
+	Async                    // asynchronous copies
 )
 
 // Domain is the set of element types an op accepts for its (non-condition) operands.
@@ -155,6 +156,10 @@ const (
 	AtomicExch
 	AtomicCAS // compare, value, offsets
 
+	CopyAsync // Attr *CopyInfo; Args: the offsets of the destination, then those of the source
+	Commit    // closes the group of the copies since the last one
+	WaitGroup // Attr Groups: how many of the newest groups may stay in flight
+
 	Asm // inline PTX, elementwise; Attr *AsmInfo
 
 	// Control.
@@ -275,6 +280,10 @@ var Table = [NumOps]Info{
 	AtomicMin:  {"atomic_min", "AtomicMin", -1, Memory, Ints, Same, 0, "minimum with global memory"},
 	AtomicExch: {"atomic_exch", "AtomicExch", -1, Memory, Words, Same, 0, "stores and returns the old value"},
 	AtomicCAS:  {"atomic_cas", "AtomicCAS", -1, Memory, Ints, Same, 0, "stores where memory equals the first operand; returns the old value"},
+
+	CopyAsync: {"copy_async", "CopyAsync", -1, Async, Numbers, Nothing, 0, "from a view of global memory to a shared tile, 16 bytes at a time; zeros past the edge; visible after WaitGroup"},
+	Commit:    {"commit", "Commit", 0, Async, None, Nothing, 0, "makes a group of the copies since the last Commit"},
+	WaitGroup: {"wait_group", "WaitGroup", 0, Async, None, Nothing, 0, "waits until at most n of the newest groups are in flight"},
 
 	Asm: {"asm", "PTX", -1, Elementwise, Any, ByAttr, 0, "inline PTX with a Go function for the simulator"},
 

@@ -134,6 +134,11 @@ func (p *printer) op(v *Value, indent string) {
 		if a.Order != Relaxed {
 			p.printf(" %v", a.Order)
 		}
+	case *CopyInfo:
+		n := len(a.Dst.Shape)
+		p.printf(" %s[%s] from %s[%s]", a.Dst.Name, p.list(v.Args[:n]), a.Src.Name, p.list(v.Args[n:]))
+	case Groups:
+		p.printf(" %d", int(a))
 	case []int:
 		p.args(v.Args)
 		p.printf(" axes %v", a)

@@ -43,6 +43,8 @@ func (c *checker) rules(v *Value, r *Region) {
 		c.memory(v, r)
 	case Control:
 		c.control(v, r)
+	case Async:
+		c.async(v, r)
 	case Position:
 		c.typed(v, Type{DT: dtype.I32})
 	}

@@ -40,6 +40,7 @@ var compounds = []compound{
 	{[]string{"NewVar"}, "var", "`NewVar(scope, x)` declares a variable; a tile variable has the span and the extents of x"},
 	{[]string{"NewShared"}, "none", "`NewShared[T](k, sizes...)` is a tile in shared memory; it ends with the loop body or the branch that it is made in"},
 	{[]string{"PTX"}, "asm", "`PTX[T](template, sim, operands...)`: %0 in the template is the result, %1 the first operand; sim computes the same on bits"},
+	{[]string{"Columns"}, "range", "`Columns(scope, n, span)` is a loop over a row in chunks of the span's capacity"},
 	{[]string{"Step", "Blocks", "OneBlockEach"}, "attributes of persistent", "options of `Persistent`"},
 }
 

@@ -54,6 +54,7 @@ var classes = [...]string{
 	ir.Memory:      "Memory",
 	ir.Control:     "Control flow",
 	ir.Position:    "Position",
+	ir.Async:       "Asynchronous copies",
 }
 
 var results = [...]string{ir.Same: "same", ir.ToBool: "bool", ir.ByAttr: "its own", ir.ToNumber: "i32", ir.Nothing: "none"}

@@ -110,4 +110,5 @@ var families = []*bind.Family{
 	&sharedFamily, &staticFamily, &stridedFamily, &tileFamily, &variableFamily, &vectorFamily, &warpFamily, &warpSharedFamily, &whileFamily,
 	&lastBlockFamily, &treeFamily, &mailFamily, &orderFamily, &floatOrderFamily,
 	&clusterRowFamily, &clusterTileFamily, &clusterGridFamily, &clusterShareFamily, &clusterPeerFamily, &clusterOrderFamily, &clusterAtomicFamily,
+	&ringFamily, &pingPongFamily, &boxFamily, &columnsFamily,
 }

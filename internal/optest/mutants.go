@@ -158,6 +158,30 @@ var mutants = map[ir.Op][]Mutant{
 		})},
 	},
 
+	ir.CopyAsync: {
+		{What: "is dropped", lower: builtin(thr.CpAsync, func(*thr.Do) bool { return false })},
+		{What: "reads what lies behind", lower: builtin(thr.CpAsync, func(s *thr.Do) bool {
+			s.Args = slices.Clone(s.Args)
+			s.Args[0] = next(thr.Global, s.Args[0], 16)
+			return true
+		})},
+		{What: "writes what lies behind", lower: builtin(thr.CpAsync, func(s *thr.Do) bool {
+			s.Args = slices.Clone(s.Args)
+			s.Args[1] = next(thr.Shared, s.Args[1], 16)
+			return true
+		})},
+	},
+	ir.Commit: {
+		{What: "is dropped", lower: builtin(thr.CpCommit, func(*thr.Do) bool { return false })},
+	},
+	ir.WaitGroup: {
+		{What: "is dropped", lower: builtin(thr.CpWait, func(*thr.Do) bool { return false })},
+		{What: "leaves a group more in flight", lower: builtin(thr.CpWait, func(s *thr.Do) bool {
+			s.Args = []thr.Expr{i32(int(s.Args[0].(thr.Const).Bits) + 1)}
+			return true
+		})},
+	},
+
 	ir.Asm: {
 		{What: "computes the complement", record: every(ir.Asm, func(_ *ir.Kernel, v *ir.Value) undo {
 			info := *v.Attr.(*ir.AsmInfo)
@@ -288,6 +312,19 @@ func otherAxis(old, i thr.Expr, n, elements int) thr.Expr {
 		return binary(ir.Rem, i, i32(elements))
 	}
 	return binary(ir.Rem, binary(ir.Div, i, i32(max(1, n/elements))), i32(elements))
+}
+
+// builtin changes the statements of a built-in; where change returns false it drops them.
+func builtin(fn thr.Fn, change func(s *thr.Do) bool) func(k *ir.Kernel, low *thr.Kernel) bool {
+	return statements(ir.Invalid, func(s thr.Do) ([]thr.Stmt, bool) {
+		if s.Fn != fn {
+			return nil, false
+		}
+		if !change(&s) {
+			return nil, true
+		}
+		return []thr.Stmt{s}, true
+	})
 }
 
 func branch(change func(cond thr.Expr) thr.Expr) func(k *ir.Kernel, low *thr.Kernel) bool {

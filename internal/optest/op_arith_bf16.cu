@@ -127,21 +127,21 @@ static_assert(field_offset(op_arith_bf16_args, ops) == 60, "ops");
 static_assert(field_offset(op_arith_bf16_args, preds) == 64, "preds");
 
 extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_constant__ op_arith_bf16_args a) {
-  bool a_vec = aligned(a.a, 4);
+  bool a_vec = aligned(a.a, 4) && (a.n & 1) == 0;
   int col0 = (int)threadIdx.x * 2;
-  bool b_vec = aligned(a.b, 4);
-  bool c_vec = aligned(a.c, 4);
-  bool y_vec = aligned(a.y, 4);
-  bool y_vec2 = aligned(a.y, 4) && (a.y_stride0 & 1) == 0;
-  bool p_vec = aligned(a.p, 8);
-  bool p_vec2 = aligned(a.p, 8) && (a.p_stride0 & 1) == 0;
+  bool b_vec = aligned(a.b, 4) && (a.n & 1) == 0;
+  bool c_vec = aligned(a.c, 4) && (a.n & 1) == 0;
+  bool y_vec = aligned(a.y, 4) && (a.n & 1) == 0;
+  bool y_vec2 = aligned(a.y, 4) && (a.y_stride0 & 1) == 0 && (a.n & 1) == 0;
+  bool p_vec = aligned(a.p, 8) && (a.n & 1) == 0;
+  bool p_vec2 = aligned(a.p, 8) && (a.p_stride0 & 1) == 0 && (a.n & 1) == 0;
   for (int it = (int)(blockIdx.x * 256u); it < a.n; it += (int)(gridDim.x * 256u)) {
     int n_left = (int)((u32)a.n - (u32)it);
     const bf16* a_at = a.a + (i64)it;
 
     // load a
     u32 a2;
-    if (a_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (a_vec) {
       a2 = load_u32_if(a_at + (i64)col0, col0 < n_left);
     } else {
       int col0_ = opaque(col0);
@@ -153,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
 
     // load b
     u32 b;
-    if (b_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (b_vec) {
       b = load_u32_if(b_at + (i64)col0, col0 < n_left);
     } else {
       int col0_2 = opaque(col0);
@@ -165,7 +165,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
 
     // load c
     u32 c;
-    if (c_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (c_vec) {
       c = load_u32_if(c_at + (i64)col0, col0 < n_left);
     } else {
       int col0_3 = opaque(col0);
@@ -254,7 +254,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at = a.y + (i64)it;
 
     // store y
-    if (y_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec) {
       store_u32_if(y_at + (i64)col0, y, col0 < n_left);
     } else {
       int col0_4 = opaque(col0);
@@ -264,7 +264,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at2 = a.y + a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at2 + (i64)col0, y2, col0 < n_left);
     } else {
       int col0_5 = opaque(col0);
@@ -274,7 +274,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at3 = a.y + 2 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at3 + (i64)col0, y3, col0 < n_left);
     } else {
       int col0_6 = opaque(col0);
@@ -284,7 +284,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at4 = a.y + 3 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at4 + (i64)col0, y4, col0 < n_left);
     } else {
       int col0_7 = opaque(col0);
@@ -294,7 +294,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at5 = a.y + 4 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at5 + (i64)col0, y5, col0 < n_left);
     } else {
       int col0_8 = opaque(col0);
@@ -304,7 +304,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at6 = a.y + 5 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at6 + (i64)col0, y6, col0 < n_left);
     } else {
       int col0_9 = opaque(col0);
@@ -314,7 +314,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at7 = a.y + 6 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at7 + (i64)col0, y7, col0 < n_left);
     } else {
       int col0_10 = opaque(col0);
@@ -324,7 +324,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at8 = a.y + 7 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at8 + (i64)col0, y8, col0 < n_left);
     } else {
       int col0_11 = opaque(col0);
@@ -334,7 +334,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at9 = a.y + 8 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at9 + (i64)col0, y9, col0 < n_left);
     } else {
       int col0_12 = opaque(col0);
@@ -344,7 +344,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at10 = a.y + 9 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at10 + (i64)col0, y10, col0 < n_left);
     } else {
       int col0_13 = opaque(col0);
@@ -354,7 +354,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at11 = a.y + 10 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at11 + (i64)col0, y11, col0 < n_left);
     } else {
       int col0_14 = opaque(col0);
@@ -364,7 +364,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at12 = a.y + 11 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at12 + (i64)col0, y12, col0 < n_left);
     } else {
       int col0_15 = opaque(col0);
@@ -374,7 +374,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at13 = a.y + 12 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at13 + (i64)col0, y13, col0 < n_left);
     } else {
       int col0_16 = opaque(col0);
@@ -384,7 +384,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at14 = a.y + 13 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at14 + (i64)col0, y14, col0 < n_left);
     } else {
       int col0_17 = opaque(col0);
@@ -394,7 +394,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at15 = a.y + 14 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at15 + (i64)col0, y15, col0 < n_left);
     } else {
       int col0_18 = opaque(col0);
@@ -404,7 +404,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at16 = a.y + 15 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at16 + (i64)col0, y16, col0 < n_left);
     } else {
       int col0_19 = opaque(col0);
@@ -414,7 +414,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at17 = a.y + 16 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at17 + (i64)col0, y17, col0 < n_left);
     } else {
       int col0_20 = opaque(col0);
@@ -424,7 +424,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at18 = a.y + 17 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at18 + (i64)col0, y18, col0 < n_left);
     } else {
       int col0_21 = opaque(col0);
@@ -434,7 +434,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at19 = a.y + 18 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at19 + (i64)col0, y19, col0 < n_left);
     } else {
       int col0_22 = opaque(col0);
@@ -444,7 +444,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at20 = a.y + 19 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at20 + (i64)col0, y20, col0 < n_left);
     } else {
       int col0_23 = opaque(col0);
@@ -454,7 +454,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at21 = a.y + 20 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at21 + (i64)col0, y21, col0 < n_left);
     } else {
       int col0_24 = opaque(col0);
@@ -464,7 +464,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at22 = a.y + 21 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at22 + (i64)col0, y22, col0 < n_left);
     } else {
       int col0_25 = opaque(col0);
@@ -474,7 +474,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at23 = a.y + 22 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at23 + (i64)col0, y23, col0 < n_left);
     } else {
       int col0_26 = opaque(col0);
@@ -484,7 +484,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at24 = a.y + 23 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at24 + (i64)col0, y24, col0 < n_left);
     } else {
       int col0_27 = opaque(col0);
@@ -494,7 +494,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at25 = a.y + 24 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at25 + (i64)col0, y25, col0 < n_left);
     } else {
       int col0_28 = opaque(col0);
@@ -504,7 +504,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at26 = a.y + 25 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at26 + (i64)col0, y26, col0 < n_left);
     } else {
       int col0_29 = opaque(col0);
@@ -514,7 +514,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at27 = a.y + 26 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at27 + (i64)col0, y27, col0 < n_left);
     } else {
       int col0_30 = opaque(col0);
@@ -524,7 +524,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at28 = a.y + 27 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at28 + (i64)col0, y28, col0 < n_left);
     } else {
       int col0_31 = opaque(col0);
@@ -534,7 +534,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at29 = a.y + 28 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at29 + (i64)col0, y29, col0 < n_left);
     } else {
       int col0_32 = opaque(col0);
@@ -544,7 +544,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     bf16* y_at30 = a.y + 29 * a.y_stride0 + (i64)it;
 
     // store y
-    if (y_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (y_vec2) {
       store_u32_if(y_at30 + (i64)col0, y30, col0 < n_left);
     } else {
       int col0_33 = opaque(col0);
@@ -554,7 +554,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     int* p_at = a.p + (i64)it;
 
     // store p
-    if (p_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (p_vec) {
       store_i32x2_if(p_at + (i64)col0, p2, col0 < n_left);
     } else {
       int col0_34 = opaque(col0);
@@ -566,7 +566,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     int* p_at2 = a.p + a.p_stride0 + (i64)it;
 
     // store p
-    if (p_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (p_vec2) {
       store_i32x2_if(p_at2 + (i64)col0, p3, col0 < n_left);
     } else {
       int col0_35 = opaque(col0);
@@ -578,7 +578,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     int* p_at3 = a.p + 2 * a.p_stride0 + (i64)it;
 
     // store p
-    if (p_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (p_vec2) {
       store_i32x2_if(p_at3 + (i64)col0, p4, col0 < n_left);
     } else {
       int col0_36 = opaque(col0);
@@ -590,7 +590,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     int* p_at4 = a.p + 3 * a.p_stride0 + (i64)it;
 
     // store p
-    if (p_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (p_vec2) {
       store_i32x2_if(p_at4 + (i64)col0, p5, col0 < n_left);
     } else {
       int col0_37 = opaque(col0);
@@ -602,7 +602,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     int* p_at5 = a.p + 4 * a.p_stride0 + (i64)it;
 
     // store p
-    if (p_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (p_vec2) {
       store_i32x2_if(p_at5 + (i64)col0, p6, col0 < n_left);
     } else {
       int col0_38 = opaque(col0);
@@ -614,7 +614,7 @@ extern "C" __global__ void __launch_bounds__(128) op_arith_bf16(const __grid_con
     int* p_at6 = a.p + 5 * a.p_stride0 + (i64)it;
 
     // store p
-    if (p_vec2 && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (p_vec2) {
       store_i32x2_if(p_at6 + (i64)col0, p7, col0 < n_left);
     } else {
       int col0_39 = opaque(col0);

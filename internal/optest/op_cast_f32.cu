@@ -106,21 +106,21 @@ static_assert(field_offset(op_cast_f32_args, l) == 48, "l");
 static_assert(field_offset(op_cast_f32_args, n) == 56, "n");
 
 extern "C" __global__ void __launch_bounds__(128) op_cast_f32(const __grid_constant__ op_cast_f32_args a) {
-  bool x_vec = aligned(a.x, 8);
+  bool x_vec = aligned(a.x, 8) && (a.n & 1) == 0;
   int col0 = (int)threadIdx.x * 2;
-  bool f_vec = aligned(a.f, 8);
-  bool bf_vec = aligned(a.bf, 4);
-  bool h_vec = aligned(a.h, 4);
-  bool i_vec = aligned(a.i, 8);
-  bool u_vec = aligned(a.u, 8);
-  bool l_vec = aligned(a.l, 16);
+  bool f_vec = aligned(a.f, 8) && (a.n & 1) == 0;
+  bool bf_vec = aligned(a.bf, 4) && (a.n & 1) == 0;
+  bool h_vec = aligned(a.h, 4) && (a.n & 1) == 0;
+  bool i_vec = aligned(a.i, 8) && (a.n & 1) == 0;
+  bool u_vec = aligned(a.u, 8) && (a.n & 1) == 0;
+  bool l_vec = aligned(a.l, 16) && (a.n & 1) == 0;
   for (int it = (int)(blockIdx.x * 256u); it < a.n; it += (int)(gridDim.x * 256u)) {
     int n_left = (int)((u32)a.n - (u32)it);
     const float* x_at = a.x + (i64)it;
 
     // load x
     float f[2];
-    if (x_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (x_vec) {
       load_f32x2_if(f, x_at + (i64)col0, col0 < n_left);
     } else {
       int col0_ = opaque(col0);
@@ -145,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(128) op_cast_f32(const __grid_const
     float* f_at = a.f + (i64)it;
 
     // store f
-    if (f_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (f_vec) {
       store_f32x2_if(f_at + (i64)col0, f, col0 < n_left);
     } else {
       int col0_2 = opaque(col0);
@@ -157,7 +157,7 @@ extern "C" __global__ void __launch_bounds__(128) op_cast_f32(const __grid_const
     bf16* bf_at = a.bf + (i64)it;
 
     // store bf
-    if (bf_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (bf_vec) {
       store_u32_if(bf_at + (i64)col0, bf, col0 < n_left);
     } else {
       int col0_3 = opaque(col0);
@@ -167,7 +167,7 @@ extern "C" __global__ void __launch_bounds__(128) op_cast_f32(const __grid_const
     f16* h_at = a.h + (i64)it;
 
     // store h
-    if (h_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (h_vec) {
       store_u32_if(h_at + (i64)col0, h, col0 < n_left);
     } else {
       int col0_4 = opaque(col0);
@@ -177,7 +177,7 @@ extern "C" __global__ void __launch_bounds__(128) op_cast_f32(const __grid_const
     int* i_at = a.i + (i64)it;
 
     // store i
-    if (i_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (i_vec) {
       store_i32x2_if(i_at + (i64)col0, i2, col0 < n_left);
     } else {
       int col0_5 = opaque(col0);
@@ -189,7 +189,7 @@ extern "C" __global__ void __launch_bounds__(128) op_cast_f32(const __grid_const
     u32* u_at = a.u + (i64)it;
 
     // store u
-    if (u_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (u_vec) {
       store_u32x2_if(u_at + (i64)col0, u, col0 < n_left);
     } else {
       int col0_6 = opaque(col0);
@@ -201,7 +201,7 @@ extern "C" __global__ void __launch_bounds__(128) op_cast_f32(const __grid_const
     i64* l_at = a.l + (i64)it;
 
     // store l
-    if (l_vec && ((it & 1) == 0 && (n_left & 1) == 0)) {
+    if (l_vec) {
       store_i64x2_if(l_at + (i64)col0, l2, col0 < n_left);
     } else {
       int col0_7 = opaque(col0);

@@ -44,5 +44,6 @@ var kernels = sync.OnceValue(func() tile.Set {
 		atomicKernels(), floatAtomicKernels(), scalarKernels(), ptxKernels(),
 		lastBlockKernels(), treeKernels(), mailKernels(), orderKernels(), floatOrderKernels(),
 		clusterRowKernels(), clusterTileKernels(), clusterGridKernels(), clusterShareKernels(), clusterPeerKernels(), clusterOrderKernels(), clusterAtomicKernels(),
+		ringKernels(), pingPongKernels(), boxKernels(), columnsKernels(),
 	)
 })

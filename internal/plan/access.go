@@ -15,16 +15,21 @@ type access struct {
 	l       *lowering
 	span    *ir.Span
 	dt      dtype.Type
-	offsets []thr.Expr // by buffer dimension, i32
-	base    thr.Expr   // global: pointer to the tile's first element; shared: its byte offset
-	rank    thr.Expr   // the block whose shared tile it is; nil: its own
-	first   int        // buffer dimension of the tile's axis 0
+	at      []*ir.Value // offsets by buffer dimension, and
+	offsets []thr.Expr  // their expressions, i32
+	base    thr.Expr    // global: pointer to the tile's first element; shared: its byte offset
+	rank    thr.Expr    // the block whose shared tile it is; nil: its own
+	first   int         // buffer dimension of the tile's axis 0
 	shared  *thr.SharedBuf
 }
 
 // newAccess computes the tile's base address once.
 func (l *lowering) newAccess(v *ir.Value, dt dtype.Type, span *ir.Span, offsets []*ir.Value) *access {
-	a := &access{Access: v.Attr.(*ir.Access), Scope: v.Scope, l: l, span: span, dt: dt}
+	return l.openAccess(v.Attr.(*ir.Access), v.Scope, dt, span, offsets)
+}
+
+func (l *lowering) openAccess(to *ir.Access, scope ir.Scope, dt dtype.Type, span *ir.Span, offsets []*ir.Value) *access {
+	a := &access{Access: to, Scope: scope, l: l, span: span, dt: dt, at: offsets}
 	a.first = a.Dims() - span.Rank()
 	l.extents(span)
 	for _, o := range offsets {
@@ -111,7 +116,8 @@ func (a *access) vector() int {
 	if a.Shared != nil {
 		for d, o := range a.offsets {
 			n, ok := intOf(o)
-			if !ok && d >= a.first { // an offset along the tile's own axes is not known to keep the alignment
+			whole := d == len(a.offsets)-1 && a.l.flow.isMultiple(a.at[d], bytes/a.dt.Size())
+			if !ok && d >= a.first && !whole { // an offset along the tile's own axes is not known to keep the alignment
 				return 0
 			}
 			if ok && n*a.rowElems(d)*a.dt.Size()%bytes != 0 {
@@ -130,32 +136,15 @@ func (a *access) vector() int {
 // at the top of the kernel. nil: always.
 func (a *access) vectorTest(bytes int) thr.Expr {
 	l := a.l
-	n := bytes / a.dt.Size()
-	multiple := func(e thr.Expr, n int) thr.Expr {
-		if v, ok := intOf(e); ok && v%n == 0 {
-			return nil
-		}
-		return equal(rem(e, n), literal(e.ExprType().DT, 0))
-	}
 	if a.Shared != nil { // its addresses are known to be aligned
-		if ext := l.extent(a.span, a.span.Rank()-1); ext != nil {
+		if ext := a.ending(); ext != nil {
 			return multiple(ext, a.span.Dist.Vec())
 		}
 		return nil
 	}
-	p := call(thr.Aligned, dtype.Bool, thr.ArgRef{Arg: l.args.pointer[a.Arg]}, i32(bytes))
-	var local thr.Expr
-	for d, o := range a.offsets {
-		last := d == len(a.offsets)-1
-		if !last && (!isInt(o, 0) || d >= a.first) {
-			p = and(p, multiple(l.args.strideOf(a.Arg, d), n))
-		}
-		if last {
-			local = and(local, multiple(o, n))
-		}
-	}
+	p, local := a.aligned(bytes)
 	vec := a.span.Dist.Vec()
-	if ext := l.extent(a.span, a.span.Rank()-1); ext != nil {
+	if ext := a.ending(); ext != nil {
 		if _, isArg := ext.(thr.ArgRef); isArg {
 			p = and(p, multiple(ext, vec))
 		} else {
@@ -165,6 +154,44 @@ func (a *access) vectorTest(bytes int) thr.Expr {
 	// The launch-uniform part is shared by all accesses of the argument under the same conditions.
 	flag := l.atTop(a.Arg.Name+"_vec", p)
 	return and(flag, local)
+}
+
+// ending is an integer that is a multiple of the vector where the extent of the last axis is one, of the launch if
+// possible; nil: it is one.
+func (a *access) ending() thr.Expr {
+	l, last, vec := a.l, a.span.Rank()-1, a.span.Dist.Vec()
+	ext := l.extent(a.span, last)
+	if ext == nil || last >= len(a.span.Extent) || a.span.Extent[last] == nil || a.span.Dist.Shape[last]%vec != 0 {
+		return ext
+	}
+	if v := l.flow.remainderOf(a.span.Extent[last], vec); v != l.flow.canonical(a.span.Extent[last]) {
+		return l.scalarLocal(v)
+	}
+	return ext
+}
+
+// aligned is the part of vectorTest about addresses: what is the same for the whole launch, and what is not.
+func (a *access) aligned(bytes int) (launch, local thr.Expr) {
+	n := bytes / a.dt.Size()
+	launch = call(thr.Aligned, dtype.Bool, thr.ArgRef{Arg: a.l.args.pointer[a.Arg]}, i32(bytes))
+	for d, o := range a.offsets {
+		last := d == len(a.offsets)-1
+		if !last && (!isInt(o, 0) || d >= a.first) {
+			launch = and(launch, multiple(a.l.args.strideOf(a.Arg, d), n))
+		}
+		if last && !a.l.flow.isMultiple(a.at[d], n) {
+			local = and(local, multiple(o, n))
+		}
+	}
+	return launch, local
+}
+
+// multiple is the test that an integer is a multiple of n; nil: it is.
+func multiple(e thr.Expr, n int) thr.Expr {
+	if v, ok := intOf(e); ok && v%n == 0 {
+		return nil
+	}
+	return equal(rem(e, n), literal(e.ExprType().DT, 0))
 }
 
 // choose emits the vector form where the test holds and the other elsewhere.

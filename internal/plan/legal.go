@@ -14,6 +14,8 @@ func needs(v *ir.Value) (target.Feature, bool) {
 	switch v.Op {
 	case ir.AtomicAdd, ir.AtomicMax, ir.AtomicMin, ir.AtomicExch, ir.AtomicCAS:
 		return target.Atomics, true
+	case ir.CopyAsync, ir.Commit, ir.WaitGroup:
+		return target.CpAsync, true
 	}
 	return "", false
 }

@@ -198,6 +198,12 @@ func (l *lowering) effect(v *ir.Value) {
 		l.storeScalar(v)
 	case ir.AtomicAdd, ir.AtomicMax, ir.AtomicMin, ir.AtomicExch, ir.AtomicCAS:
 		l.atomic(v)
+	case ir.CopyAsync:
+		l.copyAsync(v)
+	case ir.Commit:
+		l.emit(thr.Do{At: l.at(), Fn: thr.CpCommit})
+	case ir.WaitGroup:
+		l.emit(thr.Do{At: l.at(), Fn: thr.CpWait, Args: []thr.Expr{i32(int(v.Attr.(ir.Groups)))}})
 	case ir.Barrier:
 		l.emit(thr.Do{At: l.at(), Fn: thr.BlockSync})
 	case ir.ClusterBarrier:

@@ -18,7 +18,7 @@ import (
 // and arguments that share memory, are the author's business. What the blocks of a cluster do to one another is in
 // sync_cluster.go.
 func synchronise(s *state) error {
-	y := &syncer{global: globalUses(s.k, s.flow)}
+	y := &syncer{global: globalUses(s.k, s.flow), slots: sharedSlots(s.k, s.flow), copies: copyUses(s.k), groups: mostGroups(s.k)}
 	y.remote = y.crossed(s.out.Body)
 	var h hazards
 	s.out.Body, h = y.block(s.out.Body, y.entry(), 0)
@@ -29,7 +29,7 @@ func synchronise(s *state) error {
 // touch is an access to a buffer since the last barrier.
 type touch struct {
 	mem   any    // *thr.SharedBuf or *ir.Arg
-	where string // of an argument: who touches which elements; the same: each thread its own ones
+	where string // of an argument, and of a copy: who touches which elements; the same: each thread its own ones
 	rows  string // of an argument: the offsets in the dimensions before the tile's own, ? where not constant
 	apart bool   // of an argument: what the op touches in two iterations of a loop does not overlap
 	op    int    // tile op
@@ -38,16 +38,22 @@ type touch struct {
 	scope ir.Scope
 	peer  bool // of the shared memory of another block
 	past  bool // a barrier of its own scope has followed, but none of the cluster
+	// Of an asynchronous copy that may be in flight: 1, and 1 for each Commit since; 0: it is over, or never was one.
+	flight int
+	waited bool // it is committed, and some WaitGroup followed
 }
 
 // hazards are the accesses that no barrier has yet separated from what follows.
 type hazards map[touch]ir.Pos
 
 type syncer struct {
-	global    map[int]touch // by tile op: loads and stores of arguments that are written
-	remote    map[any]bool  // what the blocks of a cluster touch across one another
-	warpFlow  int           // depth of control flow on which only a warp agrees
-	blockFlow int           // the same of a block
+	global    map[int]touch  // by tile op: loads and stores of arguments that are written
+	slots     map[int]slot   // by tile op: which part of a shared tile it accesses
+	copies    map[int]string // by tile op: of asynchronous copies, which thread writes what, as touch.where
+	groups    int            // the most groups that a WaitGroup leaves in flight
+	remote    map[any]bool   // what the blocks of a cluster touch across one another
+	warpFlow  int            // depth of control flow on which only a warp agrees
+	blockFlow int            // the same of a block
 	err       error
 }
 
@@ -68,12 +74,24 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 			h.acquired(s.At, s.Order, s.Scope)
 		case thr.Store:
 			out = y.release(out, h, s.At, s.Order, s.Scope)
-			out = y.access(out, h, s.At, y.touch(s.Space, s.Buf, s.Scope, s.Op, lap, true).of(s.Rank))
+			t := y.touch(s.Space, s.Buf, s.Scope, s.Op, lap, true).of(s.Rank)
+			if where := y.copies[s.Op]; where != "" && s.Space == thr.Shared {
+				t.flight, t.where = 1, where // through registers, by the same rules
+			}
+			out = y.access(out, h, s.At, t)
 			out = append(out, s)
 		case thr.Do:
 			switch s.Fn {
 			case thr.BlockSync, thr.WarpSync, thr.ClusterSync:
 				y.clear(h, s.Fn)
+			case thr.CpAsync:
+				t := y.touch(thr.Shared, s.Buf, s.Scope, s.Op, lap, true)
+				t.flight, t.where = 1, y.copies[s.Op]
+				out = y.access(out, h, s.At, t)
+			case thr.CpCommit:
+				h.commit(y.groups)
+			case thr.CpWait:
+				h.wait(s.Args[0])
 			default: // an atomic
 				t := y.touch(thr.Global, nil, y.global[s.Op].scope, s.Op, lap, true)
 				out = y.release(out, h, s.At, s.Order, t.scope)
@@ -148,6 +166,9 @@ func (y *syncer) past(h hazards, barrier thr.Stmt) hazards {
 // it, unless the barrier is the cluster's.
 func (y *syncer) clear(h hazards, barrier thr.Fn) {
 	for t, pos := range h {
+		if t.flight > 0 { // which only a WaitGroup ends
+			continue
+		}
 		if barrier == thr.WarpSync && t.scope != ir.ScopeWarp || barrier != thr.ClusterSync && (t.past || t.mem == acquires && t.scope == ir.ScopeCluster) {
 			continue
 		}
@@ -208,6 +229,7 @@ func (y *syncer) access(out []thr.Stmt, h hazards, at thr.At, t touch) []thr.Stm
 		return out
 	}
 	out = y.acquire(out, h, at, t)
+	y.refuseInFlight(h, at, t)
 	conflicts := h.with(t)
 	if i := slices.IndexFunc(conflicts, func(o touch) bool { return o.scope != t.scope && !o.peers(t) }); i >= 0 {
 		if o := conflicts[i]; y.err == nil {
@@ -250,6 +272,8 @@ func (h hazards) with(t touch) []touch {
 			}
 		case o.past && !o.across(t): // a barrier has followed
 		case o.mem != t.mem, !o.write && !t.write, disjoint(o.rows, t.rows): // nothing in common, or two reads
+		case o.flight > 0: // no barrier ends a copy
+		case strings.HasPrefix(t.where, byCopy) && o.where == t.where: // the same thread's, in whatever stage
 		case o.write && t.write && o.op == t.op && (o.lap == t.lap || t.apart):
 			// One op's stores, in one iteration or to other rows in the next.
 		case o.lap == t.lap && t.where != "" && o.where == t.where: // each thread's own elements

@@ -46,6 +46,10 @@ const (
 	ClusterX    // %clusterid.x, i32
 	ClustersX   // %nclusterid.x, i32
 	ClusterSync // barrier.cluster.arrive.release, then wait.acquire
+	// Asynchronous copies; groups are a thread's own.
+	CpAsync  // (pointer, u32 offset in shared memory, i32 bytes): 16 bytes, of which the first are read and the others 0
+	CpCommit // closes the group of the copies since the last one
+	CpWait   // (const groups): until at most so many are in flight
 
 	NumFns
 )
@@ -96,6 +100,9 @@ var Fns = [NumFns]FnInfo{
 	ClusterX:    {"cluster_x", 0, true, dtype.I32, true, "the cluster's number in the grid"},
 	ClustersX:   {"clusters_x", 0, true, dtype.I32, true, "the number of clusters"},
 	ClusterSync: {"cluster_sync", 0, false, dtype.Invalid, false, "all threads of the cluster meet; orders shared and global memory"},
+	CpAsync:     {"cp_async_16", 3, false, dtype.Invalid, false, "copies 16 bytes from global to shared memory, asynchronously"},
+	CpCommit:    {"cp_async_commit", 0, false, dtype.Invalid, false, "makes a group of the thread's copies since the last one"},
+	CpWait:      {"cp_async_wait", 1, false, dtype.Invalid, false, "waits until at most so many of the thread's groups are in flight"},
 }
 
 // String is the built-in's name; the printer uses it for prelude functions too.

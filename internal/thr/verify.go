@@ -90,7 +90,7 @@ func (v *verifier) stmt(s Stmt) {
 		v.block(s.Else)
 	case Load:
 		v.ordered(s.Order, s.Order == ir.Acquire && s.Space == Global && s.Cache == ir.CacheDefault, s.Bytes, s.Dst.Type)
-				v.memory(s.Space, s.Addr, s.Rank)
+		v.memory(s.Space, s.Addr, s.Rank)
 		v.pred(s.Pred)
 		v.registers(s.Dst, s.Index, s.Bytes)
 	case Store:
@@ -118,7 +118,7 @@ func (v *verifier) stmt(s Stmt) {
 		}
 		v.clusters(s.Fn)
 		for i, a := range s.Args {
-			if t := v.expr(a); t.Ptr != (i == 0) { // those with operands are atomics
+			if t := v.expr(a); t.Ptr != (i == 0 && s.Fn != CpWait) { // atomics and copies begin with a pointer
 				v.fail("operand %d of %s is of type %s", i, s.Fn, t)
 			}
 		}

@@ -70,10 +70,10 @@ static_assert(field_offset(rmsnorm_dw_bf16_args, n) == 28, "n");
 
 extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_bf16(const __grid_constant__ rmsnorm_dw_bf16_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0;
+  bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 3) == 0;
   int row0 = (int)threadIdx.x >> 3;
   int col0 = ((int)threadIdx.x & 7) * 4;
-  bool dw_vec = aligned(a.dw, 8);
+  bool dw_vec = aligned(a.dw, 8) && (a.n & 3) == 0;
   for (int it = (int)(blockIdx.x * 32u); it < a.n; it += (int)(gridDim.x * 32u)) {
     int n_left = (int)((u32)a.n - (u32)it);
     float acc[16];
@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_bf16(const __grid_c
 
       // load part
       float part[16];
-      if (part_vec && ((it & 3) == 0 && (n_left & 3) == 0)) {
+      if (part_vec) {
         #pragma unroll
         for (int i = 0; i < 4; i++) {
           load_f32x4_if(&part[i * 4], part_at + (i64)(row0 + i * 32) * a.part_stride0 + (i64)col0, row0 + i * 32 < parts_left && col0 < n_left);
@@ -147,7 +147,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_bf16(const __grid_c
     bf16* dw_at = a.dw + (i64)it;
 
     // store dw
-    if (dw_vec && ((it & 3) == 0 && (n_left & 3) == 0)) {
+    if (dw_vec) {
       store_u32x2_if(dw_at + (i64)col0, dw, (int)threadIdx.x >> 3 == 0 && col0 < n_left);
     } else {
       int col0_2 = opaque(col0);

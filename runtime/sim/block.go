@@ -6,6 +6,7 @@ import "sync/atomic"
 type launch struct {
 	steps  int64        // instructions that a warp may execute
 	stop   *atomic.Bool // the run was cancelled
+	copies Completion
 	global *globalShadow
 }
 
@@ -34,10 +35,12 @@ type block struct {
 	warps   []*warp
 	running int // warps that can run
 	shared  shared
-	peers   []record      // by warp of the cluster: its last access to this block's shared memory
-	cache   []*allocation // by site: the allocation it last accessed
-	banks   banks
-	log     log
+	peers   []record // by warp of the cluster: its last access to this block's shared memory
+	// completion is when copies arrive, never BySeed.
+	completion Completion
+	cache      []*allocation // by site: the allocation it last accessed
+	banks      banks
+	log        log
 }
 
 func newBlock(p *Program, mem *Memory, pool pool, l launch) *block {
@@ -46,6 +49,9 @@ func newBlock(p *Program, mem *Memory, pool pool, l launch) *block {
 	n := p.kernel.Threads / warpSize
 	for i := range n {
 		b.warps = append(b.warps, &warp{block: b, id: i, r: make([]lanes, p.vecs), u: make([]uint64, p.unis)})
+	}
+	if p.copies {
+		b.shared.flight = make([]int32, (p.kernel.SharedBytes+copyBytes-1)/copyBytes)
 	}
 	return b
 }
@@ -57,6 +63,9 @@ func (b *block) reset(id int) {
 	b.pool.set(poolRank, uint64(b.rank))
 	b.shared.reset()
 	clear(b.peers)
+	if b.completion = b.launch.copies; b.completion == BySeed && b.program.copies {
+		b.completion = Early + Completion(b.cluster.rng.below(3))
+	}
 	for _, w := range b.warps {
 		w.reset()
 	}

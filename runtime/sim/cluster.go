@@ -45,6 +45,9 @@ func (c *cluster) run(id int, seed uint64) bool {
 		if c.launch.stop.Load() {
 			return false
 		}
+		if c.program.copies {
+			c.arrive()
+		}
 		i := c.rng.below(len(c.ready))
 		w := c.ready[i]
 		if w.step(); w.state != yielded {
@@ -55,6 +58,15 @@ func (c *cluster) run(id int, seed uint64) bool {
 		}
 	}
 	return true
+}
+
+// arrive completes copies of blocks whose copies arrive at random.
+func (c *cluster) arrive() {
+	for _, b := range c.blocks {
+		if b.completion == AtRandom {
+			b.arriveOne()
+		}
+	}
 }
 
 // release opens the cluster's barrier once no warp can run, and reports whether one waited. All warps of all blocks must
@@ -145,6 +157,7 @@ func (a *access) runPeer(w *warp) {
 			continue
 		}
 		peer.touched(w, a.site, first)
+		a.checkFlight(w, &peer.shared, same, &off)
 		a.check(w, &peer.shared, same, &off)
 		if a.write {
 			a.put(w, peer.shared.data, same, &off)

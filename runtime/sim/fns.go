@@ -67,6 +67,9 @@ func init() {
 		thr.ClusterX:    {call: clusterwide(operand{i: ^poolCluster, uniform: true})},
 		thr.ClustersX:   {call: clusterwide(operand{i: ^poolClusters, uniform: true})},
 		thr.ClusterSync: {do: (*compiler).clusterSync},
+		thr.CpAsync:     {do: (*compiler).copyAsync},
+		thr.CpCommit:    {do: (*compiler).copyCommit},
+		thr.CpWait:      {do: (*compiler).copyWait},
 	}
 }
 

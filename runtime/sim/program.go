@@ -21,6 +21,7 @@ type Program struct {
 	// memory.
 	granule, word int
 	serial        bool // blocks run one after the other
+	copies        bool // it copies asynchronously
 	ordered       bool // blocks wait for each other's memory: some access has an order
 }
 
@@ -80,7 +81,10 @@ func Compile(k *thr.Kernel) (p *Program, err error) {
 	c.vecs.take(1) // vecTID
 	c.unis.take(1) // uniWarp
 	c.body(k.Body)
-	c.emit(0, func(w *warp) { w.state = exited })
+	c.emit(0, func(w *warp) {
+		w.state = exited
+		w.finish()
+	})
 	c.program.vecs, c.program.unis = c.vecs.most, c.unis.most
 	return c.program, nil
 }

@@ -23,6 +23,8 @@ const (
 	BadShuffle        Kind = "shuffle from a lane out of range"
 	Runaway           Kind = "runaway loop"
 	NotRunning        Kind = "shared memory of a block that may not be running"
+	InFlight          Kind = "access of a copy in flight"
+	NotAwaited        Kind = "copy not awaited"
 )
 
 // Report is one defect. Later occurrences at the same place, or pair of places, only raise Count.

@@ -14,10 +14,11 @@ import (
 
 // Options of a run; the zero value is fine.
 type Options struct {
-	Workers    int    // host threads; 0: one a core
-	Seed       uint64 // permutes the order of warps and blocks; race-free results do not depend on it
-	MaxReports int    // distinct reports returned; 0: 20
-	StepLimit  int64  // instructions a warp may execute in loops; 0: 2^31, minutes
+	Workers    int        // host threads; 0: one a core
+	Seed       uint64     // permutes the order of warps and blocks; race-free results do not depend on it
+	MaxReports int        // distinct reports returned; 0: 20
+	StepLimit  int64      // instructions a warp may execute in loops; 0: 2^31, minutes
+	Copies     Completion // when asynchronous copies arrive
 	// GlobalRaces reports conflicting accesses to global memory by two blocks of the launch. The blocks then run one
 	// after the other. Blocks are ordered by acquires that read what was released, in the order in which they run.
 	GlobalRaces bool
@@ -86,7 +87,7 @@ func (p *Program) Run(ctx context.Context, mem *Memory, grid int, args []byte, o
 	logs := make([]map[int][]keyed, workers)
 	for i := range workers {
 		wg.Go(func() {
-			c := newCluster(p, mem, func() pool { return p.pool(grid, args) }, launch{o.StepLimit, &stop, global})
+			c := newCluster(p, mem, func() pool { return p.pool(grid, args) }, launch{o.StepLimit, &stop, o.Copies, global})
 			clusters[i], logs[i] = c, map[int][]keyed{}
 			for {
 				n := next.Add(1) - 1

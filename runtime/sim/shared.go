@@ -6,6 +6,7 @@ import "math/bits"
 type shared struct {
 	data   []byte
 	shadow shadow
+	flight []int32 // by 16 bytes: the site of the copy in flight that writes them, and 1; nil: the kernel has no copies
 }
 
 func (s *shared) init(bytes, granule, warps int) {
@@ -19,6 +20,7 @@ func (s *shared) reset() {
 		s.data[i] = 0xff
 	}
 	s.shadow.reset()
+	clear(s.flight)
 }
 
 func (a *access) runShared(w *warp) {
@@ -35,6 +37,7 @@ func (a *access) runShared(w *warp) {
 		return
 	}
 	b.banks.count(a.site, &off, m, a.bytes)
+	a.checkFlight(w, &b.shared, m, &off)
 	a.check(w, &b.shared, m, &off)
 	if a.write {
 		a.put(w, b.shared.data, m, &off)

@@ -36,6 +36,9 @@ type warp struct {
 	// over is a record that all records of epochs known to be over are below, whichever warp made them.
 	over record
 
+	open   []*copying   // copies of no group yet
+	groups [][]*copying // groups that have not been waited for, the oldest first
+
 	ticks    uint32            // releases so far
 	known    knowledge         // what all lanes know of other blocks
 	acquired map[int]knowledge // what single lanes know beyond that
@@ -47,6 +50,7 @@ const none = int32(-1)
 // reset makes the warp ready to start the kernel.
 func (w *warp) reset() {
 	w.pc, w.state, w.steps = 0, running, 0
+	w.open, w.groups = nil, nil
 	w.ticks, w.known = 0, nil
 	clear(w.acquired)
 	w.u[uniWarp] = uint64(w.id)

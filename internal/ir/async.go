@@ -1,0 +1,122 @@
+package ir
+
+import (
+	"slices"
+
+	"github.com/gotile/gotile/layout"
+)
+
+// CopyBytes is what one thread copies at once.
+const CopyBytes = 16
+
+// CopyInfo is the attribute of CopyAsync. The box that is copied runs along the last dimensions of both; the op's span
+// spreads it over the threads and ends it where the source does.
+type CopyInfo struct {
+	Dst *SharedTile
+	Src *Arg
+}
+
+// Groups is the attribute of WaitGroup: a number of groups of copies.
+type Groups int
+
+// maxGroups bounds Groups: more stages than fit into shared memory.
+const maxGroups = 64
+
+// CopyAsync records a copy of the box that dst leaves open, its dimensions without an offset, from src on.
+func (b *Builder) CopyAsync(s Scope, dst, src Place) {
+	if b.poisoned(CopyAsync, dst.Offs...) || b.poisoned(CopyAsync, src.Offs...) {
+		return
+	}
+	switch {
+	case dst.Shared == nil:
+		b.Errorf(CopyAsync, ErrTarget, "CopyAsync to %s: its destination is a shared tile; Load and Store copy to global memory", dst.Name())
+		return
+	case src.Arg == nil:
+		b.Errorf(CopyAsync, ErrTarget, "CopyAsync from %s: its source is global memory; Load and Store copy shared tiles", src.Name())
+		return
+	}
+	box, size := dst.Shared.Shape[len(dst.Offs):], dst.Shared.DT.Size()
+	if len(box) == 0 || len(box) > 2 {
+		b.Errorf(CopyAsync, ErrShape, "CopyAsync to a box of rank %d: it is what At leaves of the shared tile; leave one dimension or two", len(box))
+		return
+	}
+	cols := box[len(box)-1]
+	if row := cols * size; row%CopyBytes != 0 {
+		b.Errorf(CopyAsync, ErrShape, "CopyAsync to rows of %d %v, which are %d bytes: they are copied %d bytes at a time; make the last size of the shared tile a multiple of %d",
+			cols, dst.Shared.DT, row, CopyBytes, CopyBytes/size)
+		return
+	}
+	span := &Span{Scope: s, Dist: copyDist(b.threads(s), box, CopyBytes/size)}
+	to, _, ok := b.place(CopyAsync, s, dst, span)
+	if !ok {
+		return
+	}
+	from, span, ok := b.place(CopyAsync, s, src, span)
+	if !ok {
+		return
+	}
+	src.Arg.Read = true
+	b.emit(&Value{Op: CopyAsync, Type: Type{Span: span}, Args: append(to, from...), Scope: s, Attr: &CopyInfo{Dst: dst.Shared, Src: src.Arg}})
+}
+
+// threads is the number of threads of a scope.
+func (b *Builder) threads(s Scope) int {
+	if s == ScopeWarp {
+		return 32
+	}
+	return b.Kernel.Threads
+}
+
+// copyDist spreads a box over threads, a vector each, along rows first.
+func copyDist(threads int, box []int, vec int) *layout.Dist {
+	if len(box) == 1 {
+		return layout.Striped(threads, box[0], vec)
+	}
+	across := 1
+	for across*vec < box[1] && threads%(2*across) == 0 {
+		across *= 2
+	}
+	return layout.Striped2(threads, across, box[0], box[1], vec)
+}
+
+// Commit records the end of a group of copies.
+func (b *Builder) Commit(s Scope) {
+	if b.executes(Commit, s) {
+		b.emit(&Value{Op: Commit, Scope: s})
+	}
+}
+
+// WaitGroup records a wait until at most n groups are in flight.
+func (b *Builder) WaitGroup(s Scope, n int) {
+	switch {
+	case n < 0 || n > maxGroups:
+		b.Errorf(WaitGroup, ErrLimit, "WaitGroup with %d groups in flight: use 0 to %d; 0 waits for all", n, maxGroups)
+	case b.executes(WaitGroup, s):
+		b.emit(&Value{Op: WaitGroup, Scope: s, Attr: Groups(n)})
+	}
+}
+
+// async checks the ops of asynchronous copies.
+func (c *checker) async(v *Value, r *Region) {
+	c.executes(v, r)
+	switch v.Op {
+	case WaitGroup:
+		if n, ok := v.Attr.(Groups); !ok || n < 0 {
+			c.fail(v, "it waits for %v groups", v.Attr)
+		}
+		return
+	case Commit:
+		return
+	}
+	i, ok := v.Attr.(*CopyInfo)
+	if !ok || !slices.Contains(c.k.Args, i.Src) || !slices.Contains(c.k.Shared, i.Dst) || !r.inside(i.Dst.In) {
+		c.fail(v, "its source or its destination is not the kernel's")
+		return
+	}
+	if s := v.Type.Span; s == nil || s.Scope != v.Scope || s.Dist.Vec()*i.Dst.DT.Size() != CopyBytes || i.Src.DT != i.Dst.DT || i.Src.Written {
+		c.fail(v, "it copies %s from %s to a tile of %v", shape(s), i.Src.Field, i.Dst.DT)
+	}
+	if len(v.Args) != len(i.Dst.Shape)+len(i.Src.Dims) {
+		c.fail(v, "it has %d operands, not the offsets of both", len(v.Args))
+	}
+}

@@ -1,0 +1,149 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/thr"
+)
+
+// Copies in flight. A CopyAsync is a write that begins at the op and ends at a WaitGroup; then it is as any write of
+// its threads, and the others wait for it at a barrier. Between the two nobody may access what it writes, and no barrier
+// helps. Which stage of a tile an access means is often known at run time only. The planner reports what is certain: an
+// access of the same place, and one of any place when the copy is of an earlier iteration and no WaitGroup followed it.
+// The rest the simulator finds.
+
+// commit counts the groups that are younger than each copy, up to more than any WaitGroup asks for.
+func (h hazards) commit(most int) {
+	h.change(func(t *touch) { t.flight = min(t.flight+1, most+2) })
+}
+
+// wait ends the copies with at least n younger groups.
+func (h hazards) wait(groups thr.Expr) {
+	n, _ := intOf(groups)
+	h.change(func(t *touch) {
+		switch {
+		case t.flight >= n+2:
+			t.flight, t.waited = 0, false
+		case t.flight >= 2:
+			t.waited = true
+		}
+	})
+}
+
+// change applies f to the copies in flight.
+func (h hazards) change(f func(t *touch)) {
+	for t, pos := range maps.Clone(h) {
+		if t.flight > 0 {
+			delete(h, t)
+			f(&t)
+			h[t] = pos
+		}
+	}
+}
+
+// refuseInFlight notes an access of what a copy may still be writing.
+func (y *syncer) refuseInFlight(h hazards, at thr.At, t touch) {
+	if y.err != nil {
+		return
+	}
+	var worst *touch
+	for o := range h {
+		if o.flight == 0 || o.mem != t.mem || o.op == t.op && o.lap == t.lap {
+			continue
+		}
+		same, apart := y.slots[o.op].meets(y.slots[t.op], o.lap == t.lap)
+		if apart || !same && (o.lap <= t.lap || o.waited) {
+			continue
+		}
+		if worst == nil || o.op < worst.op || o.op == worst.op && o.flight < worst.flight {
+			worst = &o
+		}
+	}
+	switch {
+	case worst == nil:
+	case worst.flight == 1:
+		y.err = positioned(at.Pos, "%s is used here, but the copy to it of %s is not committed; put tile.Commit and tile.WaitGroup between the two", t.name(), h[*worst])
+	case worst.waited:
+		y.err = positioned(at.Pos, "%s is used here, but the copy to it of %s may be in flight: the tile.WaitGroup between the two leaves its group; wait with a smaller number", t.name(), h[*worst])
+	default:
+		y.err = positioned(at.Pos, "%s is used here, but the copy to it of %s may be in flight; put a tile.WaitGroup between the two", t.name(), h[*worst])
+	}
+}
+
+// slot is which part of a shared tile an op accesses: its offsets in the dimensions before the op's own.
+type slot []string
+
+// meets compares two parts of one tile: the same for certain, or apart for certain. Values that are no constants are
+// the same only within one iteration.
+func (a slot) meets(b slot, iteration bool) (same, apart bool) {
+	same = true
+	for i := range min(len(a), len(b)) {
+		constant := a[i][0] == '#' && b[i][0] == '#'
+		switch {
+		case a[i] != b[i] && constant:
+			return false, true
+		case a[i] != b[i] || !constant && !iteration:
+			same = false
+		}
+	}
+	return same, false
+}
+
+// sharedSlots finds the parts of shared tiles that ops access.
+func sharedSlots(k *ir.Kernel, f *flow) map[int]slot {
+	out := map[int]slot{}
+	eachOp(k.Body, func(v *ir.Value) {
+		var offsets []*ir.Value
+		rank := v.Type.Span.Rank()
+		switch a := v.Attr.(type) {
+		case *ir.Access:
+			if a.Shared != nil && !a.Peer { // of another block: the same, for all that is known
+				offsets = v.Args[len(v.Args)-a.Dims():]
+			}
+		case *ir.CopyInfo:
+			offsets = v.Args[:len(a.Dst.Shape)]
+		}
+		if len(offsets) == 0 {
+			return
+		}
+		var s slot
+		for _, o := range offsets[:len(offsets)-rank] {
+			o = f.canonical(o)
+			if o.Op == ir.Const {
+				s = append(s, fmt.Sprint("#", o.Attr))
+			} else {
+				s = append(s, fmt.Sprintf("%p", o))
+			}
+		}
+		out[v.ID] = s
+	})
+	return out
+}
+
+// byCopy begins touch.where of a copy.
+const byCopy = "a copy"
+
+// copyUses says which thread writes what of the box of a copy. Boxes of one tile coincide or lie apart, so that copies
+// of one distribution never write each other's elements, whichever stages they mean.
+func copyUses(k *ir.Kernel) map[int]string {
+	out := map[int]string{}
+	eachOp(k.Body, func(v *ir.Value) {
+		if i, ok := v.Attr.(*ir.CopyInfo); ok {
+			out[v.ID] = fmt.Sprint(byCopy, len(i.Dst.Shape), v.Scope, v.Type.Span.Dist)
+		}
+	})
+	return out
+}
+
+// mostGroups is the largest number of groups that a WaitGroup leaves in flight.
+func mostGroups(k *ir.Kernel) int {
+	most := 0
+	eachOp(k.Body, func(v *ir.Value) {
+		if n, ok := v.Attr.(ir.Groups); ok {
+			most = max(most, int(n))
+		}
+	})
+	return most
+}
