@@ -26,6 +26,7 @@ var goldens = []struct {
 	{"control", controlFlow},
 	{"memory", memoryOps},
 	{"clipping", clipping},
+	{"clusters", clusters},
 }
 
 func TestGoldenIR(t *testing.T) {
