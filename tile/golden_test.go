@@ -27,6 +27,7 @@ var goldens = []struct {
 	{"memory", memoryOps},
 	{"clipping", clipping},
 	{"async", asyncOps},
+	{"clusters", clusters},
 }
 
 func TestGoldenIR(t *testing.T) {

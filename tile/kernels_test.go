@@ -111,6 +111,36 @@ func memoryOps(name string) (*tile.Kernel, error) {
 	})
 }
 
+type clusterArgs struct {
+	X, Y tile.Global[tile.F32] `tile:"rows,n"`
+	I    tile.Global[tile.I32] `tile:"rows"`
+}
+
+// clusters records what the scope of a cluster adds.
+func clusters(name string) (*tile.Kernel, error) {
+	return tile.Define(name, func(k *tile.Builder, a clusterArgs) {
+		cluster, block := k.Cluster(), k.Block()
+		s, n := tile.NewShared[tile.F32](k, 2, 256), a.X.Dim(1)
+		rank := cluster.Rank()
+		acc := tile.NewVar(cluster, tile.F32(0))
+		for row := range tile.Persistent(cluster, a.X.Dim(0), tile.OneBlockEach()) {
+			for col := range tile.Range(cluster, 0, n, 4096) {
+				x := tile.Load(cluster, a.X.At(row, col), cluster.Striped(4096, 4))
+				acc.Set(acc.Get().Add(x.Sum()))
+			}
+			tile.Store(cluster, a.Y.At(row, 0), acc.Get())
+			tile.Store(cluster, a.I.At(row), tile.AtomicAdd(cluster, a.I.At(row), tile.I32(cluster.Size())))
+		}
+		mine := block.Striped(256, 2)
+		tile.Store(block, tile.Peer(s.At(1), rank.AddInt(1).RemInt(4)), tile.Load(block, a.X.Row(k.BlockID()), mine))
+		tile.Store(block, a.Y.Row(k.BlockID()), tile.Load(block, tile.Peer(s.At(1), 0), mine))
+		cluster.Sync()
+		wide := tile.Load(cluster, a.X, cluster.Striped2(16, 64, 2, 32))
+		tile.Store(cluster, a.Y.At(k.NumClusters()), wide.Add(tile.Expand(wide.Sum(1), wide.Span(), 1)))
+		tile.Store(block, a.I.At(k.ClusterID()), rank.Int())
+	}, tile.Threads(128), tile.ClusterSize(4), tile.Doc("Clusters."))
+}
+
 type clipArgs struct {
 	X tile.Global[tile.F32] `tile:"rows,n"`
 	S tile.Global[tile.F32] `tile:"1024"`

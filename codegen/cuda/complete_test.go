@@ -182,6 +182,8 @@ func TestRefused(t *testing.T) {
 		{thr.Load{Space: thr.Shared, Dst: x, Bytes: 4, Addr: u32c(0)}, "without shared memory"},
 		{thr.Store{Bytes: 4, Addr: z}, "registers or a value"},
 		{thr.Store{Value: ref(x), Bytes: 4, Addr: z, Cache: ir.CacheReadOnly}, "read-only hint"},
+		{thr.Store{Value: ref(x), Bytes: 4, Addr: z, Rank: i32(0)}, "another block's memory, in a cluster of 0"},
+		{thr.Do{Fn: thr.ClusterSync, Pred: boolean(true)}, "takes no predicate"},
 		{thr.Store{Value: ref(x), Bytes: 16, Addr: z}, "needs a register array"},
 	} {
 		_, err := Print(newTensors().kernel("k", decl(x, f32(0)), decl(r, nil), c.stmt), Options{})

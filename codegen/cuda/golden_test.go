@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -45,8 +46,8 @@ func needNVRTC(t *testing.T) *nvrtc.Library {
 	return l
 }
 
-// compileAll compiles a text for every architecture of the target table; nothing may spill or warn.
-func compileAll(t *testing.T, name, src string) {
+// compileAll compiles a text for every architecture of the target table that has what it needs; nothing may spill or warn.
+func compileAll(t *testing.T, name, src string, needs ...target.Feature) {
 	t.Helper()
 	l := needNVRTC(t)
 	for _, n := range target.Names() {
@@ -54,8 +55,8 @@ func compileAll(t *testing.T, name, src string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if tgt.Proxy != "" {
-			continue // the same architecture as another
+		if tgt.Proxy != "" || slices.ContainsFunc(needs, func(f target.Feature) bool { return !tgt.Has(f) }) {
+			continue // the same architecture as another, or one without
 		}
 		r, err := l.Compile(src, name+".cu", nvrtc.Options{Arch: tgt.Arch})
 		if err != nil {
@@ -98,7 +99,11 @@ func TestGolden(t *testing.T) {
 		t.Run(k.Name, func(t *testing.T) {
 			text := mustPrint(t, k, Options{})
 			golden(t, k.Name+".cu", stripPrelude(text))
-			compileAll(t, k.Name, text)
+			var needs []target.Feature
+			if k.Cluster > 0 {
+				needs = append(needs, target.Cluster)
+			}
+			compileAll(t, k.Name, text, needs...)
 		})
 	}
 }
@@ -117,6 +122,6 @@ func goldenKernels() []*thr.Kernel {
 		elementwiseKernel("comparisons", dtype.F32, ir.Lt, ir.Select), elementwiseKernel("bits_i32", dtype.I32, ir.And, ir.Shr),
 		elementwiseKernel("bits_u32", dtype.U32, ir.And, ir.Shr), elementwiseKernel("bits_i64", dtype.I64, ir.And, ir.Shr),
 		elementwiseKernel("logic", dtype.Bool, ir.And, ir.Not), castKernel(), pairsKernel(), controlKernel(), memoryKernel(), sharedKernel(),
-		warpKernel(), atomicKernel(), asmKernel(), rowKernel(),
+		warpKernel(), clusterKernel(), atomicKernel(), asmKernel(), rowKernel(),
 	}
 }

@@ -167,6 +167,29 @@ func sharedKernel() *thr.Kernel {
 	return k
 }
 
+// clusterKernel reads and writes the shared memory of other blocks in every width.
+func clusterKernel() *thr.Kernel {
+	a := newTensors()
+	f, v, w := local("f", dtype.F32), array("v", dtype.U32, 4), array("w", dtype.I64, 2)
+	rank, on := callFn(thr.ClusterRank), op(ir.Lt, callFn(thr.TID), i32(100))
+	at := castTo(dtype.U32, op(ir.Mul, callFn(thr.TID), i32(16)))
+	next := op(ir.And, op(ir.Add, rank, i32(1)), i32(3))
+	k := a.kernel("clusters",
+		decl(f, castTo(dtype.F32, callFn(thr.ClusterX))), decl(v, nil), decl(w, nil),
+		thr.Load{Space: thr.Global, Dst: v, Index: i32(0), Bytes: 16, Addr: get(a.z)},
+		thr.Do{Fn: thr.ClusterSync},
+		thr.Store{Space: thr.Shared, Src: v, Index: i32(0), Bytes: 16, Addr: at, Rank: next, Pred: on},
+		thr.Store{Space: thr.Shared, Value: elem(v, i32(1)), Bytes: 2, Addr: u32c(2048), Rank: i32(0), Pred: on},
+		thr.Store{Space: thr.Shared, Value: ref(f), Bytes: 4, Addr: u32c(2052), Rank: next},
+		thr.Do{Fn: thr.ClusterSync},
+		thr.Load{Space: thr.Shared, Dst: w, Index: i32(0), Bytes: 16, Addr: at, Rank: rank},
+		thr.Load{Space: thr.Shared, Dst: f, Bytes: 4, Addr: u32c(2052), Rank: next, Pred: on},
+		thr.Do{Fn: thr.ClusterSync},
+		store(a.z, 0, elem(w, i32(1))), store(a.y, 0, op(ir.Mul, ref(f), castTo(dtype.F32, callFn(thr.ClustersX)))))
+	k.SharedBytes, k.Cluster, k.IR.Targets = 2064, 4, []string{"sm_90a", "sm_120a"}
+	return k
+}
+
 func warpKernel() *thr.Kernel {
 	a := newTensors()
 	var ss []thr.Stmt

@@ -166,6 +166,34 @@ func TestInconsistentFamily(t *testing.T) {
 	}
 }
 
+// A family with clusters says so: the kernel's field, what its grids count, and the rule of the launch.
+func TestClusters(t *testing.T) {
+	alone, four := newKernel("a", "kArgs", dtype.F32, 64), newKernel("b", "kArgs", dtype.F32, 512)
+	four.k.Cluster = 4
+	for _, c := range []struct {
+		f    Family
+		want []string
+	}{
+		{family(four), []string{"Cluster:   4,", "// kWork is the number of clusters that find work.", "is the number of clusters that a launch with p uses", "needs at least one cluster."}},
+		{family(alone, four), []string{"Cluster:   4,", "the number of blocks, or clusters where the kernel has them, that find work", "needs at least one block."}},
+		{family(alone), []string{"// kWork is the number of blocks that find work."}},
+	} {
+		text, err := Generate(c.f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("no %q in\n%s", want, text)
+			}
+		}
+	}
+	text, err := LaunchText(four.k)
+	if err != nil || !strings.Contains(text, "\ncluster 4\ngrid 4 * min(ceil(rows/1), resident)\n") {
+		t.Errorf("%v:\n%s", err, text)
+	}
+}
+
 // Each fact of a launch changes its text, and nothing else does.
 func TestLaunchText(t *testing.T) {
 	text := func(change func(*builder)) string {
@@ -186,6 +214,7 @@ func TestLaunchText(t *testing.T) {
 	for name, change := range map[string]func(*builder){
 		"threads": func(b *builder) { b.k.Threads = 64 },
 		"shared":  func(b *builder) { b.k.SharedBytes = 0 },
+		"cluster": func(b *builder) { b.k.Cluster = 4 },
 		"step":    func(b *builder) { b.k.Grid.Step = 2 },
 		"bound":   func(b *builder) { b.k.Grid.N = dim(b.n) },
 		"exact":   func(b *builder) { b.k.Grid.Blocks = b.rows },

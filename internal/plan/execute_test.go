@@ -25,8 +25,13 @@ func execute(k *tile.Kernel, t dtype.Type, in map[string][]int64, dims map[strin
 	return out, thr.Print(low), err
 }
 
-// launch runs thread IR.
+// launch runs one block or one cluster of thread IR.
 func launch(low *thr.Kernel, t dtype.Type, in map[string][]int64, dims map[string]int, seed uint64) (map[string][]int64, error) {
+	return launchGrid(low, t, in, dims, seed, max(1, low.Cluster))
+}
+
+// launchGrid runs a number of blocks; with clusters, races on global memory are looked for too.
+func launchGrid(low *thr.Kernel, t dtype.Type, in map[string][]int64, dims map[string]int, seed uint64, grid int) (map[string][]int64, error) {
 	p, err := sim.Compile(low)
 	if err != nil {
 		return nil, err
@@ -57,7 +62,7 @@ func launch(low *thr.Kernel, t dtype.Type, in map[string][]int64, dims map[strin
 			binary.LittleEndian.PutUint32(args[a.Offset:], uint32(dims[a.Symbol.Name]))
 		}
 	}
-	if _, err := p.Run(context.Background(), mem, 1, args, sim.Options{Seed: seed}); err != nil {
+	if _, err := p.Run(context.Background(), mem, grid, args, sim.Options{Seed: seed, GlobalRaces: low.Cluster > 0}); err != nil {
 		return nil, err
 	}
 	out := map[string][]int64{}

@@ -49,7 +49,7 @@ type Target struct {
 }
 
 // lowered are the features that gotile emits instructions of, on every target that has them.
-var lowered = map[Feature]bool{Atomics: true, CpAsync: true}
+var lowered = map[Feature]bool{Atomics: true, CpAsync: true, Cluster: true}
 
 // atomicTests are the cases that run every atomic; receipts in their package say where they ran.
 const atomicTests = "internal/optest op/atomic_*"

@@ -44,7 +44,16 @@ else
 		t.Errorf("-want +got:\n%s", d)
 	}
 	k := sample()
-	k.SharedBytes = 256
+	k.SharedBytes, k.Cluster = 256, 4
+	edit(k.Body, sampleStore, func(s *Store) { s.Rank = number(3) })
+	edit(k.Body, sampleLoad, func(l *Load) {
+		l.Space, l.Cache, l.Addr, l.Rank = Shared, ir.CacheDefault, Const{DT: dtype.U32}, Call{Fn: ClusterRank, R: dtype.I32}
+	})
+	for _, want := range []string{"threads 64 cluster 4 shared 256", "= load.shared 16 at 0 of block cluster_rank()\n", "of block 3: sum when"} {
+		if got := Print(k); !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
 	if got := Print(k); !strings.Contains(got, "shared s 256 bytes at 0: a row") {
 		t.Errorf("offsets are not printed once they are known:\n%s", got)
 	}

@@ -178,6 +178,21 @@ func TestVerify(t *testing.T) {
 			edit(k.Body, sampleStore, func(s *Store) { s.Value = Const{DT: dtype.I64} })
 		}, "a store of 4 bytes has a value of type i64"},
 
+		// Clusters.
+		{"peer without a cluster", func(k *Kernel) { edit(k.Body, sampleStore, func(s *Store) { s.Rank = number(0) }) }, "an access to shared memory of another block, in a cluster of 0"},
+		{"peer's global memory", func(k *Kernel) {
+			k.Cluster = 2
+			edit(k.Body, sampleLoad, func(l *Load) { l.Rank = number(0) })
+		}, "an access to global memory of another block, in a cluster of 2"},
+		{"a block's number of 64 bits", func(k *Kernel) {
+			k.Cluster = 2
+			edit(k.Body, sampleStore, func(s *Store) { s.Rank = Const{DT: dtype.I64} })
+		}, "a block's number: i64 where i32 is wanted"},
+		{"barrier without a cluster", func(k *Kernel) { edit(k.Body, sampleSync, func(d *Do) { d.Fn = ClusterSync }) }, "cluster_sync in a kernel without clusters"},
+		{"rank without a cluster", func(k *Kernel) {
+			push(k, Decl{Local: local("r", i32, 0), Init: Call{Fn: ClusterRank, R: i32}})
+		}, "cluster_rank in a kernel without clusters"},
+
 		// Control flow.
 		{"bound of a loop", func(k *Kernel) {
 			edit(k.Body, sampleFor, func(f *For) { f.Hi = Const{DT: dtype.I64} })

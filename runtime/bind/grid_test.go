@@ -75,6 +75,52 @@ func TestExactGrid(t *testing.T) {
 	}
 }
 
+// A kernel with clusters has grids that are counted in clusters and launched in their blocks.
+func TestClusterGrid(t *testing.T) {
+	const size, plenty = 4, 1 << 20
+	d := open(t)
+	k, err := tile.Define("count", func(k *tile.Builder, a countArgs) {
+		for row := range tile.Persistent(k.Cluster(), a.Mine.Dim(0), tile.Blocks(a.Y.Dim(0))) {
+			tile.Store(k.Cluster(), a.Mine.At(row), k.ClusterID().Int())
+		}
+		tile.Store(k, a.Y.At(k.ClusterID()), k.NumClusters().Int())
+	}, tile.Threads(32), tile.ClusterSize(size))
+	if err != nil {
+		t.Fatal(err)
+	}
+	clustered := func(change func(*Config)) *Family {
+		return counting(t, func(c *Config) {
+			c.Kernel.Cluster, c.Kernel.Build = size, func() (device.Program, error) { return k, nil }
+			change(c)
+		})
+	}
+	exact := clustered(func(*Config) {})
+	if _, grid, err := exact.Grid(d.Stream(), 0, []int32{7, 3}, 7); err != nil || grid != 3*size {
+		t.Errorf("3 clusters: a grid of %d, %v", grid, err)
+	}
+	free := clustered(func(c *Config) { c.Exact = false })
+	resident, err := free.Resident(d.Stream(), 0, []int32{plenty, 0}, plenty)
+	if err != nil || resident < 1 || resident == plenty {
+		t.Errorf("%d clusters are resident, %v", resident, err)
+	}
+	for _, c := range []struct{ work, want int }{{0, 0}, {1, size}, {plenty, resident * size}} {
+		if _, grid, err := free.Grid(d.Stream(), 0, []int32{int32(c.work), 0}, c.work); err != nil || grid != c.want {
+			t.Errorf("work %d: grid %d, %v; want %d", c.work, grid, err, c.want)
+		}
+	}
+	each := clustered(func(c *Config) { c.Exact, c.Each = false, true })
+	if _, grid, err := each.Grid(d.Stream(), 0, []int32{plenty, 0}, plenty); err != nil || grid != plenty*size {
+		t.Errorf("a cluster each: grid %d, %v", grid, err)
+	}
+	if _, _, err := each.Grid(d.Stream(), 0, []int32{maxWork, 0}, maxWork); !errors.Is(err, ErrLimit) {
+		t.Errorf("2^30 clusters of 4: %v, want that no grid holds them", err)
+	}
+	stale := clustered(func(c *Config) { c.Kernel.Cluster = 2 })
+	if _, _, err := stale.Grid(d.Stream(), 0, []int32{7, 3}, 7); err == nil {
+		t.Error("a generated file with another cluster is not stale")
+	}
+}
+
 // A free grid has no more blocks than work, nor more than are resident, unless each iteration has a block of its own.
 func TestFreeGrid(t *testing.T) {
 	d := open(t)

@@ -1,8 +1,8 @@
 // Package sim executes thread IR as the warps of a GPU would, 32 lanes at a time, on all cores of the host.
 //
 // It is the oracle for values (exact formats, one rounding an operation) and for hazards: out-of-bounds and misaligned
-// accesses, reads of uninitialised memory, shared-memory races, barrier divergence, non-uniform control flow. Every
-// report carries the Go lines of both sides.
+// accesses, reads of uninitialised memory, shared-memory races, barrier divergence, accesses to blocks of a cluster
+// that may not run, non-uniform control flow. Every report carries the Go lines of both sides.
 //
 // # How a kernel runs
 //
@@ -18,31 +18,35 @@
 // Constants and arguments are shared by all warps of a block. Temporaries are a stack and are reused by the next
 // statement.
 //
-// A block is run by one goroutine, which owns its shared memory, shadow memory and scheduler. The scheduler picks
-// among the warps that can run with a generator seeded by (seed, block); asynchronous agents (TMA, cp.async, wgmma)
-// belong in the same list of candidates, so that a seed also decides when they complete. A cluster will be several
-// blocks in one such list, with one clock index for each of its warps. Blocks run in parallel, in an order that the
-// seed permutes; a kernel with atomics runs its blocks one after the other in that order, since their order is
-// visible in its results.
+// A cluster, or a block of a kernel without clusters, is run by one goroutine, which owns the shared memory, shadow
+// memory and scheduler of its blocks. The scheduler picks among the warps that can run with a generator seeded by
+// (seed, cluster); asynchronous agents (TMA, cp.async, wgmma) belong in the same list of candidates, so that a seed
+// also decides when they complete. A block's barrier opens once none of the block's warps can run, the cluster's once
+// no warp can. Clusters run in parallel, in an order that the seed permutes; a kernel with atomics runs them one after
+// the other in that order, since their order is visible in its results.
 //
 // # How races are found
 //
 // Lanes, not warps, are the unit: lockstep execution would hide a missing WarpSync. All lanes of a warp pass each of
 // its synchronisations together, so a warp has one epoch, counted up by BlockSync and WarpSync, and one vector clock:
-// for each warp the first epoch that is not known to be over. An earlier access is ordered before the current one
-// when its epoch is below the clock's entry for its warp, or when the same lane made it. Each granule of shared
-// memory remembers its last write and the reads since then (one record while the readers are one lane, or several
-// lanes of one warp in one epoch; a record for each warp beyond that), as FastTrack does. This is exact for any
-// synchronisation that joins clocks, which is why BlockSync does not use the simpler "generation" that would suffice
-// today: an mbarrier will keep a clock of its own that arriving joins into and waiting joins from, and an
+// for each warp of the cluster the first epoch that is not known to be over. An earlier access is ordered before the
+// current one when its epoch is below the clock's entry for its warp, or when the same lane made it. Each granule of
+// shared memory remembers its last write and the reads since then (one record while the readers are one lane, or
+// several lanes of one warp in one epoch; a record for each warp beyond that), as FastTrack does. This is exact for
+// any synchronisation that joins clocks, which is why BlockSync does not use the simpler "generation" that would
+// suffice today: an mbarrier will keep a clock of its own that arriving joins into and waiting joins from, and an
 // asynchronous agent is an entry in the clock like a warp.
 //
 // The granule is the size of the smallest shared access of the kernel, so that neighbouring bf16 elements written by
 // different lanes are not mistaken for a race and 16-byte accesses still cost one check.
 //
+// A block's shared memory may be accessed by its peers while the block runs: after its start, so some epoch of one of
+// its warps must be known to be over, and before its end, so that at the end the epoch of each peer's last access must
+// be known to be over to one of its warps. Both are judged by clocks, not by what happened in the schedule at hand.
+//
 // Accesses to global memory by different blocks are checked on request only (Options.GlobalRaces), by block: nothing
-// orders the blocks of a kernel without atomics. Such a kernel is a race of the host program too, which Go's race
-// detector sees when the blocks run in parallel.
+// orders the clusters of a kernel without atomics, and within one its barriers do, which are counted. Such a kernel is
+// a race of the host program too, which Go's race detector sees when the blocks run in parallel.
 //
 // # Floating point
 //
