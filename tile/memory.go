@@ -57,72 +57,74 @@ func Load[T Number](s Scope, src Source[T], span Span, hints ...Hint) Reg[T] {
 	if p == nil || !sameScope(b, ir.Load, scope, span) {
 		return Reg[T]{b: b}
 	}
-	return Reg[T]{b: b, v: b.Load(scope, *p, span.s, c)}
+	return Reg[T]{b: b, v: b.Load(scope, *p, span.s, ir.How{Cache: c})}
 }
 
-// LoadScalar reads one element; each thread of the scope gets it.
-func LoadScalar[T Number](s Scope, src Source[T], hints ...Hint) Reg[T] {
+// LoadScalar reads one element; each thread of the scope gets it. With Acquire one thread reads it for all.
+func LoadScalar[T Number](s Scope, src Source[T], opts ...AccessOption) Reg[T] {
 	b, scope := scopeOf(s)
-	p, c := place(b, ir.Load, src), cache(b, ir.Load, hints)
-	if p == nil {
+	p := place(b, ir.Load, src)
+	h, ok := how(b, ir.Load, opts)
+	if p == nil || !ok {
 		return Reg[T]{b: b}
 	}
-	return Reg[T]{b: b, v: b.Load(scope, *p, nil, c)}
+	return Reg[T]{b: b, v: b.Load(scope, *p, nil, h)}
 }
 
 // Store writes a tile to a view, clipped at the tile's extents; an axis without one is clipped at the end of the
 // buffer's dimension. A value of rank 0 is one element: one thread of the scope writes it where the view starts, the
-// first of its row for a row's view. Full makes a tile of it.
-func Store[T Number](s Scope, dst Source[T], x Operand[T], hints ...Hint) {
+// first of its row for a row's view, and may Release with it. Full makes a tile of it.
+func Store[T Number](s Scope, dst Source[T], x Operand[T], opts ...AccessOption) {
 	b, scope := scopeOf(s)
-	p, c, v := place(b, ir.Store, dst), cache(b, ir.Store, hints), operand(b, ir.Store, x)
-	if p != nil {
-		b.Store(ir.Store, scope, *p, c, v)
+	p, v := place(b, ir.Store, dst), operand(b, ir.Store, x)
+	if h, ok := how(b, ir.Store, opts); p != nil && ok {
+		b.Store(ir.Store, scope, *p, h, v)
 	}
 }
 
-func atomic[T Number](op ir.Op, s Scope, dst Source[T], xs ...Operand[T]) Reg[T] {
+func atomic[T Number](op ir.Op, s Scope, dst Source[T], orders []Order, xs ...Operand[T]) Reg[T] {
 	b, scope := scopeOf(s)
 	p := place(b, op, dst)
 	var vs []*ir.Value
 	for _, x := range xs {
 		vs = append(vs, operand(b, op, x))
 	}
-	if p == nil {
+	o, ok := order(b, op, orders)
+	if p == nil || !ok {
 		return Reg[T]{b: b}
 	}
-	v := b.Store(op, scope, *p, ir.CacheDefault, vs...)
+	v := b.Store(op, scope, *p, ir.How{Order: o}, vs...)
 	if v != nil && v.Type.DT == 0 {
 		v = nil // a tile's atomics return nothing
 	}
 	return Reg[T]{b: b, v: v}
 }
 
-// AtomicAdd adds a tile to global memory, element by element, relaxed, at GPU scope (f32, i32, u32, i64). For a value
-// of rank 0, which one thread adds, it returns the old value; a tile's result must not be used. The order of float
-// additions is not fixed, nor is then their sum's last bit.
-func AtomicAdd[T Number](s Scope, dst Source[T], x Operand[T]) Reg[T] {
-	return atomic(ir.AtomicAdd, s, dst, x)
+// AtomicAdd adds a tile to global memory, element by element, at GPU scope (f32, i32, u32, i64), relaxed. For a value
+// of rank 0, which one thread adds, it returns the old value and takes an Order; a tile's result must not be used. The
+// order of float additions is not fixed, nor is then their sum's last bit.
+func AtomicAdd[T Number](s Scope, dst Source[T], x Operand[T], order ...Order) Reg[T] {
+	return atomic(ir.AtomicAdd, s, dst, order, x)
 }
 
 // AtomicMax is AtomicAdd with the maximum, for integers.
-func AtomicMax[T Integer](s Scope, dst Source[T], x Operand[T]) Reg[T] {
-	return atomic(ir.AtomicMax, s, dst, x)
+func AtomicMax[T Integer](s Scope, dst Source[T], x Operand[T], order ...Order) Reg[T] {
+	return atomic(ir.AtomicMax, s, dst, order, x)
 }
 
 // AtomicMin is AtomicAdd with the minimum, for integers.
-func AtomicMin[T Integer](s Scope, dst Source[T], x Operand[T]) Reg[T] {
-	return atomic(ir.AtomicMin, s, dst, x)
+func AtomicMin[T Integer](s Scope, dst Source[T], x Operand[T], order ...Order) Reg[T] {
+	return atomic(ir.AtomicMin, s, dst, order, x)
 }
 
 // AtomicExch is AtomicAdd with plain replacement.
-func AtomicExch[T Number](s Scope, dst Source[T], x Operand[T]) Reg[T] {
-	return atomic(ir.AtomicExch, s, dst, x)
+func AtomicExch[T Number](s Scope, dst Source[T], x Operand[T], order ...Order) Reg[T] {
+	return atomic(ir.AtomicExch, s, dst, order, x)
 }
 
 // AtomicCAS stores x where memory equals old, for integers.
-func AtomicCAS[T Integer](s Scope, dst Source[T], old, x Operand[T]) Reg[T] {
-	return atomic(ir.AtomicCAS, s, dst, old, x)
+func AtomicCAS[T Integer](s Scope, dst Source[T], old, x Operand[T], order ...Order) Reg[T] {
+	return atomic(ir.AtomicCAS, s, dst, order, old, x)
 }
 
 // Shared is a tile in the block's shared memory. The planner places barriers between its writers and readers.

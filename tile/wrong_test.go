@@ -74,7 +74,7 @@ func TestWrongPrograms(t *testing.T) {
 	var n int
 	for family, cases := range map[string][]wrong{
 		"shape": wrongShapes, "layout": wrongLayouts, "scope": wrongScopes, "dtype": wrongDTypes,
-		"control": wrongControl, "limit": wrongLimits, "port": wrongPorts, "memory": wrongMemory, "define": wrongDefines,
+		"control": wrongControl, "limit": wrongLimits, "port": wrongPorts, "memory": wrongMemory, "order": wrongOrders, "define": wrongDefines,
 	} {
 		for _, c := range cases {
 			n++

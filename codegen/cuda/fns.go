@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
 )
 
@@ -98,6 +99,9 @@ func atomic(name string, types ...dtype.Type) func(*printer, thr.Do) code {
 		}
 		if !known {
 			return p.fail("no CUDA for %v on %v", s.Fn, s.DT)
+		}
+		if s.Order != ir.Relaxed {
+			return p.orderedAtomic(s)
 		}
 		bits64 := s.DT == dtype.I64 && s.Fn != thr.AtomicMax && s.Fn != thr.AtomicMin
 		var args []code

@@ -24,6 +24,7 @@ type access struct {
 	elem  element
 	n     int  // elements: 1 by value, 2 or 4 through a pointer to registers
 	pred  bool // with a predicate
+	order ir.Order
 }
 
 // element is the type of one register of an access.
@@ -45,8 +46,8 @@ var elements = map[dtype.Type]element{
 var narrow = map[int]element{1: {"u8", "u32", "u8", "r"}, 2: {"u16", "u32", "u16", "r"}}
 
 // newAccess chooses the access for a number of bytes and registers of a type.
-func (p *printer) newAccess(store bool, space thr.Space, t dtype.Type, bytes int, cache ir.Cache, pred bool) (access, bool) {
-	a := access{store: store, space: space, cache: cache, n: 1, pred: pred}
+func (p *printer) newAccess(store bool, space thr.Space, t dtype.Type, bytes int, cache ir.Cache, order ir.Order, pred bool) (access, bool) {
+	a := access{store: store, space: space, cache: cache, n: 1, pred: pred, order: order}
 	e, ok := elements[t]
 	if n, small := narrow[bytes]; small && (t == dtype.I32 || t == dtype.U32 || t == dtype.Bool && bytes == 1 || t.Is16() && bytes == 2) {
 		a.elem = n
@@ -61,6 +62,10 @@ func (p *printer) newAccess(store bool, space thr.Space, t dtype.Type, bytes int
 	}
 	if store && a.cache == ir.CacheReadOnly {
 		p.fail("a store cannot have the read-only hint")
+		return a, false
+	}
+	if order != ir.Relaxed && (space == thr.Shared || a.n > 1 || cache != ir.CacheDefault) {
+		p.fail("an access of %d bytes of %v memory with order %v", bytes, space, order)
 		return a, false
 	}
 	p.accesses[a.name()] = a
@@ -82,6 +87,9 @@ func (a access) name() string {
 	}
 	if a.cache != ir.CacheDefault {
 		s += "_" + a.cache.String()
+	}
+	if a.order != ir.Relaxed {
+		s += "_" + a.order.String()
 	}
 	if a.pred {
 		s += "_if"
@@ -154,6 +162,9 @@ func (a access) instruction() string {
 	s := "ld"
 	if a.store {
 		s = "st"
+	}
+	if a.order != ir.Relaxed {
+		s += "." + a.order.String() + ".gpu"
 	}
 	if a.space == thr.Shared {
 		s += ".shared"

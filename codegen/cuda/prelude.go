@@ -138,7 +138,7 @@ func dependencies(text string) []string {
 }
 
 // printPrelude prints the used snippets and accesses with all that they need, each once, in a fixed order.
-func printPrelude(used map[string]bool, accesses map[string]access) string {
+func printPrelude(used map[string]bool, accesses map[string]access, ordered map[string]string) string {
 	need := map[string]bool{}
 	var visit func(name string)
 	visit = func(name string) {
@@ -156,6 +156,12 @@ func printPrelude(used map[string]bool, accesses map[string]access) string {
 	for _, a := range accesses {
 		memory = append(memory, a.text())
 		for _, d := range dependencies(a.text()) {
+			visit(d)
+		}
+	}
+	for _, text := range ordered {
+		memory = append(memory, text)
+		for _, d := range dependencies(text) {
 			visit(d)
 		}
 	}

@@ -68,7 +68,7 @@ func TestPreludeNames(t *testing.T) {
 func TestPreludeCompiles(t *testing.T) {
 	l := needNVRTC(t)
 	for _, s := range prelude {
-		text := printPrelude(map[string]bool{s.name: true}, nil)
+		text := printPrelude(map[string]bool{s.name: true}, nil, nil)
 		if _, err := l.Compile(text+"extern \"C\" __global__ void k() {}\n", s.name+".cu", sm80); err != nil {
 			t.Errorf("%+v\n%s", err, text)
 		}

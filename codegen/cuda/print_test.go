@@ -131,7 +131,7 @@ func TestAccessNamesReserved(t *testing.T) {
 			for c := ir.CacheDefault; c <= ir.CacheGlobal; c++ {
 				for _, kind := range []int{0, 1, 2, 3, 4, 5, 6, 7} {
 					p.err = nil
-					p.newAccess(kind&1 != 0, thr.Space(kind>>1&1), typ, bytes, c, kind&4 != 0)
+					p.newAccess(kind&1 != 0, thr.Space(kind>>1&1), typ, bytes, c, ir.Relaxed, kind&4 != 0)
 				}
 			}
 		}

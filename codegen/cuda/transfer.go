@@ -7,7 +7,7 @@ import (
 
 // load prints a load: of one register as a value, of several into a register array.
 func (p *printer) load(s thr.Load) {
-	a, ok := p.newAccess(false, s.Space, s.Dst.Type.DT, s.Bytes, s.Cache, s.Pred != nil)
+	a, ok := p.newAccess(false, s.Space, s.Dst.Type.DT, s.Bytes, s.Cache, s.Order, s.Pred != nil)
 	if !ok {
 		return
 	}
@@ -24,7 +24,7 @@ func (p *printer) load(s thr.Load) {
 
 // loadValue prints a load of one register as an expression.
 func (p *printer) loadValue(s thr.Load) string {
-	a, ok := p.newAccess(false, s.Space, s.Dst.Type.DT, s.Bytes, s.Cache, s.Pred != nil)
+	a, ok := p.newAccess(false, s.Space, s.Dst.Type.DT, s.Bytes, s.Cache, s.Order, s.Pred != nil)
 	if ok && a.n > 1 {
 		p.fail("a load of %d bytes needs a register array, not %s", s.Bytes, s.Dst.Name)
 	}
@@ -46,7 +46,7 @@ func (p *printer) store(s thr.Store) {
 	default:
 		t = s.Value.ExprType().DT
 	}
-	a, ok := p.newAccess(true, s.Space, t, s.Bytes, s.Cache, s.Pred != nil)
+	a, ok := p.newAccess(true, s.Space, t, s.Bytes, s.Cache, s.Order, s.Pred != nil)
 	if !ok {
 		return
 	}

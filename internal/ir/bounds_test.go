@@ -143,7 +143,7 @@ func TestSameValue(t *testing.T) {
 		if SameValue(x, b.Index(Sub, n, b.Int(2))) || SameValue(x, n) || SameValue(x, nil) || !SameValue(nil, nil) {
 			t.Error("unequal values are the same")
 		}
-		load := func() *Value { return b.Load(ScopeBlock, Place{Arg: p, Offs: []*Value{b.Int(0)}}, nil, CacheDefault) }
+		load := func() *Value { return b.Load(ScopeBlock, Place{Arg: p, Offs: []*Value{b.Int(0)}}, nil, How{}) }
 		if SameValue(load(), load()) {
 			t.Error("two loads are the same: memory may change between them")
 		}

@@ -107,7 +107,7 @@ func sameAttr(a, b any) bool {
 	switch a := a.(type) {
 	case *Access:
 		b, ok := b.(*Access)
-		return ok && a.Arg == b.Arg && a.Cache == b.Cache && sameShared(a.Shared, b.Shared)
+		return ok && a.Arg == b.Arg && a.How == b.How && sameShared(a.Shared, b.Shared)
 	case []int:
 		b, ok := b.([]int)
 		return ok && slices.Equal(a, b)
@@ -138,6 +138,9 @@ func attrText(a any) string {
 		}
 		if a.Cache != CacheDefault {
 			s += " hint " + a.Cache.String()
+		}
+		if a.Order != Relaxed {
+			s += " order " + a.Order.String()
 		}
 		return s
 	case int:

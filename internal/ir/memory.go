@@ -124,9 +124,9 @@ func LimitSymbol(extent *Value, capacity int) {
 }
 
 // Load records a load; span nil: one value.
-func (b *Builder) Load(s Scope, p Place, span *Span, c Cache) *Value {
+func (b *Builder) Load(s Scope, p Place, span *Span, how How) *Value {
 	offs, span, ok := b.place(Load, s, p, span)
-	if !ok {
+	if !ok || !b.ordered(Load, p, span, how) {
 		return nil
 	}
 	dt := dtype.Invalid
@@ -134,21 +134,21 @@ func (b *Builder) Load(s Scope, p Place, span *Span, c Cache) *Value {
 		p.Arg.Read, dt = true, p.Arg.DT
 	} else {
 		dt = p.Shared.DT
-		if c != CacheDefault {
-			b.Errorf(Load, ErrTarget, "cache hint %v on %s: hints are for global memory; drop it", c, p.Name())
+		if how.Cache != CacheDefault {
+			b.Errorf(Load, ErrTarget, "cache hint %v on %s: hints are for global memory; drop it", how.Cache, p.Name())
 			return nil
 		}
 	}
 	return b.emit(&Value{Op: Load, Type: Type{DT: dt, Span: span}, Args: offs, Scope: s,
-		Attr: &Access{Arg: p.Arg, Shared: p.Shared, Cache: c}})
+		Attr: &Access{Arg: p.Arg, Shared: p.Shared, How: how}})
 }
 
 // Store records a store or an atomic of values (one; two for AtomicCAS). An atomic of rank 0 returns the old value.
-func (b *Builder) Store(op Op, s Scope, p Place, c Cache, vals ...*Value) *Value {
+func (b *Builder) Store(op Op, s Scope, p Place, how How, vals ...*Value) *Value {
 	if b.poisoned(op, vals...) {
 		return nil
 	}
-	name := Table[op].Go
+	name, c := Table[op].Go, how.Cache
 	dt := vals[0].Type.DT
 	span, f := (*Span)(nil), (*fault)(nil)
 	for _, v := range vals {
@@ -178,6 +178,9 @@ func (b *Builder) Store(op Op, s Scope, p Place, c Cache, vals ...*Value) *Value
 		b.Errorf(op, ErrDType, "%s has no %v form: it takes %v; Cast first", name, dt, Table[op].Domain)
 		return nil
 	}
+	if !b.ordered(op, p, span, how) {
+		return nil
+	}
 	if p.Arg != nil {
 		p.Arg.Written = true
 		p.Arg.Read = p.Arg.Read || op != Store
@@ -187,5 +190,5 @@ func (b *Builder) Store(op Op, s Scope, p Place, c Cache, vals ...*Value) *Value
 		t.DT = dt
 	}
 	return b.emit(&Value{Op: op, Type: t, Args: append(slices.Clone(vals), offs...), Scope: s,
-		Attr: &Access{Arg: p.Arg, Shared: p.Shared, Cache: c}})
+		Attr: &Access{Arg: p.Arg, Shared: p.Shared, How: how}})
 }

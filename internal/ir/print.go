@@ -125,6 +125,9 @@ func (p *printer) op(v *Value, indent string) {
 		if c := a.Cache.String(); c != "" {
 			p.printf(" %s", c)
 		}
+		if a.Order != Relaxed {
+			p.printf(" %v", a.Order)
+		}
 	case []int:
 		p.args(v.Args)
 		p.printf(" axes %v", a)

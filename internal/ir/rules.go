@@ -148,6 +148,9 @@ func (c *checker) memory(v *Value, r *Region) {
 	if a.Shared != nil && !r.inside(a.Shared.In) {
 		c.fail(v, "its shared tile ends with another region")
 	}
+	if o := a.Order; o != Relaxed && (a.Arg == nil || v.Type.Span != nil || a.Cache != CacheDefault || v.Op == Load && o != Acquire || v.Op == Store && o != Release) {
+		c.fail(v, "order %v on it", o)
+	}
 	n := values(v.Op)
 	if len(v.Args) != n+a.Dims() {
 		c.fail(v, "it has %d operands, not %d and %d offsets", len(v.Args), n, a.Dims())

@@ -137,7 +137,7 @@ func (c Cache) String() string { return [...]string{"", "cs", "nc", "cg"}[c] }
 type Access struct {
 	Arg    *Arg        // a global, or
 	Shared *SharedTile // a shared tile
-	Cache  Cache
+	How
 }
 
 // Dims is the rank of the buffer.

@@ -22,12 +22,12 @@ func sample(t *testing.T) *ir.Kernel {
 	b.Run(func() {
 		rows := b.Dim(x.Dims[0])
 		b.Persist(rows, 1, ir.PersistentInfo{Scope: ir.ScopeBlock}, func(i *ir.Value) bool {
-			v := b.Load(ir.ScopeBlock, ir.Place{Arg: x, Offs: []*ir.Value{i}}, span, ir.CacheDefault)
+			v := b.Load(ir.ScopeBlock, ir.Place{Arg: x, Offs: []*ir.Value{i}}, span, ir.How{})
 			sum := b.NewVar(ir.ScopeBlock, b.Reduce(ir.Sum, v))
 			c := b.Apply(ir.Lt, nil, 0, b.Get(sum), b.Const(dtype.F32, 0))
 			b.If(ir.ScopeBlock, c, func() { b.Set(sum, b.Apply(ir.Neg, nil, 0, b.Get(sum))) }, nil)
 			y := b.Apply(ir.Mul, nil, 0, v, b.Get(sum))
-			b.Store(ir.Store, ir.ScopeBlock, ir.Place{Arg: x, Offs: []*ir.Value{i}}, ir.CacheDefault, y)
+			b.Store(ir.Store, ir.ScopeBlock, ir.Place{Arg: x, Offs: []*ir.Value{i}}, ir.How{}, y)
 			return true
 		})
 	})

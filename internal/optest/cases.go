@@ -23,7 +23,7 @@ func Cases() []tiletest.Case {
 	var out []tiletest.Case
 	for _, cs := range [][]tiletest.Case{
 		arithCases[tile.F32](), arithCases[tile.BF16](), arithCases[tile.F16](), arithCases[tile.I32](), arithCases[tile.U32](), arithCases[tile.I64](),
-		boolCases(), chainCases(), castCases(), reduceCases(), shapeCases(), controlCases(), memoryCases(), atomicCases(), scalarCases(),
+		boolCases(), chainCases(), castCases(), reduceCases(), shapeCases(), controlCases(), memoryCases(), atomicCases(), scalarCases(), orderCases(),
 	} {
 		out = append(out, cs...)
 	}

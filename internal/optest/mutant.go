@@ -108,4 +108,5 @@ var families = []*bind.Family{
 	&arithFamily, &atomicFamily, &bitcastFamily, &boolFamily, &carryFamily, &castFamily, &chainFamily, &controlFamily,
 	&floatAtomicFamily, &floatCastFamily, &gatherFamily, &gridFamily, &moveFamily, &ptxFamily, &scalarFamily, &shapeFamily,
 	&sharedFamily, &staticFamily, &stridedFamily, &tileFamily, &variableFamily, &vectorFamily, &warpFamily, &warpSharedFamily, &whileFamily,
+	&lastBlockFamily, &treeFamily, &mailFamily, &orderFamily, &floatOrderFamily,
 }

@@ -42,5 +42,6 @@ var kernels = sync.OnceValue(func() tile.Set {
 		controlKernels(), whileKernels(), variableKernels(), gridKernels(), warpKernels(),
 		moveKernels(), staticKernels(), stridedKernels(), gatherKernels(), sharedKernels(), carryKernels(), warpSharedKernels(),
 		atomicKernels(), floatAtomicKernels(), scalarKernels(), ptxKernels(),
+		lastBlockKernels(), treeKernels(), mailKernels(), orderKernels(), floatOrderKernels(),
 	)
 })

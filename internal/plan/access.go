@@ -290,8 +290,20 @@ func (l *lowering) loadScalar(v *ir.Value) {
 	if t.Is16() {
 		raw = dtype.U32
 	}
-	x := l.local(l.name(v, "x"), thr.Val(raw), nil)
-	l.emit(thr.Load{At: l.at(), Space: a.space(), Dst: x, Bytes: t.Size(), Addr: a.base, Cache: a.Cache, Buf: a.shared, Scope: a.Scope})
+	load := thr.Load{At: l.at(), Space: a.space(), Bytes: t.Size(), Addr: a.base, Cache: a.Cache, Order: a.Order, Buf: a.shared, Scope: a.Scope}
+	var x *thr.Local
+	if a.Order == ir.Relaxed {
+		x = l.local(l.name(v, "x"), thr.Val(raw), nil)
+		load.Dst = x
+		l.emit(load)
+	} else { // threads that read for themselves may read different values
+		x = l.local(l.name(v, "x"), thr.Val(raw), number(raw, 0))
+		load.Dst, load.Pred = x, leader(a.Scope)
+		l.emit(load)
+		if len(l.flow.users[v]) > 0 {
+			l.share(v, a.Scope, x)
+		}
+	}
 	if t.Is16() {
 		x = l.local(x.Name+"_f32", thr.Val(dtype.F32), call(half(t, 0), dtype.F32, ref(x)))
 	}
@@ -314,7 +326,7 @@ func (l *lowering) storeScalar(v *ir.Value) {
 	if dt.Is16() {
 		x = pair(dt, x, f32(0))
 	}
-	l.emit(thr.Store{At: l.at(), Space: a.space(), Value: x, Bytes: dt.Size(), Addr: a.base, Pred: leader(a.Scope), Cache: a.Cache, Buf: a.shared, Scope: a.Scope})
+	l.emit(thr.Store{At: l.at(), Space: a.space(), Value: x, Bytes: dt.Size(), Addr: a.base, Pred: leader(a.Scope), Cache: a.Cache, Order: a.Order, Buf: a.shared, Scope: a.Scope})
 }
 
 var atomics = map[ir.Op]thr.Fn{ir.AtomicAdd: thr.AtomicAdd, ir.AtomicMax: thr.AtomicMax, ir.AtomicMin: thr.AtomicMin,
@@ -335,7 +347,7 @@ func (l *lowering) atomic(v *ir.Value) {
 		for _, x := range v.Args[:n] {
 			args = append(args, l.scalar(x))
 		}
-		do := thr.Do{At: l.at(), Fn: atomics[v.Op], DT: dt, Args: args, Pred: leader(a.Scope)}
+		do := thr.Do{At: l.at(), Fn: atomics[v.Op], DT: dt, Args: args, Pred: leader(a.Scope), Order: a.Order}
 		if len(l.flow.users[v]) == 0 {
 			l.emit(do)
 			return

@@ -57,7 +57,9 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 		case thr.Load:
 			out = y.access(out, h, s.At, y.touch(s.Space, s.Buf, s.Scope, s.Op, lap, false))
 			out = append(out, s)
+			h.acquired(s.At, s.Order, s.Scope)
 		case thr.Store:
+			out = y.release(out, h, s.At, s.Order, s.Scope)
 			out = y.access(out, h, s.At, y.touch(s.Space, s.Buf, s.Scope, s.Op, lap, true))
 			out = append(out, s)
 		case thr.Do:
@@ -67,7 +69,12 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 			case thr.WarpSync:
 				h.clearWarp()
 			default: // an atomic
-				out = y.access(out, h, s.At, y.touch(thr.Global, nil, y.global[s.Op].scope, s.Op, lap, true))
+				t := y.touch(thr.Global, nil, y.global[s.Op].scope, s.Op, lap, true)
+				out = y.release(out, h, s.At, s.Order, t.scope)
+				out = y.access(out, h, s.At, t)
+				out = append(out, s)
+				h.acquired(s.At, s.Order, t.scope)
+				continue
 			}
 			out = append(out, s)
 		case thr.If:
@@ -182,6 +189,7 @@ func (y *syncer) access(out []thr.Stmt, h hazards, at thr.At, t touch) []thr.Stm
 	if t.mem == nil {
 		return out
 	}
+	out = y.acquire(out, h, at, t)
 	conflicts := h.with(t)
 	if i := slices.IndexFunc(conflicts, func(o touch) bool { return o.scope != t.scope }); i >= 0 {
 		if o := conflicts[i]; y.err == nil {
@@ -214,6 +222,7 @@ func (h hazards) with(t touch) []touch {
 		case o.write && t.write && o.op == t.op && (o.lap == t.lap || t.apart):
 			// One op's stores, in one iteration or to other rows in the next.
 		case o.lap == t.lap && t.where != "" && o.where == t.where: // each thread's own elements
+		case o.scope == t.scope && strings.HasPrefix(o.where, byLeader) && strings.HasPrefix(t.where, byLeader): // the leader's own
 		default:
 			out = append(out, o)
 		}
@@ -258,8 +267,8 @@ func globalUses(k *ir.Kernel, f *flow) map[int]touch {
 			return
 		}
 		offsets, who := v.Args[len(v.Args)-access.Dims():], "all threads"
-		if v.Op != ir.Load {
-			who = "the leader"
+		if v.Op != ir.Load || access.Order != ir.Relaxed {
+			who = byLeader
 		}
 		if s := v.Type.Span; s != nil {
 			who = s.Dist.String()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/ir"
 )
 
 // Print is a kernel's thread IR as text, for dumps and golden files: deterministic, without positions.
@@ -105,7 +106,7 @@ func (p *printer) stmts(body []Stmt) {
 				p.nest(s.Else)
 			}
 		case Load:
-			p.line("%s = load.%s%s %d at %s%s", element(s.Dst, s.Index), s.Space, dot(s.Cache.String()), s.Bytes, Text(s.Addr), when(s.Pred))
+			p.line("%s = load.%s%s %d at %s%s", element(s.Dst, s.Index), s.Space, dot(s.Cache.String())+ordered(s.Order), s.Bytes, Text(s.Addr), when(s.Pred))
 		case Store:
 			v := ""
 			if s.Src != nil {
@@ -113,17 +114,25 @@ func (p *printer) stmts(body []Stmt) {
 			} else {
 				v = Text(s.Value)
 			}
-			p.line("store.%s%s %d at %s: %s%s", s.Space, dot(s.Cache.String()), s.Bytes, Text(s.Addr), v, when(s.Pred))
+			p.line("store.%s%s %d at %s: %s%s", s.Space, dot(s.Cache.String())+ordered(s.Order), s.Bytes, Text(s.Addr), v, when(s.Pred))
 		case Do:
 			dst := ""
 			if s.Dst != nil {
 				dst = Text(*s.Dst) + " = "
 			}
-			p.line("%s%s(%s)%s", dst, s.Fn, texts(s.Args), when(s.Pred))
+			p.line("%s%s%s(%s)%s", dst, s.Fn, ordered(s.Order), texts(s.Args), when(s.Pred))
 		case Asm:
 			p.line("%s = asm %q (%s)", Text(s.Dst), s.Info.Template, texts(s.Args))
 		}
 	}
+}
+
+// ordered is an order as a suffix; a relaxed access has none.
+func ordered(o ir.Order) string {
+	if o == ir.Relaxed {
+		return ""
+	}
+	return "." + o.String()
 }
 
 func dot(s string) string {

@@ -205,6 +205,7 @@ type (
 		Addr  Expr
 		Pred  Expr
 		Cache ir.Cache
+		Order ir.Order   // Global: of one register, at gpu scope
 		Buf   *SharedBuf // Shared: the buffer, and
 		Scope ir.Scope   // who accesses it together, for synchronisation
 	}
@@ -220,17 +221,21 @@ type (
 		Addr  Expr
 		Pred  Expr
 		Cache ir.Cache
+		Order ir.Order   // Global: of one register, at gpu scope
 		Buf   *SharedBuf // Shared: the buffer, and
 		Scope ir.Scope   // who accesses it together, for synchronisation
 	}
 	// Do is a built-in with effects; Pred selects lanes.
 	Do struct {
 		At
-		Fn   Fn
-		Dst  *Ref // nil where there is no result
-		DT   dtype.Type
-		Args []Expr
-		Pred Expr
+		Fn    Fn
+		Dst   *Ref // nil where there is no result
+		DT    dtype.Type
+		Args  []Expr
+		Pred  Expr
+		Order ir.Order   // of an atomic, at gpu scope
+		Buf   *SharedBuf // of an asynchronous copy: the destination, and
+		Scope ir.Scope   // who copies together, for synchronisation
 	}
 	// Asm is one inline PTX instruction on scalars.
 	Asm struct {

@@ -89,12 +89,20 @@ func (v *verifier) stmt(s Stmt) {
 		v.block(s.Then)
 		v.block(s.Else)
 	case Load:
+		v.ordered(s.Order, s.Order == ir.Acquire && s.Space == Global && s.Cache == ir.CacheDefault, s.Bytes, s.Dst.Type)
 		v.memory(s.Space, s.Addr)
 		v.pred(s.Pred)
 		v.registers(s.Dst, s.Index, s.Bytes)
 	case Store:
 		v.memory(s.Space, s.Addr)
 		v.pred(s.Pred)
+		if s.Order != ir.Relaxed {
+			if s.Value == nil {
+				v.fail("a store with order %s of registers, not of a value", s.Order)
+				return
+			}
+			v.ordered(s.Order, s.Order == ir.Release && s.Space == Global && s.Cache == ir.CacheDefault, s.Bytes, s.Value.ExprType())
+		}
 		if s.Src != nil {
 			v.registers(s.Src, s.Index, s.Bytes)
 		} else if t := v.expr(s.Value); max(s.Bytes, 4) != max(t.DT.Size(), 4) {
@@ -104,6 +112,9 @@ func (v *verifier) stmt(s Stmt) {
 		if s.Fn == InvalidFn || s.Fn >= NumFns || Fns[s.Fn].Pure || len(s.Args) != Fns[s.Fn].Arity {
 			v.fail("%s is not a statement of %d operands", s.Fn, len(s.Args))
 			return
+		}
+		if s.Order != ir.Relaxed && (s.Fn < AtomicAdd || s.Fn > AtomicCAS) {
+			v.fail("%s with order %s", s.Fn, s.Order)
 		}
 		for i, a := range s.Args {
 			if t := v.expr(a); t.Ptr != (i == 0) { // those with operands are atomics
@@ -121,6 +132,13 @@ func (v *verifier) stmt(s Stmt) {
 		v.ref(s.Dst)
 	default:
 		v.fail("unknown statement %T", s)
+	}
+}
+
+// ordered checks an access with an order: of one register, and of a kind that has it.
+func (v *verifier) ordered(o ir.Order, has bool, bytes int, t Type) {
+	if o != ir.Relaxed && (!has || bytes > max(4, t.DT.Size())) {
+		v.fail("an access of %d bytes with order %s", bytes, o)
 	}
 }
 

@@ -18,6 +18,7 @@ type SimConfig struct {
 	Workers            int    // goroutines that run blocks; default: one a CPU
 	Seed               uint64 // of schedules and block order
 	Memory             int64  // bytes; default 16 GiB, reserved as it is allocated
+	GlobalRaces        bool   // report conflicting accesses of two blocks to global memory; kernels with acquires and releases always do
 	TrackUninitialised bool   // report kernels that read memory nobody has written; slower
 }
 
@@ -195,7 +196,8 @@ func (s *simulator) load(k *Kernel) (function, error) {
 }
 
 func (f *simFunc) launch(_ uint64, grid int, args []byte) error {
-	_, err := f.program.Run(f.s.ctx, f.s.mem, grid, args, sim.Options{Workers: f.s.c.Workers, Seed: f.s.c.Seed})
+	_, err := f.program.Run(f.s.ctx, f.s.mem, grid, args, sim.Options{Workers: f.s.c.Workers, Seed: f.s.c.Seed,
+		GlobalRaces: f.s.c.GlobalRaces || f.program.Ordered()})
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
 )
 
@@ -21,6 +22,7 @@ type access struct {
 	width int            // bytes a register
 	// scalar: all lanes read one address into scalar registers; the first lane's address is used.
 	scalar bool
+	order  ir.Order // of a load or a store of global memory
 }
 
 // offsets is where each lane accesses an allocation or shared memory.
@@ -95,7 +97,20 @@ func (c *compiler) load(s thr.Load) {
 	c.registers(a, s.Dst.Type, max(s.Dst.Len, 1)-int(dst.i-c.slots[s.Dst].i))
 	a.reg = dst
 	a.scalar = uniform(s.Addr, c.varying) && (s.Pred == nil || uniform(s.Pred, c.varying))
+	c.ordered(a, s.Order, s.Order == ir.Acquire && s.Space == thr.Global)
 	c.emitAccess(a, s.Space)
+}
+
+// ordered gives an access its order. Blocks that communicate run one after the other, in seeded order.
+func (c *compiler) ordered(a *access, o ir.Order, has bool) {
+	if o == ir.Relaxed {
+		return
+	}
+	if !has {
+		c.fail("an access with order %s", o)
+	}
+	a.order, a.scalar = o, false
+	c.program.serial, c.program.ordered = true, true
 }
 
 func (c *compiler) store(s thr.Store) {
@@ -110,6 +125,7 @@ func (c *compiler) store(s thr.Store) {
 	}
 	a := c.access(s.Bytes, s.Space, true, "store", s.Addr, s.Pred)
 	a.buf = s.Buf
+	c.ordered(a, s.Order, s.Order == ir.Release && s.Space == thr.Global)
 	c.registers(a, t, left)
 	a.reg = from
 	if from.uniform && !from.pooled() { // a uniform array: its registers as lanes
@@ -205,7 +221,11 @@ func (a *access) transfer(w *warp, al *allocation, m uint32, off *offsets) {
 		a.track(w, al, m, off)
 	}
 	if w.block.launch.global != nil {
-		a.checkBlocks(w, al, m, off)
+		a.checkBlocks(w, al, m, off, a.order != ir.Relaxed)
+		for rest := m; rest != 0 && (a.write || a.order != ir.Relaxed); rest &= rest - 1 {
+			l := bits.TrailingZeros32(rest)
+			w.order(place{al, off[l]}, a.order, l, !a.write, a.write)
+		}
 	}
 	if a.write {
 		a.put(w, al.data, m, off)

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
 )
 
@@ -19,6 +20,7 @@ func atomicDo(of func(t dtype.Type) update) func(*compiler, thr.Do) {
 			c.fail("no %s of %s", s.Fn, s.DT)
 		}
 		c.program.serial = true
+		c.program.ordered = c.program.ordered || s.Order != ir.Relaxed
 		size := s.DT.Size()
 		a := c.access(size, thr.Global, true, s.Fn.String(), s.Args[0], s.Pred)
 		x := c.vec(s.Args[1]).i
@@ -43,9 +45,13 @@ func atomicDo(of func(t dtype.Type) update) func(*compiler, thr.Do) {
 				if al.init != nil && !al.marked(uint64(off[l]), size) {
 					w.report(Uninitialised, a.site, none, l, "%s at byte %d of the allocation of %d bytes at %#x", s.Fn, off[l], len(al.data), al.addr)
 				}
-				place := al.data[off[l]:]
-				was := word(place, size)
-				setWord(place, size, f(was, w.vec(x)[l], w.vec(y)[l]))
+				if w.block.launch.global != nil {
+					a.checkBlocks(w, al, 1<<l, &off, true)
+					w.order(place{al, off[l]}, s.Order, l, true, true)
+				}
+				at := al.data[off[l]:]
+				was := word(at, size)
+				setWord(at, size, f(was, w.vec(x)[l], w.vec(y)[l]))
 				al.mark(uint64(off[l]), size)
 				if !old.pooled() {
 					w.r[old.i][l] = was

@@ -117,10 +117,18 @@ func (b *block) join() {
 			}
 		}
 	}
+	var known knowledge
 	for _, w := range b.warps {
 		if w.state == waiting {
 			w.clock = all
 			w.settle()
+			w.passOn()
+			known = known.join(w.known)
+		}
+	}
+	for _, w := range b.warps {
+		if w.state == waiting && len(known) > 0 {
+			w.known = append(knowledge(nil), known...)
 		}
 	}
 }

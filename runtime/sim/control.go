@@ -184,5 +184,6 @@ func (c *compiler) warpSync(s thr.Do) {
 	c.emit(0, func(w *warp) {
 		w.clock[w.id]++
 		w.settle()
+		w.passOn()
 	})
 }

@@ -2,64 +2,119 @@ package sim
 
 import "math/bits"
 
-// globalShadow remembers, for the blocks of one launch, who accessed each granule of global memory. Nothing orders
-// the blocks of a kernel without atomics, so any two accesses by different blocks conflict if one is a write. It is
-// used by one goroutine.
+// globalShadow remembers, for the blocks of one launch, who accessed each granule of global memory, and what blocks
+// have released. It is used by one goroutine, and blocks run one after the other: a block can only learn of those that
+// ran before it.
 type globalShadow struct {
-	shift int // log2 of the granule, the smallest global access of the kernel
-	cells map[*allocation][]globalCell
+	shift  int // log2 of the granule, the smallest global access of the kernel
+	cells  map[*allocation][]globalCell
+	places map[place]knowledge // what was released at the locations of ordered accesses
 }
 
-// globalCell has the last write and one read, 0 where there is none.
+// place is a location of ordered accesses.
+type place struct {
+	al     *allocation
+	offset int
+}
+
+// globalCell has the last plain write and the plain reads since then, and the last strong accesses: atomics, and those
+// with an order.
 type globalCell struct {
-	write, read blockRecord
-	many        bool // several blocks read it
+	write, read             globalRecord
+	more                    []globalRecord // further reads, at most maxReads
+	strongWrite, strongRead globalRecord
 }
 
-// blockRecord is (block+1)<<32 | site.
-type blockRecord uint64
+// maxReads bounds the reads of a granule that are remembered beside the last. The oldest are forgotten first, but never
+// the last one of another block, so that a write that nothing orders is always seen.
+const maxReads = 8
 
-func (r blockRecord) block() int  { return int(r>>32) - 1 }
-func (r blockRecord) site() int32 { return int32(uint32(r)) }
+// globalRecord is one access; the zero value is none.
+type globalRecord struct {
+	block  int32 // + 1
+	site   int32
+	epoch  uint32
+	tick   uint32 // releases of the warp before it
+	thread record // warp and lane, and recordMany
+}
 
 func newGlobalShadow(granule int) *globalShadow {
-	return &globalShadow{bits.TrailingZeros(uint(granule)), map[*allocation][]globalCell{}}
+	return &globalShadow{bits.TrailingZeros(uint(granule)), map[*allocation][]globalCell{}, map[place]knowledge{}}
 }
 
-// checkBlocks checks and records a warp's access to global memory.
-func (a *access) checkBlocks(w *warp, al *allocation, m uint32, off *offsets) {
+// checkBlocks checks and records a warp's access to global memory. strong accesses do not race with each other.
+func (a *access) checkBlocks(w *warp, al *allocation, m uint32, off *offsets, strong bool) {
 	s := w.block.launch.global
 	cells := s.cells[al]
 	if cells == nil {
 		cells = make([]globalCell, len(al.data)>>s.shift+1)
 		s.cells[al] = cells
 	}
-	now := blockRecord(w.block.id+1)<<32 | blockRecord(a.site)
+	now := globalRecord{int32(w.block.id + 1), a.site, w.clock[w.id], w.ticks, newRecord(0, 0, w.id, 0)}
+	if a.scalar {
+		now.thread |= recordMany // all lanes read it
+	}
 	for ; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
+		now := now
+		now.thread |= record(l)
 		for i := off[l] >> s.shift; i < (off[l]+a.bytes)>>s.shift; i++ {
-			if other := cells[i].access(now, a.write); other != 0 {
+			if other := cells[i].access(w, now, a.write, strong); other.block != 0 {
 				sites := w.block.program.sites
-				w.report(GlobalRace, a.site, other.site(), l, "%s at byte %d of the allocation of %d bytes at %#x, not ordered with the %s of block %d",
-					sites[a.site].what, i<<s.shift, len(al.data), al.addr, sites[other.site()].what, other.block())
+				w.report(GlobalRace, a.site, other.site, l, "%s at byte %d of the allocation of %d bytes at %#x, not ordered with the %s of block %d",
+					sites[a.site].what, i<<s.shift, len(al.data), al.addr, sites[other.site].what, other.block-1)
 			}
 		}
 	}
 }
 
-// access records an access and returns one of another block that it conflicts with, or 0.
-func (c *globalCell) access(now blockRecord, write bool) (other blockRecord) {
-	if c.write != 0 && c.write.block() != now.block() {
-		other = c.write
+// access records an access and returns one of another block that it conflicts with, or none.
+func (c *globalCell) access(w *warp, now globalRecord, write, strong bool) (other globalRecord) {
+	conflict := func(r globalRecord) {
+		if r.block != 0 && r.block != now.block && !w.knows(r, now.thread.lane()) {
+			other = r
+		}
 	}
-	if !write {
-		c.many = c.many || c.read != 0 && c.read.block() != now.block()
-		c.read = now
-		return other
+	conflict(c.write)
+	if write {
+		conflict(c.read)
+		for _, r := range c.more {
+			conflict(r)
+		}
 	}
-	if c.read != 0 && (c.many || c.read.block() != now.block()) {
-		other = c.read
+	if !strong {
+		conflict(c.strongWrite)
+		if write {
+			conflict(c.strongRead)
+		}
 	}
-	*c = globalCell{write: now}
+	switch {
+	case strong && write:
+		c.strongWrite = now
+	case strong:
+		c.strongRead = now
+	case write:
+		*c = globalCell{write: now}
+	default:
+		c.addRead(now)
+	}
 	return other
+}
+
+// addRead remembers a read.
+func (c *globalCell) addRead(now globalRecord) {
+	if r := c.read; r.block != 0 && (r.block != now.block || r.thread != now.thread) {
+		if len(c.more) == maxReads {
+			drop := 0
+			for i, r := range c.more {
+				if r.block == now.block {
+					drop = i
+					break
+				}
+			}
+			c.more = append(c.more[:drop], c.more[drop+1:]...)
+		}
+		c.more = append(c.more, r)
+	}
+	c.read = now
 }

@@ -21,7 +21,11 @@ type Program struct {
 	// memory.
 	granule, word int
 	serial        bool // blocks run one after the other
+	ordered       bool // blocks wait for each other's memory: some access has an order
 }
+
+// Ordered reports whether the kernel has an access with an order, by which its blocks communicate.
+func (p *Program) Ordered() bool { return p.ordered }
 
 // instr is one instruction: what it does, and how many lane operations it counts as.
 type instr struct {

@@ -19,7 +19,7 @@ type Options struct {
 	MaxReports int    // distinct reports returned; 0: 20
 	StepLimit  int64  // instructions a warp may execute in loops; 0: 2^31, minutes
 	// GlobalRaces reports conflicting accesses to global memory by two blocks of the launch. The blocks then run one
-	// after the other. A kernel with atomics is not checked, since they may order its blocks.
+	// after the other. Blocks are ordered by acquires that read what was released, in the order in which they run.
 	GlobalRaces bool
 }
 
@@ -57,7 +57,7 @@ func (p *Program) Run(ctx context.Context, mem *Memory, grid int, args []byte, o
 		workers = runtime.GOMAXPROCS(0)
 	}
 	var global *globalShadow
-	if o.GlobalRaces && !p.serial {
+	if o.GlobalRaces {
 		global = newGlobalShadow(p.word)
 	}
 	if p.serial || global != nil {

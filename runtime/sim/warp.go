@@ -33,6 +33,10 @@ type warp struct {
 	clock clock // clock[id] is the warp's current epoch
 	// over is a record that all records of epochs known to be over are below, whichever warp made them.
 	over record
+
+	ticks    uint32            // releases so far
+	known    knowledge         // what all lanes know of other blocks
+	acquired map[int]knowledge // what single lanes know beyond that
 }
 
 // none is the other site of a report that has none.
@@ -41,6 +45,8 @@ const none = int32(-1)
 // reset makes the warp ready to start the kernel.
 func (w *warp) reset() {
 	w.pc, w.state, w.steps = 0, running, 0
+	w.ticks, w.known = 0, nil
+	clear(w.acquired)
 	w.u[uniWarp] = uint64(w.id)
 	for l := range &w.r[vecTID] {
 		w.r[vecTID][l] = uint64(w.id*warpSize + l)

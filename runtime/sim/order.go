@@ -1,0 +1,117 @@
+package sim
+
+import "github.com/gotile/gotile/internal/ir"
+
+// What blocks know of each other. A release publishes what its thread knows: of its own block the warp's clock, as of a
+// barrier, and what the thread itself did; of other blocks what it has acquired. An acquire that reads the location
+// takes that over, for its own lane only: a WarpSync passes it on to the warp, a BlockSync to the block.
+
+// released is what one block had done, as far as a release says. It does not change once it is published.
+type released struct {
+	clock   clock
+	threads []releaser
+}
+
+// releaser is a thread that released itself: all that it did up to a tick is known.
+type releaser struct {
+	thread record // warp and lane
+	tick   uint32
+}
+
+// knowledge is what is known, by block; nil: nothing.
+type knowledge []*released
+
+// has reports whether an access is known to be over.
+func (k knowledge) has(r globalRecord) bool {
+	b := int(r.block - 1)
+	if b >= len(k) || k[b] == nil {
+		return false
+	}
+	if r.epoch < k[b].clock[r.thread.warp()] {
+		return true
+	}
+	for _, t := range k[b].threads {
+		if t.thread == r.thread && r.tick <= t.tick { // recordMany is no thread's
+			return true
+		}
+	}
+	return false
+}
+
+// join adds what o knows. It returns k, or a longer one.
+func (k knowledge) join(o knowledge) knowledge {
+	for len(k) < len(o) {
+		k = append(k, nil)
+	}
+	for b, r := range o {
+		switch {
+		case r == nil || k[b] == r:
+		case k[b] == nil:
+			k[b] = r
+		default:
+			k[b] = k[b].join(r)
+		}
+	}
+	return k
+}
+
+func (r *released) join(o *released) *released {
+	j := &released{clock: r.clock, threads: append([]releaser(nil), r.threads...)}
+	for i, c := range o.clock {
+		j.clock[i] = max(j.clock[i], c)
+	}
+next:
+	for _, t := range o.threads {
+		for i := range j.threads {
+			if j.threads[i].thread == t.thread {
+				j.threads[i].tick = max(j.threads[i].tick, t.tick)
+				continue next
+			}
+		}
+		j.threads = append(j.threads, t)
+	}
+	return j
+}
+
+// knows reports whether a lane knows that an access of another block is over.
+func (w *warp) knows(r globalRecord, lane int) bool {
+	return w.known.has(r) || w.acquired[lane].has(r)
+}
+
+// order makes an ordered or atomic access of one lane pass on what it releases and take what it acquires. A relaxed
+// atomic keeps what the location has: a release goes on through it. A relaxed or plain store ends it.
+func (w *warp) order(p place, o ir.Order, lane int, reads, writes bool) {
+	s := w.block.launch.global
+	if s == nil {
+		return
+	}
+	if o.Acquires() {
+		if w.acquired == nil {
+			w.acquired = map[int]knowledge{}
+		}
+		w.acquired[lane] = w.acquired[lane].join(s.places[p])
+	}
+	switch {
+	case !writes:
+	case o.Releases():
+		k := knowledge(nil).join(w.known).join(w.acquired[lane])
+		own := make(knowledge, w.block.id+1)
+		own[w.block.id] = &released{w.clock, []releaser{{newRecord(0, 0, w.id, lane), w.ticks}}}
+		k = k.join(own)
+		if reads { // what others have released there stands
+			k = k.join(s.places[p])
+		}
+		s.places[p] = k
+		w.ticks++
+	case !reads:
+		delete(s.places, p)
+	}
+}
+
+// passOn makes all lanes of a warp know what one of them has acquired.
+func (w *warp) passOn() {
+	for _, k := range w.acquired {
+		w.known = w.known.join(k)
+	}
+	clear(w.acquired)
+}
