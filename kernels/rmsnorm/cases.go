@@ -16,6 +16,9 @@ func Cases() []tiletest.Case {
 		for _, s := range shapes() {
 			for _, p := range (problem{shape: s, x: t.x, w: t.w}).variants() {
 				out = append(out, tiletest.Case{Name: p.String(), Run: p.check})
+				if p.split = s.n <= smallCap; p.split {
+					out = append(out, tiletest.Case{Name: p.String(), Run: p.check})
+				}
 			}
 		}
 		for _, s := range wideShapes() {
@@ -26,6 +29,9 @@ func Cases() []tiletest.Case {
 		for _, n := range []int{512, 4096, 16384, 20000} {
 			for _, p := range (problem{shape: shape{rows: 301, n: n}, x: t.x, w: t.w}).variants() {
 				out = append(out, tiletest.Case{Name: "repeat/" + p.String(), Run: p.repeat})
+				if p.split = n <= smallCap; p.split {
+					out = append(out, tiletest.Case{Name: "repeat/" + p.String(), Run: p.repeat})
+				}
 			}
 		}
 	}

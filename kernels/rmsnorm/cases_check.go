@@ -16,10 +16,14 @@ type problem struct {
 	x, w     dtype.Type
 	residual bool
 	act      Activation
+	split    bool // the backward pass is two launches even if it is small
 }
 
 func (p problem) String() string {
 	name := fmt.Sprintf("%s-%s/%s", p.x, p.w, p.shape)
+	if p.split {
+		name += "/split"
+	}
 	switch {
 	case p.residual:
 		return "add/" + name
@@ -119,7 +123,7 @@ func (p problem) check(r *tiletest.Run) error {
 	if p.act != 0 {
 		grads.DZ = p.matrix(r, tiletest.Output, nil)
 	}
-	scratch, err := NewScratch(r.Stream, saved, grads)
+	scratch, err := newScratch(r.Stream, saved, grads, p.work())
 	if err != nil {
 		return err
 	}
