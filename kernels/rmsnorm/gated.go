@@ -61,7 +61,7 @@ func gatedBackwardRows[T, W tile.Float](k *tile.Builder, c Config, a gatedBackwa
 		dy := tile.Cast[tile.F32](tile.Load(block, a.DY.Row(row), span))
 		rstd := tile.Load(block, a.Rstd.At(row), span.Axis(0))
 		r, w := tile.Expand(rstd, x.Span(), 1), tile.Expand(weight(), x.Span(), 0)
-		act, slope := c.Act.slope(z)
+		act, slope := c.Act.slope(block, z)
 		g := dy.Mul(act)
 		wg := g.Mul(w)
 		sum := x.Mul(wg).Sum(1)

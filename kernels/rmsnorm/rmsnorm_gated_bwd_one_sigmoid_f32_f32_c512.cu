@@ -20,7 +20,6 @@ typedef unsigned long long u64;
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
 __device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
 __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
@@ -218,12 +217,16 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_sigmoid_
     #pragma unroll
     for (int i = 0; i < 16; i++) {
       float t = w[i];
-      float sigmoid_ = sigmoid(z[i]);
-      float mul2 = dy[i] * sigmoid_;
-      mul[i] = mul2 * t;
-      sum = fmaf(x[i], mul[i], sum);
-      acc[i] = fmaf(mul2, x[i] * rstd, acc[i]);
-      dz[i] = dy[i] * (x[i] * rstd) * t * (sigmoid_ * (-sigmoid_ + 1.0f));
+      float exp_of = expf(-fabsf(z[i]));
+      float div_of = 1.0f / (exp_of + 1.0f);
+      float mul2 = exp_of * div_of;
+      bool ge = z[i] >= 0.0f;
+      float select = ge ? div_of : mul2;
+      float mul3 = dy[i] * select;
+      mul[i] = mul3 * t;
+      sum += col0 + ((i & 3) + (i >> 2) * 128) < a.n ? x[i] * mul[i] : 0.0f;
+      acc[i] += row0 < rows_left ? mul3 * (x[i] * rstd) : 0.0f;
+      dz[i] = dy[i] * (x[i] * rstd) * t * (select * (ge ? mul2 : div_of));
     }
 
     // sum: over the lanes of a warp
@@ -249,11 +252,11 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_sigmoid_
       }
     }
     float n_f32 = (float)a.n;
-    float div_of = sum * rstd * rstd / n_f32;
+    float div_of2 = sum * rstd * rstd / n_f32;
     float dx[16];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      dx[i] = fmaf(-x[i], div_of, mul[i]) * rstd;
+      dx[i] = fmaf(-x[i], div_of2, mul[i]) * rstd;
     }
     float* dx_at = a.dx + (i64)row * a.dx_stride0;
 
@@ -314,22 +317,22 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_sigmoid_
       store_f32_if(part_at + (i64)(col0_7 + ((i & 3) + (i >> 2) * 128)), part[i], (int)threadIdx.x >> 5 == 0 && col0_7 + ((i & 3) + (i >> 2) * 128) < a.n);
     }
   }
-  int div_of2 = t2 / 16;
-  u32* count_at = a.count + (i64)div_of2;
+  int div_of3 = t2 / 16;
+  u32* count_at = a.count + (i64)div_of3;
   u32 old = 0u;
   __syncthreads();
   if ((int)threadIdx.x == 0) old = atomic_add_acq_rel_u32(count_at, 1u);
   store_shared_u32_if(smem + 8192, old, (int)threadIdx.x == 0);
   __syncthreads();
   old = load_shared_u32(smem + 8192);
-  int mul3 = div_of2 * 16;
-  int parts_left = a.parts - mul3;
+  int mul4 = div_of3 * 16;
+  int parts_left = a.parts - mul4;
   if ((int)old == min(parts_left, 16) - 1) {
-    u32* count_at2 = a.count + (i64)div_of2;
+    u32* count_at2 = a.count + (i64)div_of3;
     store_u32_if(count_at2, 0u, (int)threadIdx.x == 0);
     for (int it = 0; it < a.n; it += 512) {
       int n_left = a.n - it;
-      float* part_at2 = a.part + (i64)mul3 * a.part_stride0 + (i64)it;
+      float* part_at2 = a.part + (i64)mul4 * a.part_stride0 + (i64)it;
 
       // load part
       float part3[64];
@@ -354,7 +357,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_sigmoid_
       for (int i = 0; i < 64; i++) {
         group[i & 3] += part3[i];
       }
-      float* group_at = a.group + (i64)div_of2 * a.group_stride0 + (i64)it;
+      float* group_at = a.group + (i64)div_of3 * a.group_stride0 + (i64)it;
 
       // store group
       if (group_vec && ((it & 3) == 0 && (n_left & 3) == 0)) {
