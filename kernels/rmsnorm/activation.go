@@ -38,11 +38,14 @@ func (a Activation) value(z tile.Reg[tile.F32]) tile.Reg[tile.F32] {
 	return z.Silu()
 }
 
-// slope is act(z) and act'(z), which share the exponential. The derivative of silu, s + z*s', is s + silu(z)*(1 - s):
-// its error, half an ulp of 1 in 1 - s times z, stays below that of s where that has not yet become 1.
-func (a Activation) slope(z tile.Reg[tile.F32]) (act, slope tile.Reg[tile.F32]) {
-	s := z.Sigmoid()
-	rest := s.Neg().Add(tile.F32(1))
+// slope is act(z) and act'(z), which share the exponential. 1 - s is the sigmoid of -z: as a difference it would lose
+// what s is short of 1 where z is large. With e = e^-|z| the larger of the two is 1/(1 + e) and the smaller e times that.
+func (a Activation) slope(block tile.Block, z tile.Reg[tile.F32]) (act, slope tile.Reg[tile.F32]) {
+	e := z.Abs().Neg().Exp()
+	large := tile.Full(block, z.Span(), tile.F32(1)).Div(e.Add(tile.F32(1)))
+	small := e.Mul(large)
+	positive := z.Ge(tile.F32(0))
+	s, rest := tile.Select(positive, large, small), tile.Select(positive, small, large)
 	if a == Sigmoid {
 		return s, s.Mul(rest)
 	}

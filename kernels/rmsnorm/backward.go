@@ -35,36 +35,46 @@ func gradient[T, W tile.Float](block tile.Block, span tile.Span, in rows[T, W], 
 	return wdy.Sub(x.Mul(tile.Expand(mean, x.Span(), 1))).Mul(r)
 }
 
+// backwardRows stores dx of the block's rows and gives its share of dw.
+func backwardRows[T, W tile.Float](k *tile.Builder, c Config, a backwardArgs[T, W]) tile.Reg[tile.F32] {
+	block, n := k.Block(), a.X.Dim(1)
+	span := c.span(block)
+	w := weightOf(c, block, a.W, span.Axis(1))
+	dw := tile.NewVar(block, tile.Full(block, span.Clip(nil, n), tile.F32(0)))
+	for row := range tile.Persistent(k, a.X.Dim(0), tile.Step(c.rows()), tile.Blocks(a.Part.Dim(0))) {
+		dx := gradient(block, span, rows[T, W]{a.X.Row(row), a.DY.Row(row), a.Rstd.At(row)}, w, n, dw)
+		tile.Store(block, a.DX.Row(row), tile.Cast[T](dx), tile.Streaming)
+	}
+	return dw.Get().Sum(0)
+}
+
 func backward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a backwardArgs[T, W]) {
-		block, n := k.Block(), a.X.Dim(1)
-		span := c.span(block)
-		w := weightOf(c, block, a.W, span.Axis(1))
-		dw := tile.NewVar(block, tile.Full(block, span.Clip(nil, n), tile.F32(0)))
-		for row := range tile.Persistent(k, a.X.Dim(0), tile.Step(c.rows()), tile.Blocks(a.Part.Dim(0))) {
-			dx := gradient(block, span, rows[T, W]{a.X.Row(row), a.DY.Row(row), a.Rstd.At(row)}, w, n, dw)
-			tile.Store(block, a.DX.Row(row), tile.Cast[T](dx), tile.Streaming)
-		}
-		tile.Store(block, a.Part.Row(k.BlockID()), dw.Get().Sum(0))
+		tile.Store(k, a.Part.Row(k.BlockID()), backwardRows(k, c, a))
 	}, tile.Threads(c.threads()), tile.Doc("RMSNorm backward: dx, and each block's share of dw in f32."))
+}
+
+// backwardAddRows is backwardRows with the gradient of the sum added.
+func backwardAddRows[T, W tile.Float](k *tile.Builder, c Config, a backwardAddArgs[T, W]) tile.Reg[tile.F32] {
+	block, n := k.Block(), a.S.Dim(1)
+	span := c.span(block)
+	w := weightOf(c, block, a.W, span.Axis(1))
+	dw := tile.NewVar(block, tile.Full(block, span.Clip(nil, n), tile.F32(0)))
+	for row := range tile.Persistent(k, a.S.Dim(0), tile.Step(c.rows()), tile.Blocks(a.Part.Dim(0))) {
+		ds := func() tile.Reg[tile.F32] { return tile.Cast[tile.F32](tile.Load(block, a.DS.Row(row), span)) }
+		if !c.Tight { // under way with the others
+			early := ds()
+			ds = func() tile.Reg[tile.F32] { return early }
+		}
+		dx := gradient(block, span, rows[T, W]{a.S.Row(row), a.DY.Row(row), a.Rstd.At(row)}, w, n, dw)
+		tile.Store(block, a.DX.Row(row), tile.Cast[T](dx.Add(ds())), tile.Streaming)
+	}
+	return dw.Get().Sum(0)
 }
 
 func backwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a backwardAddArgs[T, W]) {
-		block, n := k.Block(), a.S.Dim(1)
-		span := c.span(block)
-		w := weightOf(c, block, a.W, span.Axis(1))
-		dw := tile.NewVar(block, tile.Full(block, span.Clip(nil, n), tile.F32(0)))
-		for row := range tile.Persistent(k, a.S.Dim(0), tile.Step(c.rows()), tile.Blocks(a.Part.Dim(0))) {
-			ds := func() tile.Reg[tile.F32] { return tile.Cast[tile.F32](tile.Load(block, a.DS.Row(row), span)) }
-			if !c.Tight { // under way with the others
-				early := ds()
-				ds = func() tile.Reg[tile.F32] { return early }
-			}
-			dx := gradient(block, span, rows[T, W]{a.S.Row(row), a.DY.Row(row), a.Rstd.At(row)}, w, n, dw)
-			tile.Store(block, a.DX.Row(row), tile.Cast[T](dx.Add(ds())), tile.Streaming)
-		}
-		tile.Store(block, a.Part.Row(k.BlockID()), dw.Get().Sum(0))
+		tile.Store(k, a.Part.Row(k.BlockID()), backwardAddRows(k, c, a))
 	}, tile.Threads(c.threads()), tile.Doc("RMSNorm backward of a sum: dx = dr, and each block's share of dw in f32."))
 }
 

@@ -16,11 +16,22 @@ func Cases() []tiletest.Case {
 		for _, s := range shapes() {
 			for _, p := range (problem{shape: s, x: t.x, w: t.w}).variants() {
 				out = append(out, tiletest.Case{Name: p.String(), Run: p.check})
+				if p.split = s.n <= smallCap; p.split {
+					out = append(out, tiletest.Case{Name: p.String(), Run: p.check})
+				}
+			}
+		}
+		for _, s := range wideShapes() {
+			for _, p := range (problem{shape: s, x: t.x, w: t.w}).variants() {
+				out = append(out, tiletest.Case{Name: p.String(), Run: p.wide})
 			}
 		}
 		for _, n := range []int{512, 4096, 16384, 20000} {
 			for _, p := range (problem{shape: shape{rows: 301, n: n}, x: t.x, w: t.w}).variants() {
 				out = append(out, tiletest.Case{Name: "repeat/" + p.String(), Run: p.repeat})
+				if p.split = n <= smallCap; p.split {
+					out = append(out, tiletest.Case{Name: "repeat/" + p.String(), Run: p.repeat})
+				}
 			}
 		}
 	}
@@ -92,12 +103,17 @@ func shapes() []shape {
 	}
 	return append(out,
 		shape{rows: 5, n: 100, pad: 28, offset: 4},
-		// Rows that no block holds: whole and ragged chunks, more rows than groups, padded and unaligned.
-		shape{rows: 1, n: 16385}, shape{rows: 3, n: 16392}, shape{rows: 9, n: 20000}, shape{rows: 0, n: 40001}, shape{rows: 2, n: 40001},
-		shape{rows: 2, n: 32768}, shape{rows: 2, n: 32768, pad: 8}, shape{rows: 2, n: 32768, pad: 3}, shape{rows: 2, n: 32768, offset: 1},
-		shape{rows: 2, n: 65536}, shape{rows: 1, n: 100003}, shape{rows: 2, n: 131072}, shape{rows: 1, n: 262144},
 		shape{rows: 200, n: 96}, shape{rows: 67, n: 1536}, // more rows than blocks that run at once on the simulator
 		shape{rows: 17, n: 1, eps: 1}, shape{rows: 3, n: 100, eps: 1}) // eps as large as x^2: see problem.compareDX
+}
+
+// wideShapes are rows that no block holds: whole and ragged chunks, several rows, padded and unaligned.
+func wideShapes() []shape {
+	return []shape{
+		{rows: 1, n: 16385}, {rows: 3, n: 16392}, {rows: 150, n: 20000}, {rows: 0, n: 40001}, {rows: 2, n: 40001}, {rows: 2, n: 32768},
+		{rows: 2, n: 20480, pad: 8}, {rows: 2, n: 20480, pad: 3}, {rows: 2, n: 20480, offset: 1},
+		{rows: 1, n: 65536}, {rows: 1, n: 100003}, {rows: 1, n: 131072}, {rows: 3, n: 262144},
+	}
 }
 
 // bars are the largest scale-relative errors against float64: of y, and of the gradients.

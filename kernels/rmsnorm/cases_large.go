@@ -99,7 +99,7 @@ func (p problem) bigCheck(r *tiletest.Run, m *memory, b big) error {
 	if m.err != nil {
 		return m.err
 	}
-	scratch, err := NewScratch(r.Stream, saved, grads)
+	scratch, err := newScratch(r.Stream, saved, grads, p.work())
 	if err != nil {
 		return err
 	}

@@ -18,11 +18,17 @@ func (p problem) forward(r *tiletest.Run, in Inputs, out Outputs) error {
 	return launches(r, want, func() error { return Forward(r.Stream, in, out) })
 }
 
-// backward runs Backward, which must be one launch of the kernel with the smallest capacity, and one that sums; for wide
-// rows also one, if there are rows, for their means.
+// backward runs Backward, which must be one launch of the kernel with the smallest capacity, and one that sums unless the
+// problem is small; for wide rows also one, if there are rows, for their means.
 func (p problem) backward(r *tiletest.Run, in Saved, out Gradients, scratch *Scratch) error {
 	c := p.kernel("bwd")
-	want := map[string]int{c.KernelName(): 1, Config{Name: "rmsnorm_dw", W: p.w}.KernelName(): 1}
+	want := map[string]int{}
+	if p.rows*p.n <= p.work() && c.Cap > 0 && c.Cap <= smallCap {
+		c.Name += "_one"
+	} else {
+		want[Config{Name: "rmsnorm_dw", W: p.w}.KernelName()] = 1
+	}
+	want[c.KernelName()] = 1
 	if c.Wide && p.rows > 0 {
 		c.Name = "rmsnorm_mean" // a residual's too: its gradient is added later
 		if p.act != 0 {
@@ -30,7 +36,15 @@ func (p problem) backward(r *tiletest.Run, in Saved, out Gradients, scratch *Scr
 		}
 		want[c.KernelName()] = 1
 	}
-	return launches(r, want, func() error { return Backward(r.Stream, in, out, scratch) })
+	return launches(r, want, func() error { return backwardWithin(r.Stream, in, out, scratch, p.work()) })
+}
+
+// work is the most elements of a backward pass in one launch; -1, if it must be two even for none.
+func (p problem) work() int {
+	if p.split {
+		return -1
+	}
+	return smallWork
 }
 
 // kernel is the config that must serve a pass of the problem: the smallest that holds a row.

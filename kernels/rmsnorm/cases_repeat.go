@@ -43,7 +43,7 @@ func (p problem) repeat(r *tiletest.Run) (err error) {
 	if m.err != nil {
 		return m.err
 	}
-	scratch, err := NewScratch(r.Stream, saved, grads)
+	scratch, err := newScratch(r.Stream, saved, grads, p.work())
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (p problem) repeat(r *tiletest.Run) (err error) {
 		results = append(results, result{name: "dz", tensor: grads.DZ})
 	}
 	for i := range runs {
-		m.fill(scratch.part, byte(i))
+		m.err = errors.Join(m.err, r.Stream.Fill(scratch.floats, 0, scratch.floats.Bytes(), byte(i)))
 		for _, t := range results {
 			m.fill(t.tensor, byte(i))
 		}

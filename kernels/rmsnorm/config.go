@@ -26,6 +26,7 @@ package rmsnorm
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/tile"
@@ -122,6 +123,18 @@ func withWide(name string, act Activation, fit, wide func(*Config)) []Config {
 	return append(configs(name, act, fit), wides(name, act, wide)...)
 }
 
+// smallCap and smallWork say which backward passes are one launch: those with at most so many columns and elements. More
+// elements hide the second launch, and the last block's work shows.
+const (
+	smallCap  = 1024
+	smallWork = 1 << 22
+)
+
+// short are the configs of rows of up to smallCap elements.
+func short(all []Config) []Config {
+	return slices.DeleteFunc(all, func(c Config) bool { return c.Cap > smallCap })
+}
+
 // fitForward gives a thread 64 bytes of a row: small blocks, which start and end independently of one another.
 func fitForward(c *Config) { c.Per, c.Min = 64/c.X.Size(), 128 }
 
@@ -160,6 +173,9 @@ func fitBackwardAdd(c *Config) {
 		}
 	}
 }
+
+// fitOne leaves registers for a group's shares of dw, which the last block adds up.
+func fitOne(c *Config) { c.Per, c.Min = 16, 128 }
 
 // fitGatedForward is fitForwardAdd: the gate takes the registers of the residual.
 func fitGatedForward(c *Config) {
@@ -201,6 +217,11 @@ func Kernels() tile.Set {
 		tile.Configs(buildBackwardAdd, configs("rmsnorm_add_bwd", 0, fitBackwardAdd)...),
 		tile.Configs(buildGatedBackward, configs("rmsnorm_gated_bwd", Silu, fitGatedBackward)...),
 		tile.Configs(buildGatedBackward, configs("rmsnorm_gated_bwd", Sigmoid, fitGatedBackward)...),
+
+		tile.Configs(buildOne, short(configs("rmsnorm_bwd_one", 0, fitOne))...),
+		tile.Configs(buildOneAdd, short(configs("rmsnorm_add_bwd_one", 0, fitOne))...),
+		tile.Configs(buildOne, short(configs("rmsnorm_gated_bwd_one", Silu, fitOne))...),
+		tile.Configs(buildOne, short(configs("rmsnorm_gated_bwd_one", Sigmoid, fitOne))...),
 
 		tile.Configs(buildMean, wides("rmsnorm_mean", 0, fitMean)...),
 		tile.Configs(buildMean, wides("rmsnorm_gated_mean", Silu, fitMean)...),

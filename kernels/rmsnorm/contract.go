@@ -41,10 +41,10 @@ var (
 		gatedSigmoid: forwardContract(forwardSigmoidFamily),
 	}
 	backwards = [forms]backwardContract{
-		plain:        newBackwardContract(backwardFamily, stripesFamily),
-		added:        newBackwardContract(backwardAddFamily, stripesAddFamily),
-		gatedSilu:    newBackwardContract(backwardSiluFamily, stripesSiluFamily),
-		gatedSigmoid: newBackwardContract(backwardSigmoidFamily, stripesSigmoidFamily),
+		plain:        newBackwardContract(backwardFamily, stripesFamily, oneFamily),
+		added:        newBackwardContract(backwardAddFamily, stripesAddFamily, oneAddFamily),
+		gatedSilu:    newBackwardContract(backwardSiluFamily, stripesSiluFamily, oneSiluFamily),
+		gatedSigmoid: newBackwardContract(backwardSigmoidFamily, stripesSigmoidFamily, oneSigmoidFamily),
 	}
 )
 
@@ -70,12 +70,14 @@ func forwardContract(f bind.Family) bind.Family {
 // registers, numbered as in their family, and then those of the stripes of wide rows.
 type backwardContract struct {
 	bind.Family
-	narrow int // configs that hold a row
+	narrow int         // configs that hold a row
+	one    bind.Family // the kernels that need no second launch
+	oneOf  []int       // the config of one for a config that holds a row, or -1
 }
 
-func newBackwardContract(narrow, wide bind.Family) backwardContract {
+func newBackwardContract(narrow, wide, one bind.Family) backwardContract {
 	scratch := func(f bind.Field) bool { return f.Name == "Part" || f.Name == "Mean" }
-	c := backwardContract{Family: narrow, narrow: len(narrow.Configs)}
+	c := backwardContract{Family: narrow, narrow: len(narrow.Configs), one: one}
 	c.Name, c.Fields, c.Configs = backwardName, nil, nil
 	w := slices.IndexFunc(narrow.Fields, func(f bind.Field) bool { return f.Name == "W" })
 	for _, f := range narrow.Fields {
@@ -106,6 +108,12 @@ func newBackwardContract(narrow, wide bind.Family) backwardContract {
 			config.Work = []int{0, 1} // it depends on rows and n
 			c.Configs = append(c.Configs, config)
 		}
+	}
+	// The fields up to w are the same, and so are the dimensions rows and n.
+	for _, config := range narrow.Configs {
+		c.oneOf = append(c.oneOf, slices.IndexFunc(one.Configs, func(o bind.Config) bool {
+			return slices.Equal(o.DTypes[:w+1], config.DTypes[:w+1]) && slices.Equal(o.Max[:2], config.Max[:2])
+		}))
 	}
 	return c
 }
@@ -204,13 +212,31 @@ func formOfBackward(in Saved, out Gradients) (form, error) {
 // plan is how a backward pass runs.
 type plan struct {
 	form    form
+	one     bool // one launch
 	wide    bool // three launches
 	rows, n int
 	parts   int // shares of dw
 }
 
-// planBackward checks the tensors of a backward pass. Unless all is set, tensors that are not are not asked for.
-func planBackward(s *device.Stream, in Saved, out Gradients, all bool) (plan, error) {
+// groups is how many sums of shares the last blocks of a single launch write.
+func (p plan) groups() int {
+	if p.one {
+		return (p.parts-1)/groupSize + 1
+	}
+	return 0
+}
+
+// means is how many rows have their mean in the scratch.
+func (p plan) means() int {
+	if p.wide {
+		return p.rows
+	}
+	return 0
+}
+
+// planBackward checks the tensors of a backward pass. Unless all is set, tensors that are not are not asked for. Passes
+// of at most work elements are one launch, if there is a kernel for that.
+func planBackward(s *device.Stream, in Saved, out Gradients, all bool, work int) (plan, error) {
 	form, err := formOfBackward(in, out)
 	if err != nil {
 		return plan{}, err
@@ -226,36 +252,43 @@ func planBackward(s *device.Stream, in Saved, out Gradients, all bool) (plan, er
 		count = copy(tensors[:], []device.Tensor{in.X, in.DY, out.DX, in.W, in.Rstd, out.DW})
 	}
 	c := &backwards[form]
-	choose := c.Bind
-	if !all {
-		choose = c.BindKnown
-	}
 	var dims [3]int32
-	config, err := choose(s, tensors[:count], dims[:])
+	var config int
+	if all {
+		config, err = c.Bind(s, tensors[:count], dims[:])
+	} else {
+		config, err = c.BindKnown(s, tensors[:count], dims[:])
+	}
 	if err != nil {
 		return plan{}, err
 	}
 	p := plan{form: form, wide: config >= c.narrow, rows: int(dims[0]), n: int(dims[1])}
-	if p.wide {
-		p.parts, err = c.groups(s, config, p)
-	} else {
+	p.one = !p.wide && c.oneOf[config] >= 0 && p.rows*p.n <= work
+	switch {
+	case p.wide:
+		p.parts, err = c.stripes(s, config, p)
+	case p.one:
+		k := c.oneOf[config]
+		p.parts, err = c.one.Resident(s, k, dims[:], bind.Work(int64(p.rows), c.one.Configs[k].Step))
+		p.parts = min(p.parts, mostParts)
+	default:
 		p.parts, err = c.Resident(s, config, dims[:], bind.Work(int64(p.rows), c.Configs[config].Step))
 	}
 	p.parts = max(p.parts, 1) // no rows: one block writes the zeros that dw then is
 	return p, err
 }
 
-// groups is the number of groups of rows of a wide pass: so many that a block for each stripe of each of them is
+// stripes is the number of groups of rows of a wide pass: so many that a block for each stripe of each of them is
 // resident at once.
-func (c *backwardContract) groups(s *device.Stream, config int, p plan) (int, error) {
+func (c *backwardContract) stripes(s *device.Stream, config int, p plan) (int, error) {
 	const any = 1 << 30
 	resident, err := c.Resident(s, config, []int32{0, 0, 0}, any)
 	if err != nil {
 		return 0, err
 	}
-	stripes := Config{X: c.Configs[config].DTypes[0], Wide: true}
-	fitStripes(&stripes)
-	return min(p.rows, resident/((p.n-1)/stripes.chunk()+1)), nil
+	wide := Config{X: c.Configs[config].DTypes[0], Wide: true}
+	fitStripes(&wide)
+	return min(p.rows, resident/((p.n-1)/wide.chunk()+1)), nil
 }
 
 func set(t device.Tensor) bool { return t.DType() != dtype.Invalid }

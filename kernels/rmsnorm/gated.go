@@ -49,30 +49,35 @@ func gatedForward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardSiluArgs[T, W]) { body(k, gatedForwardArgs[T, W](a)) }, opts...)
 }
 
+// gatedBackwardRows stores dx and dz of the block's rows and gives its share of dw.
+func gatedBackwardRows[T, W tile.Float](k *tile.Builder, c Config, a gatedBackwardArgs[T, W]) tile.Reg[tile.F32] {
+	block, n := k.Block(), a.X.Dim(1)
+	span := c.span(block)
+	weight := weightOf(c, block, a.W, span.Axis(1))
+	dw := tile.NewVar(block, tile.Full(block, span.Clip(nil, n), tile.F32(0)))
+	for row := range tile.Persistent(k, a.X.Dim(0), tile.Step(c.rows()), tile.Blocks(a.Part.Dim(0))) {
+		x := tile.Cast[tile.F32](tile.Load(block, a.X.Row(row), span))
+		z := tile.Cast[tile.F32](tile.Load(block, a.Z.Row(row), span))
+		dy := tile.Cast[tile.F32](tile.Load(block, a.DY.Row(row), span))
+		rstd := tile.Load(block, a.Rstd.At(row), span.Axis(0))
+		r, w := tile.Expand(rstd, x.Span(), 1), tile.Expand(weight(), x.Span(), 0)
+		act, slope := c.Act.slope(block, z)
+		g := dy.Mul(act)
+		wg := g.Mul(w)
+		sum := x.Mul(wg).Sum(1)
+		dw.Set(dw.Get().Add(g.Mul(x.Mul(r)).Fill(tile.F32(0), 0)))
+		// Before dx, which waits for the sum: neither the gate nor dy is held until then.
+		tile.Store(block, a.DZ.Row(row), tile.Cast[T](dy.Mul(x.Mul(r)).Mul(w).Mul(slope)), tile.Streaming)
+		mean := sum.Mul(rstd).Mul(rstd).Div(tile.Full(block, sum.Span(), n.Float()))
+		dx := wg.Sub(x.Mul(tile.Expand(mean, x.Span(), 1))).Mul(r)
+		tile.Store(block, a.DX.Row(row), tile.Cast[T](dx), tile.Streaming)
+	}
+	return dw.Get().Sum(0)
+}
+
 func gatedBackward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	body := func(k *tile.Builder, a gatedBackwardArgs[T, W]) {
-		block, n := k.Block(), a.X.Dim(1)
-		span := c.span(block)
-		weight := weightOf(c, block, a.W, span.Axis(1))
-		dw := tile.NewVar(block, tile.Full(block, span.Clip(nil, n), tile.F32(0)))
-		for row := range tile.Persistent(k, a.X.Dim(0), tile.Step(c.rows()), tile.Blocks(a.Part.Dim(0))) {
-			x := tile.Cast[tile.F32](tile.Load(block, a.X.Row(row), span))
-			z := tile.Cast[tile.F32](tile.Load(block, a.Z.Row(row), span))
-			dy := tile.Cast[tile.F32](tile.Load(block, a.DY.Row(row), span))
-			rstd := tile.Load(block, a.Rstd.At(row), span.Axis(0))
-			r, w := tile.Expand(rstd, x.Span(), 1), tile.Expand(weight(), x.Span(), 0)
-			act, slope := c.Act.slope(z)
-			g := dy.Mul(act)
-			wg := g.Mul(w)
-			sum := x.Mul(wg).Sum(1)
-			dw.Set(dw.Get().Add(g.Mul(x.Mul(r)).Fill(tile.F32(0), 0)))
-			// Before dx, which waits for the sum: neither the gate nor dy is held until then.
-			tile.Store(block, a.DZ.Row(row), tile.Cast[T](dy.Mul(x.Mul(r)).Mul(w).Mul(slope)), tile.Streaming)
-			mean := sum.Mul(rstd).Mul(rstd).Div(tile.Full(block, sum.Span(), n.Float()))
-			dx := wg.Sub(x.Mul(tile.Expand(mean, x.Span(), 1))).Mul(r)
-			tile.Store(block, a.DX.Row(row), tile.Cast[T](dx), tile.Streaming)
-		}
-		tile.Store(block, a.Part.Row(k.BlockID()), dw.Get().Sum(0))
+		tile.Store(k, a.Part.Row(k.BlockID()), gatedBackwardRows(k, c, a))
 	}
 	opts := []tile.Option{tile.Threads(c.threads()), tile.Doc("Gated RMSNorm backward, " + c.Act.String() + ": dx, dz, and each block's share of dw in f32.")}
 	if c.Act == Sigmoid {

@@ -130,14 +130,13 @@ func TestBackwardRefuses(t *testing.T) {
 		refusal{"zero scratch", plain, func(m maker, a *arguments) { a.scratch = &Scratch{} }, device.ErrClosed, "rmsnorm.Backward: scratch: there is none; make one with NewScratch"},
 		refusal{"closed scratch", plain, func(m maker, a *arguments) { a.scratch.Close() }, device.ErrClosed, "rmsnorm.Backward: scratch: it is closed; make one with NewScratch"},
 		refusal{"scratch elsewhere", plain, func(m maker, a *arguments) { a.scratch = maker{m.t, other}.arguments(19, 40, plain).scratch }, device.ErrWrongDevice, "rmsnorm.Backward: scratch: it is on device sim, the stream on sim; make one there with NewScratch"},
-		refusal{"scratch of fewer rows", plain, func(m maker, a *arguments) { a.scratch = m.arguments(8, 40, plain).scratch }, device.ErrShape, "rmsnorm.Backward: scratch: it holds 80 partial sums of dw; here it needs 200, 5 for each of 40 columns: make one with NewScratch for these tensors"},
-		refusal{"scratch of fewer rows, with ds", added, func(m maker, a *arguments) { a.scratch = m.arguments(1, 40, added).scratch }, device.ErrShape, "rmsnorm.Backward: scratch: it holds 40 partial sums of dw; here it needs 200"},
-		refusal{"scratch of fewer columns", gatedSilu, func(m maker, a *arguments) { a.scratch = m.arguments(19, 39, gatedSilu).scratch }, device.ErrShape, "rmsnorm.Backward: scratch: it holds 195 partial sums of dw; here it needs 200"},
+		refusal{"scratch of fewer rows", plain, func(m maker, a *arguments) { a.scratch = m.arguments(8, 40, plain).scratch }, device.ErrShape, "rmsnorm.Backward: scratch: it holds 120 numbers; here it needs 240, for 6 shares of dw of 40 columns and the means of 0 rows: make one with NewScratch for these tensors"},
+		refusal{"scratch of fewer rows, with ds", added, func(m maker, a *arguments) { a.scratch = m.arguments(1, 40, added).scratch }, device.ErrShape, "rmsnorm.Backward: scratch: it holds 80 numbers; here it needs 240"},
+		refusal{"scratch of fewer columns", gatedSilu, func(m maker, a *arguments) { a.scratch = m.arguments(19, 39, gatedSilu).scratch }, device.ErrShape, "rmsnorm.Backward: scratch: it holds 234 numbers; here it needs 240"},
 		refusal{"scratch without means", plain, func(m maker, a *arguments) {
-			narrow := m.arguments(19, 8192, plain).scratch
 			*a = *m.arguments(19, 16400, plain)
-			a.scratch = narrow
-		}, device.ErrShape, "rmsnorm.Backward: scratch: it holds the means of 0 rows; here it needs 19: make one with NewScratch for these tensors"},
+			a.scratch = m.arguments(18, 16400, plain).scratch
+		}, device.ErrShape, "rmsnorm.Backward: scratch: it holds 16418 numbers; here it needs 16419, for 1 shares of dw of 16400 columns and the means of 19 rows"},
 		refusal{"DX unset", plain, func(m maker, a *arguments) { a.grads.DX = device.Tensor{} }, device.ErrShape, "rmsnorm.Backward: Gradients.DX: the tensor is not set"},
 		refusal{"DW unset", plain, func(m maker, a *arguments) { a.grads.DW = device.Tensor{} }, device.ErrShape, "rmsnorm.Backward: Gradients.DW: the tensor is not set"},
 		refusal{"DZ unset", gatedSilu, func(m maker, a *arguments) { a.grads.DZ = device.Tensor{} }, device.ErrShape, "rmsnorm.Backward: Gradients.DZ: the tensor is not set"},
@@ -226,9 +225,10 @@ func TestScratchOfUnsetOutputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	for _, c := range []struct{ rows, n, parts, means int }{
-		{0, 40, 1, 0}, {1, 40, 1, 0}, {19, 40, 5, 0}, // four rows of 40 elements a block
-		{0, 16385, 1, 0}, {2, 16385, 2, 2}, {100, 16385, 4, 100}, {3, 262144, 1, 3}, // 20 blocks at once, 5 and 64 stripes
+	for _, c := range []struct{ rows, n, floats int }{
+		{0, 40, 2 * 40}, {1, 40, 2 * 40}, {19, 40, 6 * 40}, // four rows of 40 elements a block, and the sum of a group
+		{1, 1025, 1025}, {19, 1025, 19 * 1025}, {100, 1025, 20 * 1025}, // 20 blocks at once
+		{0, 16385, 16385}, {2, 16385, 2*16385 + 2}, {100, 16385, 4*16385 + 100}, {3, 262144, 262144 + 3}, // 5 and 64 stripes
 	} {
 		a := maker{t, d}.arguments(c.rows, c.n, plain)
 		s, err := NewScratch(d.Stream(), a.saved, Gradients{})
@@ -236,8 +236,8 @@ func TestScratchOfUnsetOutputs(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		if s.part.Dim(0) != c.parts || s.part.Dim(1) != c.n || s.mean.Dim(0) != c.means {
-			t.Errorf("%d rows of %d: part %v, mean %v; want %d parts and %d means", c.rows, c.n, s.part, s.mean, c.parts, c.means)
+		if got := s.floats.Bytes() / 4; got != c.floats {
+			t.Errorf("%d rows of %d: %d numbers, want %d", c.rows, c.n, got, c.floats)
 		}
 	}
 }
@@ -259,7 +259,7 @@ func TestScratchServesOthers(t *testing.T) {
 	}
 	p := plan{wide: true, rows: 4, n: 16400, parts: 1}
 	if n := testing.AllocsPerRun(10, func() {
-		if _, _, err := wide.scratch.take(stream, p); err != nil {
+		if err := wide.scratch.fit(stream, p); err != nil {
 			t.Fatal(err)
 		}
 	}); n != 0 {

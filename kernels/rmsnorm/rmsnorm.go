@@ -71,28 +71,48 @@ type Gradients struct {
 }
 
 // Backward launches two kernels: dx, and dz, with each block's share of dw; and the sum of the shares, in a fixed
-// order. For rows of more than 16,384 elements there is one before them, for the mean over each row. dw is the same in
-// every run on a device. Without rows it is 0. What scratch holds before and after means nothing. Tensors that are wrong
-// or do not agree, and a scratch that does not serve, are refused with a *bind.Error that names them, and nothing is
-// launched.
+// order. For rows of more elements than a block holds there is one before them, for the mean over each row; where rows
+// are short and few, one does it all. dw is the same in every run on a device. Without rows it is 0. Tensors that are
+// wrong or do not agree, and a scratch that does not serve, are refused with a *bind.Error that names them, and nothing
+// is launched.
 func Backward(s *device.Stream, in Saved, out Gradients, scratch *Scratch) error {
-	p, err := planBackward(s, in, out, true)
+	return backwardWithin(s, in, out, scratch, smallWork)
+}
+
+// backwardWithin is Backward, with one launch for at most work elements.
+func backwardWithin(s *device.Stream, in Saved, out Gradients, scratch *Scratch, work int) error {
+	p, err := planBackward(s, in, out, true, work)
 	if err != nil {
 		return err
 	}
-	part, mean, err := scratch.take(s, p)
+	if err := scratch.fit(s, p); err != nil {
+		return err
+	}
+	switch {
+	case p.one:
+		return launchOnly(s, p.form, in, out, scratch)
+	case p.wide:
+		err = launchWide(s, p.form, in, out, scratch)
+	default:
+		err = launchNarrow(s, p.form, in, out, scratch.part)
+	}
 	if err != nil {
 		return err
 	}
-	if p.wide {
-		err = launchWide(s, p.form, in, out, part, mean)
-	} else {
-		err = launchNarrow(s, p.form, in, out, part)
+	return launchWeight(s, weightParams{Part: scratch.part, DW: out.DW})
+}
+
+// launchOnly launches the kernel that does all.
+func launchOnly(s *device.Stream, form form, in Saved, out Gradients, c *Scratch) error {
+	switch form {
+	case added:
+		return launchOneAdd(s, oneAddParams{S: in.X, DY: in.DY, DS: in.DS, DX: out.DX, W: in.W, Rstd: in.Rstd, Part: c.part, Group: c.group, Count: c.count, DW: out.DW})
+	case gatedSilu:
+		return launchOneSilu(s, oneSiluParams{X: in.X, Z: in.Z, DY: in.DY, DX: out.DX, DZ: out.DZ, W: in.W, Rstd: in.Rstd, Part: c.part, Group: c.group, Count: c.count, DW: out.DW})
+	case gatedSigmoid:
+		return launchOneSigmoid(s, oneSigmoidParams{X: in.X, Z: in.Z, DY: in.DY, DX: out.DX, DZ: out.DZ, W: in.W, Rstd: in.Rstd, Part: c.part, Group: c.group, Count: c.count, DW: out.DW})
 	}
-	if err != nil {
-		return err
-	}
-	return launchWeight(s, weightParams{Part: part, DW: out.DW})
+	return launchOne(s, oneParams{X: in.X, DY: in.DY, DX: out.DX, W: in.W, Rstd: in.Rstd, Part: c.part, Group: c.group, Count: c.count, DW: out.DW})
 }
 
 // launchNarrow launches the kernel whose blocks hold rows.
@@ -109,26 +129,26 @@ func launchNarrow(s *device.Stream, form form, in Saved, out Gradients, part dev
 }
 
 // launchWide launches the kernel of the rows' means and that of the stripes.
-func launchWide(s *device.Stream, form form, in Saved, out Gradients, part, mean device.Tensor) error {
+func launchWide(s *device.Stream, form form, in Saved, out Gradients, c *Scratch) error {
 	var err error
 	switch form {
 	case gatedSilu:
-		err = launchMeanSilu(s, meanSiluParams{X: in.X, Z: in.Z, DY: in.DY, W: in.W, Rstd: in.Rstd, Mean: mean})
+		err = launchMeanSilu(s, meanSiluParams{X: in.X, Z: in.Z, DY: in.DY, W: in.W, Rstd: in.Rstd, Mean: c.mean})
 	case gatedSigmoid:
-		err = launchMeanSigmoid(s, meanSigmoidParams{X: in.X, Z: in.Z, DY: in.DY, W: in.W, Rstd: in.Rstd, Mean: mean})
+		err = launchMeanSigmoid(s, meanSigmoidParams{X: in.X, Z: in.Z, DY: in.DY, W: in.W, Rstd: in.Rstd, Mean: c.mean})
 	default:
-		err = launchMean(s, meanParams{X: in.X, DY: in.DY, W: in.W, Rstd: in.Rstd, Mean: mean})
+		err = launchMean(s, meanParams{X: in.X, DY: in.DY, W: in.W, Rstd: in.Rstd, Mean: c.mean})
 	}
 	if err != nil {
 		return err
 	}
 	switch form {
 	case added:
-		return launchStripesAdd(s, stripesAddParams{S: in.X, DY: in.DY, DS: in.DS, DX: out.DX, W: in.W, Rstd: in.Rstd, Mean: mean, Part: part})
+		return launchStripesAdd(s, stripesAddParams{S: in.X, DY: in.DY, DS: in.DS, DX: out.DX, W: in.W, Rstd: in.Rstd, Mean: c.mean, Part: c.part})
 	case gatedSilu:
-		return launchStripesSilu(s, stripesSiluParams{X: in.X, Z: in.Z, DY: in.DY, DX: out.DX, DZ: out.DZ, W: in.W, Rstd: in.Rstd, Mean: mean, Part: part})
+		return launchStripesSilu(s, stripesSiluParams{X: in.X, Z: in.Z, DY: in.DY, DX: out.DX, DZ: out.DZ, W: in.W, Rstd: in.Rstd, Mean: c.mean, Part: c.part})
 	case gatedSigmoid:
-		return launchStripesSigmoid(s, stripesSigmoidParams{X: in.X, Z: in.Z, DY: in.DY, DX: out.DX, DZ: out.DZ, W: in.W, Rstd: in.Rstd, Mean: mean, Part: part})
+		return launchStripesSigmoid(s, stripesSigmoidParams{X: in.X, Z: in.Z, DY: in.DY, DX: out.DX, DZ: out.DZ, W: in.W, Rstd: in.Rstd, Mean: c.mean, Part: c.part})
 	}
-	return launchStripes(s, stripesParams{X: in.X, DY: in.DY, DX: out.DX, W: in.W, Rstd: in.Rstd, Mean: mean, Part: part})
+	return launchStripes(s, stripesParams{X: in.X, DY: in.DY, DX: out.DX, W: in.W, Rstd: in.Rstd, Mean: c.mean, Part: c.part})
 }

@@ -20,7 +20,6 @@ typedef u16 bf16; // its bits
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
 __device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
 __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
@@ -213,21 +212,31 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_bf16
     for (int i = 0; i < 8; i++) {
       float x_f32_0 = bf16_lo(x[i]);
       float x_f32_1 = bf16_hi(x[i]);
+      float z_f32_0 = bf16_lo(z[i]);
+      float z_f32_1 = bf16_hi(z[i]);
       float dy_f32_0 = bf16_lo(dy[i]);
       float dy_f32_1 = bf16_hi(dy[i]);
       float t_0 = bf16_lo(w[i]);
       float t_1 = bf16_hi(w[i]);
-      float sigmoid_0 = sigmoid(bf16_lo(z[i]));
-      float sigmoid_1 = sigmoid(bf16_hi(z[i]));
-      float mul_0 = dy_f32_0 * sigmoid_0;
-      float mul_1 = dy_f32_1 * sigmoid_1;
-      mul[i * 2] = mul_0 * t_0;
-      mul[i * 2 + 1] = mul_1 * t_1;
-      sum = fmaf(x_f32_0, mul[i * 2], sum);
-      sum = fmaf(x_f32_1, mul[i * 2 + 1], sum);
-      acc[i * 2] = fmaf(mul_0, x_f32_0 * rstd, acc[i * 2]);
-      acc[i * 2 + 1] = fmaf(mul_1, x_f32_1 * rstd, acc[i * 2 + 1]);
-      dz[i] = bf16_pair(dy_f32_0 * (x_f32_0 * rstd) * t_0 * (sigmoid_0 * (-sigmoid_0 + 1.0f)), dy_f32_1 * (x_f32_1 * rstd) * t_1 * (sigmoid_1 * (-sigmoid_1 + 1.0f)));
+      float exp_of_0 = expf(-fabsf(z_f32_0));
+      float exp_of_1 = expf(-fabsf(z_f32_1));
+      float div_of_0 = 1.0f / (exp_of_0 + 1.0f);
+      float div_of_1 = 1.0f / (exp_of_1 + 1.0f);
+      float mul_0 = exp_of_0 * div_of_0;
+      float mul_1 = exp_of_1 * div_of_1;
+      bool ge_0 = z_f32_0 >= 0.0f;
+      bool ge_1 = z_f32_1 >= 0.0f;
+      float select_0 = ge_0 ? div_of_0 : mul_0;
+      float select_1 = ge_1 ? div_of_1 : mul_1;
+      float mul_02 = dy_f32_0 * select_0;
+      float mul_12 = dy_f32_1 * select_1;
+      mul[i * 2] = mul_02 * t_0;
+      mul[i * 2 + 1] = mul_12 * t_1;
+      sum += col0 + ((i & 3) * 2 + (i >> 2) * 2048) < a.n ? x_f32_0 * mul[i * 2] : 0.0f;
+      sum += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 2048) < a.n ? x_f32_1 * mul[i * 2 + 1] : 0.0f;
+      acc[i * 2] = fmaf(mul_02, x_f32_0 * rstd, acc[i * 2]);
+      acc[i * 2 + 1] = fmaf(mul_12, x_f32_1 * rstd, acc[i * 2 + 1]);
+      dz[i] = bf16_pair(dy_f32_0 * (x_f32_0 * rstd) * t_0 * (select_0 * (ge_0 ? mul_0 : div_of_0)), dy_f32_1 * (x_f32_1 * rstd) * t_1 * (select_1 * (ge_1 ? mul_1 : div_of_1)));
     }
 
     // sum: over the lanes of a warp

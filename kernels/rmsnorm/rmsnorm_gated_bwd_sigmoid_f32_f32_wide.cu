@@ -16,7 +16,6 @@ typedef unsigned long long u64;
 #endif
 __device__ __forceinline__ int div_i32(int a, int b) { return b == 0 ? -1 : b == -1 ? (int)-(u32)a : a / b; }
 __device__ __forceinline__ int rem_i32(int a, int b) { return b == 0 ? a : b == -1 ? 0 : a % b; }
-__device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
 __device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
 __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
@@ -184,11 +183,15 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f32_
       float dz[8];
       #pragma unroll
       for (int i = 0; i < 8; i++) {
-        float sigmoid_ = sigmoid(z[i]);
-        float mul2 = dy[i] * sigmoid_;
-        acc[i] = fmaf(mul2, x[i] * rstd2, acc[i]);
-        dx[i] = fmaf(mul2, w[i], -(x[i] * mean)) * rstd2;
-        dz[i] = dy[i] * (x[i] * rstd) * w[i] * (sigmoid_ * (-sigmoid_ + 1.0f));
+        float exp_of = expf(-fabsf(z[i]));
+        float div_of3 = 1.0f / (exp_of + 1.0f);
+        float mul2 = exp_of * div_of3;
+        bool ge = z[i] >= 0.0f;
+        float select = ge ? div_of3 : mul2;
+        float mul3 = dy[i] * select;
+        acc[i] = fmaf(mul3, x[i] * rstd2, acc[i]);
+        dx[i] = fmaf(mul3, w[i], -(x[i] * mean)) * rstd2;
+        dz[i] = dy[i] * (x[i] * rstd) * w[i] * (select * (ge ? mul2 : div_of3));
       }
       float* dz_at = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul;
 

@@ -19,7 +19,6 @@ typedef unsigned long long u64;
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
 __device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
 __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
@@ -191,13 +190,17 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_f32_f32
     #pragma unroll
     for (int i = 0; i < 16; i++) {
       float t = w[i];
-      float sigmoid_ = sigmoid(z[i]);
-      float mul2 = z[i] * sigmoid_;
-      float mul3 = dy[i] * mul2;
-      mul[i] = mul3 * t;
-      sum = fmaf(x[i], mul[i], sum);
-      acc[i] = fmaf(mul3, x[i] * rstd, acc[i]);
-      dz[i] = dy[i] * (x[i] * rstd) * t * fmaf(mul2, -sigmoid_ + 1.0f, sigmoid_);
+      float exp_of = expf(-fabsf(z[i]));
+      float div_of = 1.0f / (exp_of + 1.0f);
+      float mul2 = exp_of * div_of;
+      bool ge = z[i] >= 0.0f;
+      float select = ge ? div_of : mul2;
+      float mul3 = z[i] * select;
+      float mul4 = dy[i] * mul3;
+      mul[i] = mul4 * t;
+      sum += col0 + ((i & 3) + (i >> 2) * 256) < a.n ? x[i] * mul[i] : 0.0f;
+      acc[i] += row0 < rows_left ? mul4 * (x[i] * rstd) : 0.0f;
+      dz[i] = dy[i] * (x[i] * rstd) * t * fmaf(mul3, ge ? mul2 : div_of, select);
     }
 
     // sum: over the lanes of a warp
@@ -235,11 +238,11 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_f32_f32
       }
     }
     float n_f32 = (float)a.n;
-    float div_of = sum * rstd * rstd / n_f32;
+    float div_of2 = sum * rstd * rstd / n_f32;
     float dx[16];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      dx[i] = fmaf(-x[i], div_of, mul[i]) * rstd;
+      dx[i] = fmaf(-x[i], div_of2, mul[i]) * rstd;
     }
     float* dx_at = a.dx + (i64)row * a.dx_stride0;
 

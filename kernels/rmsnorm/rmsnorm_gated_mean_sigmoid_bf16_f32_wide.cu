@@ -185,8 +185,8 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_mean_sigmoid_bf1
       }
       #pragma unroll
       for (int i = 0; i < 8; i++) {
-        acc[i * 2] = fmaf(bf16_lo(x[i]), bf16_lo(dy[i]) * sigmoid(bf16_lo(z[i])) * w[i * 2], acc[i * 2]);
-        acc[i * 2 + 1] = fmaf(bf16_hi(x[i]), bf16_hi(dy[i]) * sigmoid(bf16_hi(z[i])) * w[i * 2 + 1], acc[i * 2 + 1]);
+        acc[i * 2] += col0 + ((i & 3) * 2 + (i >> 2) * 4096) < n_left ? bf16_lo(x[i]) * (bf16_lo(dy[i]) * sigmoid(bf16_lo(z[i])) * w[i * 2]) : 0.0f;
+        acc[i * 2 + 1] += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left ? bf16_hi(x[i]) * (bf16_hi(dy[i]) * sigmoid(bf16_hi(z[i])) * w[i * 2 + 1]) : 0.0f;
       }
     }
     float sum = 0.0f;

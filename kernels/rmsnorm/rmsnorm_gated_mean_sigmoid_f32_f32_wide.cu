@@ -157,7 +157,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_mean_sigmoid_f32
       }
       #pragma unroll
       for (int i = 0; i < 8; i++) {
-        acc[i] = fmaf(x[i], dy[i] * sigmoid(z[i]) * w[i], acc[i]);
+        acc[i] += col0 + ((i & 3) + (i >> 2) * 2048) < n_left ? x[i] * (dy[i] * sigmoid(z[i]) * w[i]) : 0.0f;
       }
     }
     float sum = 0.0f;

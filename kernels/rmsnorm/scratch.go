@@ -10,32 +10,38 @@ import (
 )
 
 // Scratch is device memory that Backward works in. It serves tensors of any shape for which it is large enough, and one
-// stream at a time: a pass on another stream waits for the last one's end. The owner closes it.
+// stream at a time: a pass on another stream must wait for the end of the last one. A captured graph uses the scratch
+// that it was captured with. What it holds means nothing before and after a pass, but that its counters are 0. The owner
+// closes it.
 type Scratch struct {
-	part  device.Tensor // shares of dw, f32; viewed as [parts, n] of the last pass
-	mean  device.Tensor // means of wide rows, f32; viewed as [rows] of the last pass
-	count device.Tensor // [counters] u32, all 0 between launches
-}
+	floats *device.Buffer // f32: the shares of dw, those of groups, and the means of wide rows
+	count  device.Tensor  // [counters] u32, all 0 between launches: the last block puts them back
 
-// counters is the number of counters by which blocks find out which of them is the last.
-const counters = 64
+	// Views of floats, as the last pass needed them: one of the same shape allocates nothing.
+	plan  plan
+	part  device.Tensor // [parts, n]
+	group device.Tensor // [groups, n]
+	mean  device.Tensor // [rows], of wide rows only
+}
 
 // NewScratch allocates what Backward needs for these tensors. Outputs may still be unset; what is set is checked as
 // Backward checks it.
 func NewScratch(s *device.Stream, in Saved, out Gradients) (*Scratch, error) {
-	p, err := planBackward(s, in, out, false)
+	return newScratch(s, in, out, smallWork)
+}
+
+// newScratch is NewScratch for backwardWithin.
+func newScratch(s *device.Stream, in Saved, out Gradients, work int) (*Scratch, error) {
+	p, err := planBackward(s, in, out, false, work)
 	if err != nil {
 		return nil, err
 	}
 	c := &Scratch{}
-	if c.part, err = device.NewTensor(s.Device(), dtype.F32, p.parts, p.n); err != nil {
+	if c.floats, err = s.Device().Alloc(p.floats() * dtype.F32.Size()); err != nil {
 		return nil, err
 	}
-	if c.mean, err = device.NewTensor(s.Device(), dtype.F32, p.means()); err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
 	if c.count, err = device.NewTensor(s.Device(), dtype.U32, counters); err != nil {
-		return nil, errors.Join(err, c.Close())
+		return nil, errors.Join(err, c.floats.Close())
 	}
 	if err := s.Fill(c.count.Buffer(), 0, c.count.Buffer().Bytes(), 0); err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -43,53 +49,37 @@ func NewScratch(s *device.Stream, in Saved, out Gradients) (*Scratch, error) {
 	return c, nil
 }
 
+// floats is how many f32 a pass needs.
+func (p plan) floats() int { return (p.parts+p.groups())*p.n + p.means() }
+
 // Close gives the memory back. Closing twice is fine.
-func (c *Scratch) Close() error {
-	var errs []error
-	for _, t := range []device.Tensor{c.part, c.mean, c.count} {
-		if t.Buffer() != nil {
-			errs = append(errs, t.Close())
-		}
-	}
-	return errors.Join(errs...)
-}
+func (c *Scratch) Close() error { return errors.Join(c.floats.Close(), c.count.Close()) }
 
-// means is how many rows have their mean in the scratch.
-func (p plan) means() int {
-	if p.wide {
-		return p.rows
+// fit makes the views for a pass, if the scratch serves it.
+func (c *Scratch) fit(s *device.Stream, p plan) error {
+	if c == nil || c.floats == nil {
+		return refuse(backwardName, "scratch", device.ErrClosed, "there is none; make one with NewScratch")
 	}
-	return 0
-}
-
-// take is the scratch as a pass needs it: [parts, n] shares of dw and, of wide rows, [rows] means.
-func (c *Scratch) take(s *device.Stream, p plan) (part, mean device.Tensor, err error) {
-	if c == nil || c.part.Buffer() == nil {
-		return part, mean, refuse(backwardName, "scratch", device.ErrClosed, "there is none; make one with NewScratch")
-	}
-	b := c.part.Buffer()
-	floats := func(t device.Tensor) int { return t.Buffer().Bytes() / dtype.F32.Size() }
-	switch {
+	b := c.floats
+	switch have := b.Bytes() / dtype.F32.Size(); {
 	case b.Closed():
-		return part, mean, refuse(backwardName, "scratch", device.ErrClosed, "it is closed; make one with NewScratch")
+		return refuse(backwardName, "scratch", device.ErrClosed, "it is closed; make one with NewScratch")
 	case b.Device() != s.Device():
-		return part, mean, refuse(backwardName, "scratch", device.ErrWrongDevice, "it is on device %s, the stream on %s; make one there with NewScratch", b.Device().Name(), s.Device().Name())
-	case floats(c.part) < p.parts*p.n:
-		return part, mean, refuse(backwardName, "scratch", device.ErrShape, "it holds %d partial sums of dw; here it needs %d, %d for each of %d columns: make one with NewScratch for these tensors",
-			floats(c.part), p.parts*p.n, p.parts, p.n)
-	case floats(c.mean) < p.means():
-		return part, mean, refuse(backwardName, "scratch", device.ErrShape, "it holds the means of %d rows; here it needs %d: make one with NewScratch for these tensors", floats(c.mean), p.means())
+		return refuse(backwardName, "scratch", device.ErrWrongDevice, "it is on device %s, the stream on %s; make one there with NewScratch", b.Device().Name(), s.Device().Name())
+	case have < p.floats():
+		return refuse(backwardName, "scratch", device.ErrShape, "it holds %d numbers; here it needs %d, for %d shares of dw of %d columns and the means of %d rows: make one with NewScratch for these tensors",
+			have, p.floats(), p.parts+p.groups(), p.n, p.means())
+	case p == c.plan:
+		return nil
 	}
-	// The views of the last pass serve the next one of the same shape, which then allocates nothing.
-	if c.part.Dim(0) != p.parts || c.part.Dim(1) != p.n {
-		if c.part, err = device.View(b, 0, dtype.F32, []int{p.parts, p.n}, nil); err != nil {
-			return part, mean, err
-		}
+	c.plan = plan{} // until all views are made
+	var errs [3]error
+	c.part, errs[0] = device.View(b, 0, dtype.F32, []int{p.parts, p.n}, nil)
+	c.group, errs[1] = device.View(b, p.parts*p.n, dtype.F32, []int{p.groups(), p.n}, nil)
+	c.mean, errs[2] = device.View(b, (p.parts+p.groups())*p.n, dtype.F32, []int{p.means()}, nil)
+	if err := errors.Join(errs[:]...); err != nil {
+		return err
 	}
-	if c.mean.Dim(0) != p.means() {
-		if c.mean, err = device.View(c.mean.Buffer(), 0, dtype.F32, []int{p.means()}, nil); err != nil {
-			return part, mean, err
-		}
-	}
-	return c.part, c.mean, nil
+	c.plan = p
+	return nil
 }

@@ -139,7 +139,7 @@ func gatedWideBackward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 		stripes(k, c, a.X.Dim(0), a.X.Dim(1), a.W, a.Part, func(s stripe) {
 			x, z, dy := chunk(c, s.block, a.X, s.row, s.col), chunk(c, s.block, a.Z, s.row, s.col), chunk(c, s.block, a.DY, s.row, s.col)
 			r := tile.LoadScalar(s.block, a.Rstd.At(s.row))
-			act, slope := c.Act.slope(z)
+			act, slope := c.Act.slope(s.block, z)
 			dx := s.add(x, dy.Mul(act), a.Rstd, a.Mean)
 			tile.Store(s.block, a.DZ.At(s.row, s.col), tile.Cast[T](dy.Mul(x.Mul(r)).Mul(s.w).Mul(slope)), tile.Streaming)
 			tile.Store(s.block, a.DX.At(s.row, s.col), tile.Cast[T](dx), tile.Streaming)
