@@ -80,13 +80,9 @@ func (s *Stream) Close() error {
 	if !s.h.busy.tryLock() {
 		return fmt.Errorf("device: %s: Close: %w", s.d.name, ErrConcurrent)
 	}
-	c := s.capture
-	if c == nil {
-		c = s.d.captureHere()
-	}
-	if c != nil {
+	if err := s.refuseInCapture("Stream.Close"); err != nil {
 		s.leave()
-		return s.d.refuse(c, "Stream.Close")
+		return err
 	}
 	first := s.h.closed.CompareAndSwap(false, true)
 	s.leave()
@@ -118,15 +114,19 @@ func (s *Stream) enterOutside(call string) error {
 	if err := s.enter(call); err != nil {
 		return err
 	}
-	c := s.capture
-	if c == nil {
-		c = s.d.captureHere()
-	}
-	if c != nil {
+	if err := s.refuseInCapture(call); err != nil {
 		s.leave()
-		return s.d.refuse(c, call)
+		return err
 	}
 	return nil
+}
+
+// refuseInCapture refuses a call on a stream that captures, and one of a goroutine that captures on another.
+func (s *Stream) refuseInCapture(call string) error {
+	if s.capture != nil {
+		return s.d.refuse(s.capture, call)
+	}
+	return s.d.inCapture(call)
 }
 
 func (s *Stream) leave() { s.h.busy.unlock() }
