@@ -79,9 +79,15 @@ func backwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 }
 
 func buildBackward(c Config) (*tile.Kernel, error) {
+	if c.Shared > 0 {
+		return instance(c, stagedBackward[tile.BF16, tile.BF16], stagedBackward[tile.BF16, tile.F32], stagedBackward[tile.F16, tile.F16], stagedBackward[tile.F16, tile.F32], stagedBackward[tile.F32, tile.F32])
+	}
 	return instance(c, backward[tile.BF16, tile.BF16], backward[tile.BF16, tile.F32], backward[tile.F16, tile.F16], backward[tile.F16, tile.F32], backward[tile.F32, tile.F32])
 }
 
 func buildBackwardAdd(c Config) (*tile.Kernel, error) {
+	if c.Shared > 0 {
+		return instance(c, stagedBackwardAdd[tile.BF16, tile.BF16], stagedBackwardAdd[tile.BF16, tile.F32], stagedBackwardAdd[tile.F16, tile.F16], stagedBackwardAdd[tile.F16, tile.F32], stagedBackwardAdd[tile.F32, tile.F32])
+	}
 	return instance(c, backwardAdd[tile.BF16, tile.BF16], backwardAdd[tile.BF16, tile.F32], backwardAdd[tile.F16, tile.F16], backwardAdd[tile.F16, tile.F32], backwardAdd[tile.F32, tile.F32])
 }

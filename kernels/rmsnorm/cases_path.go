@@ -11,7 +11,7 @@ import (
 
 // forward runs Forward, which must be one launch of the kernel with the smallest capacity, or none without rows.
 func (p problem) forward(r *tiletest.Run, in Inputs, out Outputs) error {
-	want := map[string]int{p.kernel("fwd").KernelName(): 1}
+	want := map[string]int{p.kernel(r, "fwd").KernelName(): 1}
 	if p.rows == 0 {
 		want = nil
 	}
@@ -21,7 +21,7 @@ func (p problem) forward(r *tiletest.Run, in Inputs, out Outputs) error {
 // backward runs Backward, which must be one launch of the kernel with the smallest capacity, and one that sums unless the
 // problem is small; for wide rows also one, if there are rows, for their means.
 func (p problem) backward(r *tiletest.Run, in Saved, out Gradients, scratch *Scratch) error {
-	c := p.kernel("bwd")
+	c := p.kernel(r, "bwd")
 	want := map[string]int{}
 	if p.rows*p.n <= p.work() && c.Cap > 0 && c.Cap <= smallCap {
 		c.Name += "_one"
@@ -47,8 +47,8 @@ func (p problem) work() int {
 	return smallWork
 }
 
-// kernel is the config that must serve a pass of the problem: the smallest that holds a row.
-func (p problem) kernel(pass string) Config {
+// kernel is the config that must serve a pass of the problem on the device: the smallest that holds a row.
+func (p problem) kernel(r *tiletest.Run, pass string) Config {
 	name, fits := "rmsnorm_"+pass, map[string]func(*Config){"fwd": fitForward, "bwd": fitBackward}
 	switch {
 	case p.residual:
@@ -56,8 +56,14 @@ func (p problem) kernel(pass string) Config {
 	case p.act != 0:
 		name, fits = "rmsnorm_gated_"+pass, map[string]func(*Config){"fwd": fitGatedForward, "bwd": fitGatedBackward}
 	}
-	all := withWide(name, p.act, fits[pass], fitWide) // how a wide config works is not in its name
-	return all[slices.IndexFunc(all, func(c Config) bool { return c.X == p.x && c.W == p.w && (c.Wide || c.Cap >= p.n) })]
+	t, all := r.Device.Target(), forwardConfigs(name, p.act, fits[pass])
+	if pass == "bwd" { // how a wide config works is not in its name
+		all = append(backwardConfigs(name, p.act, fits[pass]), wides(name, p.act, fitWide)...)
+	}
+	return all[slices.IndexFunc(all, func(c Config) bool {
+		return c.X == p.x && c.W == p.w && (c.Wide || c.Cap >= p.n) &&
+			(c.Targets == nil || slices.Contains(c.Targets, t.Name) || slices.Contains(c.Targets, t.Proxy))
+	})]
 }
 
 // launches runs f and records a failure unless the device counts just the launches wanted, by kernel.

@@ -34,14 +34,17 @@ import (
 
 // Config is one compiled kernel: the element types and the longest row it takes.
 type Config struct {
-	Name  string     // of the pass: rmsnorm_fwd
-	Act   Activation // of the gated form
-	X, W  dtype.Type // of x, y and their gradients; of w and dw
-	Cap   int        // most elements in a row; without X or with Wide no limit
-	Wide  bool       // rows are read in chunks of columns
-	Per   int        // elements of a row, or of a chunk, that a thread holds
-	Min   int        // least threads of a block: short rows are served several at a time; with Wide the threads
-	Tight bool       // registers are short: inputs are read as late as may be, and w again for each row
+	Name         string     // of the pass: rmsnorm_fwd
+	Act          Activation // of the gated form
+	X, W         dtype.Type // of x, y and their gradients; of w and dw
+	Cap          int        // most elements in a row; without X or with Wide no limit
+	Wide         bool       // rows are read in chunks of columns
+	Per          int        // elements of a row, or of a chunk, that a thread holds
+	Min          int        // least threads of a block: short rows are served several at a time; with Wide the threads
+	Shared, Regs int        // of a staged row: chunks in shared memory, and in registers
+	Cluster      int        // blocks that share a staged row; 0: one
+	Targets      []string   // of a staged row; none: all
+	Tight        bool       // registers are short: inputs are read as late as may be, and w again for each row
 }
 
 // KernelName is the name of the compiled kernel.
@@ -56,7 +59,11 @@ func (c Config) KernelName() string {
 	case c.Wide:
 		return fmt.Sprintf("%s_%s_%s_wide", name, c.X, c.W)
 	}
-	return fmt.Sprintf("%s_%s_%s_c%d", name, c.X, c.W, c.Cap)
+	name = fmt.Sprintf("%s_%s_%s_c%d", name, c.X, c.W, c.Cap)
+	if c.Cluster > 1 {
+		name += fmt.Sprintf("_x%d", c.Cluster)
+	}
+	return name
 }
 
 // capacities are the longest rows of the committed configs.
@@ -70,7 +77,7 @@ func (c Config) across() int { return c.Cap / c.Per }
 
 // threads is the block's size.
 func (c Config) threads() int {
-	if c.Wide {
+	if c.Wide || c.Shared > 0 {
 		return c.Min
 	}
 	return max(c.Min, c.across())
@@ -118,9 +125,22 @@ func wides(name string, act Activation, fit func(*Config)) []Config {
 	return out
 }
 
-// withWide are configs of rows that a block holds, and of those that none does.
-func withWide(name string, act Activation, fit, wide func(*Config)) []Config {
-	return append(configs(name, act, fit), wides(name, act, wide)...)
+// forwardConfigs and backwardConfigs are the configs of a pass whose blocks hold a row, those of staged rows, which a gate has none
+// of, and, forward, those of rows of any length: in the order in which a launch looks for one.
+func forwardConfigs(name string, act Activation, fit func(*Config)) []Config {
+	out := configs(name, act, fit)
+	if act == 0 {
+		out = append(out, stages(name)...)
+	}
+	return append(out, wides(name, act, fitWide)...)
+}
+
+func backwardConfigs(name string, act Activation, fit func(*Config)) []Config {
+	out := configs(name, act, fit)
+	if act == 0 {
+		out = append(out, stagesBackward(name)...)
+	}
+	return out
 }
 
 // smallCap and smallWork say which backward passes are one launch: those with at most so many columns and elements. More
@@ -135,29 +155,30 @@ func short(all []Config) []Config {
 	return slices.DeleteFunc(all, func(c Config) bool { return c.Cap > smallCap })
 }
 
-// fitForward gives a thread 64 bytes of a row: small blocks, which start and end independently of one another.
-func fitForward(c *Config) { c.Per, c.Min = 64/c.X.Size(), 128 }
-
-// fitForwardAdd is fitForward, but that a thread which holds 64 bytes has no registers for w in a block of 1024.
-func fitForwardAdd(c *Config) {
-	fitForward(c)
-	c.Tight = c.threads() == 1024
+// fitForward gives a thread 32 bytes of a row of up to 8 KB and 64 of a longer one: small blocks, which start and end
+// independently of one another. Rows of 64 KB are staged.
+func fitForward(c *Config) {
+	bytes := 32
+	if c.Cap*c.X.Size() > 8<<10 {
+		bytes = 64
+	}
+	c.Per, c.Min = bytes/c.X.Size(), 128
+	if c.Cap*c.X.Size() > 32<<10 {
+		c.Per = 0
+	}
 }
 
-// fitBackward leaves registers for two inputs, w, and the sums of dw in f32. With 16-bit types a block of 512 threads
-// and several rows has fewer shares of dw to write; very short and very long rows do better with more elements a
-// thread.
+// fitForwardAdd is fitForward: one input more, and one output.
+func fitForwardAdd(c *Config) { fitForward(c) }
+
+// fitBackward leaves registers for two inputs, w, and the sums of dw in f32. A block of 512 threads and several rows has
+// few shares of dw to write; with w in f32 it would have too many registers a thread.
 func fitBackward(c *Config) {
-	c.Per, c.Min = 16, 128
-	if c.X.Is16() && c.W.Is16() {
-		if c.Cap <= 1024 || c.Cap >= 16384 {
-			c.Per = 32
-		} else {
-			c.Min = 512
-		}
+	c.Per, c.Min = 32/c.X.Size(), 512
+	if c.W.Size() > c.X.Size() {
+		c.Min, c.Tight = 128, c.Cap == 16384
 	}
-	c.Tight = c.Cap == 16384 && !c.W.Is16() || c.Cap == 4096 && !c.X.Is16()
-	if c.Cap == 16384 && !c.X.Is16() { // no registers are left: the kernels of wide rows serve
+	if c.Cap == 16384 && !c.X.Is16() { // staged, or wide
 		c.Per = 0
 	}
 }
@@ -165,7 +186,7 @@ func fitBackward(c *Config) {
 // fitBackwardAdd leaves registers for a third input. At 16,384 columns there are none, but where all is 16-bit: the
 // kernels of wide rows serve the others.
 func fitBackwardAdd(c *Config) {
-	c.Per, c.Min = 16, 128
+	c.Per, c.Min = 32/c.X.Size(), 128
 	if c.Cap == 16384 {
 		c.Per, c.Tight = 32, true
 		if !c.W.Is16() {
@@ -175,17 +196,22 @@ func fitBackwardAdd(c *Config) {
 }
 
 // fitOne leaves registers for a group's shares of dw, which the last block adds up.
-func fitOne(c *Config) { c.Per, c.Min = 16, 128 }
+func fitOne(c *Config) {
+	fitBackward(c)
+	c.Tight = false
+}
 
-// fitGatedForward is fitForwardAdd: the gate takes the registers of the residual.
+// fitGatedForward is fitForward, but for rows of 64 KB, which are not staged.
 func fitGatedForward(c *Config) {
-	fitForwardAdd(c)
-	c.Tight = c.Tight || c.X.Is16() && c.Cap == 4096
+	fitForward(c)
+	if c.Per == 0 {
+		c.Per, c.Tight = 16, true
+	}
 }
 
 // fitGatedBackward leaves registers for three inputs, of which one is widened, w, and the sums of dw in f32.
 func fitGatedBackward(c *Config) {
-	c.Per, c.Min = 16, 128
+	c.Per, c.Min = 32/c.X.Size(), 128
 	if c.Cap == 16384 {
 		c.Per = 0
 	}
@@ -208,15 +234,15 @@ func weights() []Config {
 // Kernels lists the committed kernels.
 func Kernels() tile.Set {
 	return tile.Sets(
-		tile.Configs(buildForward, withWide("rmsnorm_fwd", 0, fitForward, fitWide)...),
-		tile.Configs(buildForwardAdd, withWide("rmsnorm_add_fwd", 0, fitForwardAdd, fitWide)...),
-		tile.Configs(buildGatedForward, withWide("rmsnorm_gated_fwd", Silu, fitGatedForward, fitWide)...),
-		tile.Configs(buildGatedForward, withWide("rmsnorm_gated_fwd", Sigmoid, fitGatedForward, fitWide)...),
+		tile.Configs(buildForward, forwardConfigs("rmsnorm_fwd", 0, fitForward)...),
+		tile.Configs(buildForwardAdd, forwardConfigs("rmsnorm_add_fwd", 0, fitForwardAdd)...),
+		tile.Configs(buildGatedForward, forwardConfigs("rmsnorm_gated_fwd", Silu, fitGatedForward)...),
+		tile.Configs(buildGatedForward, forwardConfigs("rmsnorm_gated_fwd", Sigmoid, fitGatedForward)...),
 
-		tile.Configs(buildBackward, configs("rmsnorm_bwd", 0, fitBackward)...),
-		tile.Configs(buildBackwardAdd, configs("rmsnorm_add_bwd", 0, fitBackwardAdd)...),
-		tile.Configs(buildGatedBackward, configs("rmsnorm_gated_bwd", Silu, fitGatedBackward)...),
-		tile.Configs(buildGatedBackward, configs("rmsnorm_gated_bwd", Sigmoid, fitGatedBackward)...),
+		tile.Configs(buildBackward, backwardConfigs("rmsnorm_bwd", 0, fitBackward)...),
+		tile.Configs(buildBackwardAdd, backwardConfigs("rmsnorm_add_bwd", 0, fitBackwardAdd)...),
+		tile.Configs(buildGatedBackward, backwardConfigs("rmsnorm_gated_bwd", Silu, fitGatedBackward)...),
+		tile.Configs(buildGatedBackward, backwardConfigs("rmsnorm_gated_bwd", Sigmoid, fitGatedBackward)...),
 
 		tile.Configs(buildOne, short(configs("rmsnorm_bwd_one", 0, fitOne))...),
 		tile.Configs(buildOneAdd, short(configs("rmsnorm_add_bwd_one", 0, fitOne))...),

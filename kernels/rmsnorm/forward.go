@@ -65,6 +65,9 @@ func weightOf[W tile.Float](c Config, block tile.Block, src tile.Global[W], span
 }
 
 func buildForward(c Config) (*tile.Kernel, error) {
+	if c.Shared > 0 {
+		return instance(c, stagedForward[tile.BF16, tile.BF16], stagedForward[tile.BF16, tile.F32], stagedForward[tile.F16, tile.F16], stagedForward[tile.F16, tile.F32], stagedForward[tile.F32, tile.F32])
+	}
 	if c.Wide {
 		return instance(c, wideForward[tile.BF16, tile.BF16], wideForward[tile.BF16, tile.F32], wideForward[tile.F16, tile.F16], wideForward[tile.F16, tile.F32], wideForward[tile.F32, tile.F32])
 	}
@@ -72,6 +75,9 @@ func buildForward(c Config) (*tile.Kernel, error) {
 }
 
 func buildForwardAdd(c Config) (*tile.Kernel, error) {
+	if c.Shared > 0 {
+		return instance(c, stagedForwardAdd[tile.BF16, tile.BF16], stagedForwardAdd[tile.BF16, tile.F32], stagedForwardAdd[tile.F16, tile.F16], stagedForwardAdd[tile.F16, tile.F32], stagedForwardAdd[tile.F32, tile.F32])
+	}
 	if c.Wide {
 		return instance(c, wideForwardAdd[tile.BF16, tile.BF16], wideForwardAdd[tile.BF16, tile.F32], wideForwardAdd[tile.F16, tile.F16], wideForwardAdd[tile.F16, tile.F32], wideForwardAdd[tile.F32, tile.F32])
 	}

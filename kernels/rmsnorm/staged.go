@@ -1,0 +1,178 @@
+package rmsnorm
+
+import "github.com/gotile/gotile/tile"
+
+// Rows that registers do not hold, but a multiprocessor does: a block keeps the first chunks of a row in shared memory,
+// into which they are copied asynchronously, and the others in registers, so that the row is read from memory once. A
+// cluster of blocks shares a longer row: chunk i of it is one chunk of each block.
+
+// held is a row in chunks.
+type held[T tile.Float] struct {
+	c      Config
+	k      *tile.Builder
+	block  tile.Block
+	shared []tile.Shared[T]
+	regs   []tile.Reg[T] // of the row that was fetched last
+}
+
+// hold reserves shared memory for the first chunks of a row.
+func hold[T tile.Float](k *tile.Builder, c Config, chunks int) *held[T] {
+	h := &held[T]{c: c, k: k, block: k.Block()}
+	for range chunks {
+		h.shared = append(h.shared, tile.NewShared[T](k, c.chunk()))
+	}
+	return h
+}
+
+// chunks is the number of chunks that a block holds of a row.
+func (c Config) chunks() int { return c.Shared + c.Regs }
+
+// column is the first column of chunk i of this block.
+func (c Config) column(k *tile.Builder, i int) any {
+	if c.Cluster > 1 {
+		return k.Cluster().Rank().AddInt(i * c.Cluster).Scale(c.chunk())
+	}
+	return i * c.chunk()
+}
+
+// blocks are who shares a row.
+func (c Config) blocks(k *tile.Builder) tile.Scope {
+	if c.Cluster > 1 {
+		return k.Cluster()
+	}
+	return k.Block()
+}
+
+// once runs f in one block of those that share a row.
+func (c Config) once(k *tile.Builder, f func()) {
+	if c.Cluster > 1 {
+		tile.If(k.Block(), k.Cluster().Rank().EqInt(0), f)
+		return
+	}
+	f()
+}
+
+// total is the sum over the blocks that share a row, in the order of their ranks.
+func (c Config) total(k *tile.Builder, sum tile.Reg[tile.F32]) tile.Reg[tile.F32] {
+	if c.Cluster <= 1 {
+		return sum
+	}
+	block, rank := k.Block(), k.Cluster().Rank()
+	parts := tile.NewShared[tile.F32](k, c.Cluster)
+	for i := range c.Cluster {
+		tile.Store(block, tile.Peer(parts.At(rank), i), sum)
+	}
+	total := tile.LoadScalar(block, parts.At(0))
+	for i := 1; i < c.Cluster; i++ {
+		total = total.Add(tile.LoadScalar(block, parts.At(i)))
+	}
+	return total
+}
+
+// copy begins to copy the shared chunk i of a row.
+func (h *held[T]) copy(src tile.Global[T], row tile.Index, i int) {
+	tile.CopyAsync(h.block, h.shared[i], src.At(row, h.c.column(h.k, i)))
+}
+
+// fetch begins to read a row. The shared part of it is there after a WaitGroup.
+func (h *held[T]) fetch(src tile.Global[T], row tile.Index) {
+	for i := range h.shared {
+		h.copy(src, row, i)
+	}
+	tile.Commit(h.block)
+	h.regs = nil
+	for i := range h.c.Regs {
+		h.regs = append(h.regs, tile.Load(h.block, src.At(row, h.c.column(h.k, len(h.shared)+i)), h.c.chunkSpan(h.block)))
+	}
+}
+
+// chunk is chunk i of the row, zero past its end.
+func (h *held[T]) chunk(i int) tile.Reg[T] {
+	if i < len(h.shared) {
+		return tile.Load(h.block, h.shared[i], h.c.chunkSpan(h.block))
+	}
+	return h.regs[i-len(h.shared)]
+}
+
+// put replaces chunk i.
+func (h *held[T]) put(i int, x tile.Reg[T]) {
+	if i < len(h.shared) {
+		tile.Store(h.block, h.shared[i], x)
+		return
+	}
+	h.regs[i-len(h.shared)] = x
+}
+
+// partial is a sum of which each thread has the part that its own elements make.
+type partial struct{ tile.Var[tile.F32] }
+
+func newPartial(k *tile.Builder) partial {
+	return partial{tile.NewVar(k.Block(), tile.Full(k.Block(), k.Block().Striped(k.Threads(), 1), tile.F32(0)))}
+}
+
+func (p partial) add(x tile.Reg[tile.F32]) { p.Set(p.Get().Add(x.Fold())) }
+
+func stagedForward[T, W tile.Float](c Config) (*tile.Kernel, error) {
+	return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardArgs[T, W]) {
+		block, n, x := k.Block(), a.X.Dim(1), hold[T](k, c, c.Shared)
+		for row := range tile.Persistent(c.blocks(k), a.X.Dim(0), tile.OneBlockEach()) {
+			x.fetch(a.X, row)
+			w := chunk(c, block, a.W, c.column(k, 0)) // under way with the row
+			tile.WaitGroup(block, 0)
+			squares := newPartial(k)
+			for i := range c.chunks() {
+				x := tile.Cast[tile.F32](x.chunk(i))
+				squares.add(x.Mul(x))
+			}
+			rstd := rstdOf(c.total(k, squares.Get().Sum()), n, a.Eps)
+			for i := range c.chunks() {
+				if i > 0 {
+					w = chunk(c, block, a.W, c.column(k, i))
+				}
+				tile.Store(block, a.Y.At(row, c.column(k, i)), tile.Cast[T](tile.Cast[tile.F32](x.chunk(i)).Mul(rstd).Mul(w)))
+			}
+			c.once(k, func() { tile.Store(block, a.Rstd.At(row), rstd) })
+		}
+	}, c.options("RMSNorm forward: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps).")...)
+}
+
+func stagedForwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
+	return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardAddArgs[T, W]) {
+		block, n, x := k.Block(), a.X.Dim(1), hold[T](k, c, c.Shared)
+		for row := range tile.Persistent(c.blocks(k), a.X.Dim(0), tile.OneBlockEach()) {
+			x.fetch(a.X, row)
+			residual := func(i int) tile.Reg[T] { return tile.Load(block, a.R.At(row, c.column(k, i)), c.chunkSpan(block)) }
+			r := residual(0)
+			tile.WaitGroup(block, 0)
+			squares := newPartial(k)
+			for i := range c.chunks() {
+				if i > 0 {
+					r = residual(i)
+				}
+				s := x.chunk(i).Add(r)
+				tile.Store(block, a.S.At(row, c.column(k, i)), s)
+				x.put(i, s)
+				f := tile.Cast[tile.F32](s)
+				squares.add(f.Mul(f))
+			}
+			rstd := rstdOf(c.total(k, squares.Get().Sum()), n, a.Eps)
+			for i := range c.chunks() {
+				w := chunk(c, block, a.W, c.column(k, i))
+				tile.Store(block, a.Y.At(row, c.column(k, i)), tile.Cast[T](tile.Cast[tile.F32](x.chunk(i)).Mul(rstd).Mul(w)))
+			}
+			c.once(k, func() { tile.Store(block, a.Rstd.At(row), rstd) })
+		}
+	}, c.options("RMSNorm forward of a sum: s = x + r, y = s * rstd * w, rstd = 1/sqrt(mean(s^2) + eps).")...)
+}
+
+// options are a staged config's.
+func (c Config) options(doc string) []tile.Option {
+	opts := []tile.Option{tile.Threads(c.threads()), tile.Doc(doc)}
+	if len(c.Targets) > 0 {
+		opts = append(opts, tile.Targets(c.Targets...))
+	}
+	if c.Cluster > 1 {
+		opts = append(opts, tile.ClusterSize(c.Cluster))
+	}
+	return opts
+}

@@ -1,0 +1,73 @@
+package rmsnorm
+
+// Which rows are staged, and how.
+
+// roomy are the targets whose blocks have 192 KB of shared memory and whose blocks form clusters; small are the others that
+// have clusters, with 99 KB a block.
+var (
+	roomy = []string{"sm_90a", "sm_100a", "sm_103a"}
+	small = []string{"sm_120a", "sm_121a"}
+)
+
+// bytesOfStage is a chunk: 64 bytes for each thread.
+const bytesOfStage = 64
+
+// stages are the configs of staged forward passes for rows past what fits registers, ascending; of two for one length
+// the first that a target takes is used. A thread has 64 bytes of a chunk, of types that leave it registers for as many
+// elements of w.
+func stages(name string) []Config {
+	var out []Config
+	for _, t := range pairs {
+		c := Config{Name: name, X: t.x, W: t.w, Shared: 1, Regs: 1}
+		c.Per = bytesOfStage / c.X.Size()
+		if !c.W.Is16() && c.X.Is16() { // w is twice as long
+			c.Per, c.Shared, c.Regs = c.Per/2, 2, 2
+		}
+		row := 64 << 10 / c.X.Size() // elements of 64 KB
+		c.Min = 512
+		out = append(out, c.stage(row, 1, 1))
+		c.Min = 1024
+		out = append(out, c.stage(2*row, 1, 1))
+		for _, cluster := range []int{1, 2, 4, 8} {
+			if n := 4 * row * cluster; n <= widest {
+				out = append(out, c.stage(n, 3, cluster, roomy...))
+			}
+			if n := 2 * row * cluster; cluster > 1 && n <= widest {
+				out = append(out, c.stage(n, 1, cluster, small...))
+			}
+		}
+	}
+	return out
+}
+
+// widest is the longest row that is staged.
+const widest = 262144
+
+// stage is the config for rows of n elements with factor times as many chunks in shared memory.
+func (c Config) stage(n, factor, cluster int, targets ...string) Config {
+	c.Cap, c.Shared, c.Cluster, c.Targets = n, c.Shared*factor, cluster, targets
+	return c
+}
+
+// stagesBackward are those of staged backward passes: x, dy and w are in shared memory, and in registers the share of dw.
+func stagesBackward(name string) []Config {
+	var out []Config
+	for _, t := range pairs {
+		c := Config{Name: name, X: t.x, W: t.w, Per: 16 / t.x.Size(), Min: 1024}
+		if c.W.Size() > c.X.Size() {
+			continue // w takes too much: the kernels of wide rows serve
+		}
+		row := 64 << 10 / c.X.Size()
+		for _, cluster := range []int{1, 2, 4, 8} {
+			if n := row * cluster; n <= widest {
+				c.Shared = 4
+				out = append(out, c.stage(n, 1, cluster, roomy...))
+			}
+			if n := row / 2 * cluster; cluster > 1 && n <= widest {
+				c.Shared = 2
+				out = append(out, c.stage(n, 1, cluster, small...))
+			}
+		}
+	}
+	return out
+}
