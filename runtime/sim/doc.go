@@ -40,9 +40,18 @@
 // The granule is the size of the smallest shared access of the kernel, so that neighbouring bf16 elements written by
 // different lanes are not mistaken for a race and 16-byte accesses still cost one check.
 //
-// Accesses to global memory by different blocks are checked on request only (Options.GlobalRaces), by block: nothing
-// orders the blocks of a kernel without atomics. Such a kernel is a race of the host program too, which Go's race
-// detector sees when the blocks run in parallel.
+// Accesses to global memory by different blocks are checked on request (Options.GlobalRaces): blocks are ordered by
+// acquires that read what was released, and by nothing else. A release publishes the clock of its warp, the accesses of
+// its own lane and what that knows of other blocks; an acquire takes it over for its lane, WarpSync and BlockSync pass it
+// on. Races within a block are not looked for there. A kernel whose blocks race is a race of the host program too, which
+// Go's race detector sees when the blocks run in parallel.
+//
+// # Asynchronous copies
+//
+// A copy belongs to its warp, in the group that the warp's next commit closes. Its destination is poisoned at once and
+// stays marked until the warp has waited for the group: any access until then is reported, whether the bytes have
+// arrived (Options.Copies) or not. The copy is checked as a write where it is issued, and recorded again as one where it
+// has been waited for, so that other threads need a barrier after the wait.
 //
 // # Floating point
 //
