@@ -196,7 +196,8 @@ var mutants = map[ir.Op][]Mutant{
 	ir.Range: {
 		{What: "has a larger step", lower: loop(ir.Range, func(s *thr.For) { s.Step = binary(ir.Add, s.Step, i32(1)) })},
 		{What: "ends an iteration early", lower: loop(ir.Range, func(s *thr.For) { s.Hi = binary(ir.Sub, s.Hi, s.Step) })},
-		{What: "ends an iteration late", lower: loop(ir.Range, func(s *thr.For) { s.Hi = binary(ir.Add, s.Hi, s.Step) })},
+		// A chunk past the end of a row is masked: it loads zeros and stores nothing.
+		{What: "ends an iteration late", inert: []string{"op/range/columns/f32", "op/range/columns/bf16", "op/range/columns/i64"}, lower: loop(ir.Range, func(s *thr.For) { s.Hi = binary(ir.Add, s.Hi, s.Step) })},
 		{What: "begins an iteration late", lower: loop(ir.Range, func(s *thr.For) { s.Lo = binary(ir.Add, s.Lo, s.Step) })},
 	},
 	ir.Persistent: {

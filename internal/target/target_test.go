@@ -72,12 +72,12 @@ func TestHardware(t *testing.T) {
 	}
 }
 
-// TestColumns: only atomics and clusters are lowered, nothing is lowered or verified that the hardware has not, and a proxy's
+// TestColumns: only atomics, clusters and cp.async are lowered, nothing is lowered or verified that the hardware has not, and a proxy's
 // verification is not its target's.
 func TestColumns(t *testing.T) {
 	for _, n := range Names() {
 		for f, s := range table[n].Features {
-			if s.Lowered != (f == Atomics || f == Cluster) {
+			if s.Lowered != (f == Atomics || f == Cluster || f == CpAsync) {
 				t.Errorf("%s, %s: lowered %v", n, f, s.Lowered)
 			}
 			if !s.Hardware || s.Verified != "" && !s.Lowered {

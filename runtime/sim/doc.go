@@ -44,9 +44,18 @@
 // its warps must be known to be over, and before its end, so that at the end the epoch of each peer's last access must
 // be known to be over to one of its warps. Both are judged by clocks, not by what happened in the schedule at hand.
 //
-// Accesses to global memory by different blocks are checked on request only (Options.GlobalRaces), by block: nothing
-// orders the clusters of a kernel without atomics, and within one its barriers do, which are counted. Such a kernel is
-// a race of the host program too, which Go's race detector sees when the blocks run in parallel.
+// Accesses to global memory by different blocks are checked on request (Options.GlobalRaces): blocks are ordered by
+// the barriers of their cluster and by acquires that read what was released, and by nothing else. A release publishes the clock of its warp, the accesses of
+// its own lane and what that knows of other blocks; an acquire takes it over for its lane, WarpSync, BlockSync and
+// ClusterSync pass it on. Races within a block are not looked for there. A kernel whose blocks race is a race of the host program too, which
+// Go's race detector sees when the blocks run in parallel.
+//
+// # Asynchronous copies
+//
+// A copy belongs to its warp, in the group that the warp's next commit closes. Its destination is poisoned at once and
+// stays marked until the warp has waited for the group: any access until then is reported, whether the bytes have
+// arrived (Options.Copies) or not. The copy is checked as a write where it is issued, and recorded again as one where it
+// has been waited for, so that other threads need a barrier after the wait.
 //
 // # Floating point
 //

@@ -95,6 +95,9 @@ var ops = [ir.NumOps]opRow{
 	ir.AtomicMin:  {lowered: "thr.AtomicMin"},
 	ir.AtomicExch: {lowered: "thr.AtomicExch"},
 	ir.AtomicCAS:  {lowered: "thr.AtomicCAS"},
+	ir.CopyAsync:  {lowered: "thr.CpAsync, and thr.Load with thr.Store"},
+	ir.Commit:     {lowered: "thr.CpCommit"},
+	ir.WaitGroup:  {lowered: "thr.CpWait"},
 	ir.Asm:        {lowered: "thr.Asm"},
 
 	ir.Range:      {lowered: "thr.For"},

@@ -1,0 +1,111 @@
+package sim
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gotile/gotile/internal/env"
+	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/thr"
+)
+
+// TestConformance mirrors the public concurrency tests about copies from global to shared memory: for each, a program
+// that is silent and the same without one thing. The names are those of the index in the directory of conformance cases.
+func TestConformance(t *testing.T) {
+	dir := os.Getenv(env.Conformance)
+	if dir == "" {
+		t.Skipf("%s is not set: it names the directory with concurrency_cases.json", env.Conformance)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "concurrency_cases.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var index struct {
+		Cases []struct{ Test string }
+	}
+	if err := json.Unmarshal(text, &index); err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, c := range index.Cases {
+		known[c.Test] = true
+	}
+	for name, check := range conformance {
+		if !known[name] {
+			t.Errorf("the index has no %s", name)
+		}
+		t.Run(name, check)
+	}
+}
+
+// The parts of the programs, for blocks of 64 threads that copy 1 KB, 16 bytes each, from x. Lines tell them apart.
+var (
+	copyX    = pointer("x", tI)
+	copyAll  = thr.Do{At: at(), Fn: thr.CpAsync, Args: []thr.Expr{index(arg(copyX), op(ir.Mul, tid, i32(4))), sharedAt(tid, 16), i32(16)}}
+	commit   = thr.Do{At: at(), Fn: thr.CpCommit}
+	waitAll  = thr.Do{At: at(), Fn: thr.CpWait, Args: []thr.Expr{i32(0)}}
+	copyOwn  = local("own", tI)
+	readOwn  = loadShared(at(), copyOwn, op(ir.Mul, tid, i32(4)))
+	readNext = loadShared(at(), copyOwn, op(ir.Rem, op(ir.Add, op(ir.Mul, tid, i32(4)), i32(128)), i32(256))) // another warp's
+	writeOwn = storeShared(at(), op(ir.Mul, tid, i32(4)), tid)
+)
+
+// pair runs a program, which must be silent, and the same without statement i, which must be reported as one of two
+// kinds, with the lines of two statements in either order where other is set.
+func pair(t *testing.T, kind Kind, one, other thr.Stmt, i int, body ...thr.Stmt) {
+	t.Helper()
+	body = append([]thr.Stmt{declare(copyOwn, nil)}, body...)
+	trialOf := func(body []thr.Stmt) *Errors { return trial(t, kernel(64, 1024, []*thr.Arg{copyX}, body...), 1) }
+	silent(t, trialOf(body))
+	e := trialOf(without(body, i+1))
+	if e == nil {
+		t.Fatalf("silent without statement %d", i)
+	}
+	for _, r := range e.Reports {
+		lines := [2]int{r.Pos.Frame().Line, r.Other.Frame().Line}
+		if r.Kind == kind && (other == nil && lines[0] == line(one) || other != nil && (lines == [2]int{line(one), line(other)} || lines == [2]int{line(other), line(one)})) {
+			return
+		}
+	}
+	t.Errorf("without statement %d:\n%v", i, e)
+}
+
+var conformance = map[string]func(t *testing.T){
+	// A copy is not visible to its own thread until it is waited for.
+	"test_async_gmem_ops_not_visible_unless_synchronized": func(t *testing.T) {
+		pair(t, InFlight, readOwn, copyAll, 2, copyAll, commit, waitAll, readOwn)
+		pair(t, InFlight, readOwn, copyAll, 1, copyAll, commit, waitAll, readOwn)
+	},
+	// A write meets a copy that began before it.
+	"test_finds_races_in_single_thread_earlier_gmem_to_smem_copy": func(t *testing.T) {
+		pair(t, InFlight, writeOwn, copyAll, 2, copyAll, commit, waitAll, writeOwn)
+	},
+	// A copy meets accesses before it: those of its own thread are ordered, those of others need a barrier.
+	"test_finds_races_in_single_thread_later_gmem_to_smem_copy": func(t *testing.T) {
+		silent(t, trial(t, kernel(64, 1024, []*thr.Arg{copyX}, declare(copyOwn, nil), writeOwn, readOwn, copyAll, commit, waitAll), 1))
+		pair(t, InFlight, copyAll, copyAll, 2, copyAll, commit, waitAll, copyAll, commit, waitAll)
+	},
+	// What one warp has waited for, another may read after a barrier.
+	"test_finds_races_in_multi_thread_gmem_to_smem_copy": func(t *testing.T) {
+		pair(t, Race, readNext, copyAll, 3, copyAll, commit, waitAll, barrier(at()), readNext)
+	},
+	// And the other way round: a copy to what another warp has read.
+	"test_finds_races_in_cross_thread_gmem_to_smem_copy": func(t *testing.T) {
+		pair(t, Race, copyAll, readNext, 5, copyAll, commit, waitAll, barrier(at()), readNext, barrier(at()), copyAll, commit, waitAll)
+	},
+	// A copy must be awaited before the kernel ends; there it is a store that must.
+	"test_finds_exception_in_unawaited_smem_to_gmem": func(t *testing.T) {
+		pair(t, NotAwaited, copyAll, nil, 2, copyAll, commit, waitAll)
+	},
+	// A wait that leaves the newest group says nothing of it.
+	"test_finds_races_in_non_fully_waited_smem_to_gmem_copy": func(t *testing.T) {
+		one := thr.Do{At: at(), Fn: thr.CpWait, Args: []thr.Expr{i32(1)}}
+		pair(t, InFlight, readOwn, copyAll, 3, copyAll, commit, one, commit, one, readOwn, waitAll)
+	},
+	// Waiting again is no mistake.
+	"test_allows_rewaiting_smem_to_gmem_copies": func(t *testing.T) {
+		silent(t, trial(t, kernel(64, 1024, []*thr.Arg{copyX}, declare(copyOwn, nil), copyAll, commit, waitAll, waitAll, readOwn), 1))
+	},
+}
