@@ -5,6 +5,7 @@ package data
 import (
 	"fmt"
 
+	"github.com/gotile/gotile/bench"
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/runtime/device"
 	"github.com/gotile/gotile/tile/tiletest"
@@ -24,6 +25,15 @@ func Uniform(s *device.Stream, t device.Tensor, seed uint64) error {
 		return err
 	}
 	return launchUniform(s, uniformParams{X: flat, Seed: int64(seed)})
+}
+
+// Input makes a tensor of uniform numbers: an input of a benchmark, counted from 0, for one of its groups.
+func Input(s *bench.Setup, t dtype.Type, input, group int, shape ...int) (device.Tensor, error) {
+	x, err := s.New(t, shape...)
+	if err != nil {
+		return x, err
+	}
+	return x, Uniform(s.Stream, x, bench.Seed(input, group))
 }
 
 // Cases compare with the host, exactly.
