@@ -28,6 +28,11 @@ type backend interface {
 	syncEvent(ctx context.Context, e uint64) error
 	elapsed(from, to uint64) (time.Duration, error)
 
+	// beginCapture turns launches, copies and fills on a stream into nodes of a graph; endCapture is called on the same
+	// thread. It ends the capture even where it fails.
+	beginCapture(s uint64) error
+	endCapture(s uint64) (graph, error)
+
 	load(k *Kernel) (function, error)
 	// compiler is the version of the compiler in use; empty where there is none.
 	compiler() string
@@ -39,5 +44,12 @@ type function interface {
 	// launch runs the kernel on grid > 0 blocks; args may be reused when it returns.
 	launch(s uint64, grid int, args []byte) error
 	blocks() int
+	close() error
+}
+
+// graph is work that was captured.
+type graph interface {
+	launch(s uint64) error
+	nodes() int
 	close() error
 }

@@ -17,6 +17,9 @@ func (d *Device) Alloc(bytes int) (*Buffer, error) {
 	if bytes < 0 {
 		return nil, fmt.Errorf("device: %s: allocation of %d bytes: %w", d.name, bytes, ErrShape)
 	}
+	if err := d.inCapture("Alloc"); err != nil {
+		return nil, err
+	}
 	d.Drain()
 	release, err := d.use()
 	if err != nil {
@@ -46,8 +49,12 @@ func (b *Buffer) Device() *Device { return b.h.d }
 // Closed reports whether the memory was given back.
 func (b *Buffer) Closed() bool { return b.h.closed.Load() }
 
-// Close gives the memory back, after what is under way on the device. Closing twice is fine.
+// Close gives the memory back, after what is under way on the device, and after the graphs that hold it were closed.
+// Closing twice is fine.
 func (b *Buffer) Close() error {
+	if err := b.h.d.inCapture("Buffer.Close"); err != nil {
+		return err
+	}
 	b.cleanup.Stop()
 	return b.h.close()
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gotile/gotile/internal/target"
@@ -20,6 +21,8 @@ type cuda struct {
 	sms    int
 	cache  *cache
 	nvrtc  func() (compiler, error) // opens the compiler at the first call
+
+	capturing atomic.Int64 // captures under way
 }
 
 // openCUDA sets up the device with a number.

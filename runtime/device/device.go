@@ -50,9 +50,12 @@ type Device struct {
 	mu    sync.Mutex
 	live  map[*handle]struct{} // everything to give back
 	leaks []*handle            // found unreachable by the garbage collector, not yet given back
+	// phases are the names that streams set, "" first; launches are counted by their numbers.
+	phases   []string
+	captures []*capture // under way
 
-	funcs  sync.Map // *Kernel -> *loading
-	counts sync.Map // kernel name -> *atomic.Int64
+	capturing atomic.Int64 // len(captures)
+	funcs     sync.Map     // *Kernel -> *loading
 }
 
 // config is what options set.
@@ -97,7 +100,7 @@ func Open(name string, opts ...Option) (*Device, error) {
 }
 
 func open(name string, c *config) (*Device, error) {
-	d := &Device{name: name, log: c.log, live: map[*handle]struct{}{}}
+	d := &Device{name: name, log: c.log, live: map[*handle]struct{}{}, phases: []string{""}}
 	var err error
 	if ordinal, ok := strings.CutPrefix(name, "cuda:"); ok {
 		n, convErr := strconv.Atoi(ordinal)
@@ -169,26 +172,16 @@ func (d *Device) Target() *target.Target { return d.target }
 // need streams of their own.
 func (d *Device) Stream() *Stream { return d.stream }
 
-// Launches counts the launches since the device was opened, by kernel name. Launches that failed and launches of 0
-// blocks are not counted.
-func (d *Device) Launches() map[string]int {
-	out := map[string]int{}
-	d.counts.Range(func(name, n any) bool {
-		if v := n.(*atomic.Int64).Load(); v > 0 {
-			out[name.(string)] = int(v)
-		}
-		return true
-	})
-	return out
-}
-
 // Close waits for what the device's streams do, then gives back everything the device owns; buffers, streams and
-// functions refuse to be used from then on. Closing twice is fine.
+// functions refuse to be used from then on. Closing twice is fine. While a graph is captured it is ErrCapture.
 func (d *Device) Close() error {
 	d.life.Lock()
 	defer d.life.Unlock()
 	if d.closed {
 		return nil
+	}
+	if n := d.capturing.Load(); n > 0 {
+		return fmt.Errorf("device: %s: Close: %w (%d under way)", d.name, ErrCapture, n)
 	}
 	d.closed = true
 	var errs []error

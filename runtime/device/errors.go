@@ -26,6 +26,8 @@ var (
 	ErrShape = errors.New("bad shape")
 	// ErrDType: host numbers of another type than the tensor.
 	ErrDType = errors.New("wrong element type")
+	// ErrCapture: a call that is not allowed while a stream captures a graph.
+	ErrCapture = errors.New("not allowed while a graph is captured")
 	// ErrTarget: a kernel that the device's target cannot run.
 	ErrTarget = errors.New("kernel does not support the target")
 )

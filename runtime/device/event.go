@@ -21,7 +21,7 @@ func (s *Stream) Record() (*Event, error) {
 		return nil, err
 	}
 	defer release()
-	if err := s.enter("Record"); err != nil {
+	if err := s.enterOutside("Record"); err != nil {
 		return nil, err
 	}
 	defer s.leave()
@@ -36,7 +36,7 @@ func (s *Stream) Record() (*Event, error) {
 
 // Wait makes what is queued on the stream from now on wait for an event of the same device.
 func (s *Stream) Wait(e *Event) error {
-	if err := s.enter("Wait"); err != nil {
+	if err := s.enterOutside("Wait"); err != nil {
 		return err
 	}
 	defer s.leave()
@@ -69,6 +69,9 @@ func (e *Event) Since(start *Event) (time.Duration, error) {
 
 // Close gives the event back. Closing twice is fine.
 func (e *Event) Close() error {
+	if err := e.h.d.inCapture("Event.Close"); err != nil {
+		return err
+	}
 	e.cleanup.Stop()
 	return e.h.close()
 }
@@ -78,6 +81,9 @@ func (e *Event) with(call string, do func() error) error {
 	d := e.h.d
 	if e.h.closed.Load() {
 		return fmt.Errorf("device: %s: %s of an event: %w", d.name, call, ErrClosed)
+	}
+	if err := d.inCapture("Event." + call); err != nil {
+		return err
 	}
 	if lost := d.sticky.Load(); lost != nil {
 		return lost

@@ -17,21 +17,26 @@ const (
 	bufferHandle handleKind = iota
 	eventHandle
 	streamHandle
+	graphHandle
 )
 
-func (k handleKind) String() string { return [...]string{"buffer", "event", "stream"}[k] }
+func (k handleKind) String() string { return [...]string{"buffer", "event", "stream", "graph"}[k] }
 
-// handle is what a Buffer, Event or Stream owns of the backend. It outlives its owner: when the garbage collector
+// handle is what a Buffer, Event, Stream or Graph owns of the backend. It outlives its owner: when the garbage collector
 // finds the owner unreachable, the handle is what is left to give back. So it must not point to the owner.
 type handle struct {
-	d      *Device
-	kind   handleKind
-	raw    uint64
-	bytes  int // of buffers
-	closed atomic.Bool
-	busy   flag // streams: held by the call under way
-	pcs    [12]uintptr
-	depth  int
+	d     *Device
+	kind  handleKind
+	raw   uint64
+	bytes int // of buffers
+	graph graph
+	// holds are the buffers that a graph needs, holders the number of graphs that need a buffer. Guarded by Device.mu.
+	holds   map[*handle]struct{}
+	holders int
+	closed  atomic.Bool
+	busy    flag // streams: held by the call under way
+	pcs     [12]uintptr
+	depth   int
 }
 
 // flag is held by one goroutine at a time.
@@ -50,11 +55,15 @@ func (f *flag) lock() {
 // track registers a handle with the position of the caller outside this package.
 func (d *Device) track(kind handleKind, raw uint64, bytes int) *handle {
 	h := &handle{d: d, kind: kind, raw: raw, bytes: bytes}
+	d.register(h)
+	return h
+}
+
+func (d *Device) register(h *handle) {
 	h.depth = runtime.Callers(3, h.pcs[:])
 	d.mu.Lock()
 	d.live[h] = struct{}{}
 	d.mu.Unlock()
-	return h
 }
 
 // packagePrefix begins the names of this package's functions.
@@ -87,12 +96,8 @@ func (h *handle) release() error {
 	d := h.d
 	d.life.RLock()
 	defer d.life.RUnlock()
-	d.mu.Lock()
-	_, ours := d.live[h]
-	delete(d.live, h)
-	d.mu.Unlock()
-	if !ours || d.sticky.Load() != nil {
-		return nil // Close has it, or the device is lost with all it held
+	if !d.claim(h) {
+		return nil
 	}
 	if err := d.giveBack(h); err != nil {
 		return d.fail("Close", err)
@@ -100,9 +105,25 @@ func (h *handle) release() error {
 	return nil
 }
 
+// claim takes a closed handle off the list of what is to be given back. It is false where the caller is not to do it:
+// Device.Close does, or the graphs that hold the buffer, or nobody, since the device is lost with all that it held.
+func (d *Device) claim(h *handle) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, ours := d.live[h]; !ours || h.holders > 0 {
+		return false
+	}
+	delete(d.live, h)
+	return d.sticky.Load() == nil
+}
+
 // giveBack calls the backend.
 func (d *Device) giveBack(h *handle) error {
 	switch h.kind {
+	case graphHandle:
+		err := h.graph.close()
+		d.unhold(h)
+		return err
 	case streamHandle:
 		return d.back.freeStream(h.raw)
 	case eventHandle:
@@ -114,12 +135,12 @@ func (d *Device) giveBack(h *handle) error {
 	return d.back.free(h.raw)
 }
 
-// takeAll empties the list of live handles: events first, then streams, then buffers.
+// takeAll empties the list of live handles: events first, then graphs, streams and buffers.
 func (d *Device) takeAll() []*handle {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var out []*handle
-	for _, kind := range []handleKind{eventHandle, streamHandle, bufferHandle} {
+	for _, kind := range []handleKind{eventHandle, graphHandle, streamHandle, bufferHandle} {
 		for h := range d.live {
 			if h.kind == kind {
 				out = append(out, h)
@@ -131,7 +152,7 @@ func (d *Device) takeAll() []*handle {
 	return out
 }
 
-// leaked is the cleanup of buffers, streams and events that were dropped without Close. It runs on a goroutine of the
+// leaked is the cleanup of buffers, streams, events and graphs that were dropped without Close. It runs on a goroutine of the
 // runtime at any time, within a graph capture too, so it calls no driver: it queues the handle for Drain.
 func leaked(h *handle) {
 	if !h.closed.CompareAndSwap(false, true) {
@@ -145,8 +166,11 @@ func leaked(h *handle) {
 }
 
 // Drain gives back what was dropped without Close and has been found by the garbage collector; it returns how many
-// handles. Alloc, NewStream and Stream.Sync call it.
+// handles. Alloc, NewStream, Capture and Stream.Sync call it. Within a capture it does nothing.
 func (d *Device) Drain() int {
+	if d.captureHere() != nil {
+		return 0
+	}
 	d.mu.Lock()
 	leaks := d.leaks
 	d.leaks = nil
@@ -158,11 +182,7 @@ func (d *Device) Drain() int {
 	defer d.life.RUnlock()
 	n := 0
 	for _, h := range leaks {
-		d.mu.Lock()
-		_, ours := d.live[h]
-		delete(d.live, h)
-		d.mu.Unlock()
-		if !ours || d.sticky.Load() != nil {
+		if !d.claim(h) {
 			continue
 		}
 		n++

@@ -3,6 +3,7 @@ package device
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -32,6 +33,11 @@ extern "C" __global__ void scale(const __grid_constant__ scale_args p) {
 `
 
 const scaleThreads = 64
+
+// scaleClustered is the source with clusters of n blocks.
+func scaleClustered(n int) string {
+	return strings.Replace(scaleSource, "__global__ void", fmt.Sprintf("__global__ void __cluster_dims__(%d, 1, 1)", n), 1)
+}
 
 // scaleKernel makes the kernel afresh; a *Kernel is the identity that Load remembers.
 func scaleKernel() *Kernel {
@@ -85,6 +91,7 @@ func newFake(devices ...fake.Device) *fake.Driver {
 		return driver.Success
 	}
 	drv = fake.New(map[string]fake.Kernel{"scale": scale}, devices...)
+	drv.ArgBytes("scale", int(unsafe.Sizeof(scaleArgs{})))
 	return drv
 }
 

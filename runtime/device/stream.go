@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -17,10 +18,15 @@ type Stream struct {
 	args    []byte // the argument struct of a launch, 64-byte aligned as tensor maps must be
 	last    *Func  // of the last launch, for errors that show later
 	grid    int
+	phase   atomic.Int32 // number of the phase
+	capture *capture     // under way; nil: none
 }
 
 // NewStream makes a stream that runs beside the others. The owner closes it.
 func (d *Device) NewStream() (*Stream, error) {
+	if err := d.inCapture("NewStream"); err != nil {
+		return nil, err
+	}
 	d.Drain()
 	release, err := d.use()
 	if err != nil {
@@ -54,6 +60,14 @@ func (s *Stream) Close() error {
 	if !s.h.busy.tryLock() {
 		return fmt.Errorf("device: %s: Close: %w", s.d.name, ErrConcurrent)
 	}
+	c := s.capture
+	if c == nil {
+		c = s.d.captureHere()
+	}
+	if c != nil {
+		s.leave()
+		return s.d.refuse(c, "Stream.Close")
+	}
 	first := s.h.closed.CompareAndSwap(false, true)
 	s.leave()
 	s.cleanup.Stop()
@@ -79,6 +93,22 @@ func (s *Stream) enter(call string) error {
 	return nil
 }
 
+// enterOutside is enter for what cannot be part of a graph.
+func (s *Stream) enterOutside(call string) error {
+	if err := s.enter(call); err != nil {
+		return err
+	}
+	c := s.capture
+	if c == nil {
+		c = s.d.captureHere()
+	}
+	if c != nil {
+		s.leave()
+		return s.d.refuse(c, call)
+	}
+	return nil
+}
+
 func (s *Stream) leave() { s.h.busy.unlock() }
 
 // Launch runs a kernel on grid blocks with the argument struct (f.Kernel().ArgBytes bytes in C's layout) that args points
@@ -99,15 +129,25 @@ func (s *Stream) Launch(f *Func, grid int, args unsafe.Pointer) error {
 		return fmt.Errorf("device: %s: launch of %s on %d blocks; a grid has 0 to %d: %w", s.d.name, f.k.Name, grid, math.MaxInt32, ErrShape)
 	case args == nil && f.k.ArgBytes > 0:
 		return fmt.Errorf("device: %s: launch of %s without its %d bytes of arguments", s.d.name, f.k.Name, f.k.ArgBytes)
+	case f.k.Cluster > 1 && grid%f.k.Cluster != 0:
+		return fmt.Errorf("device: %s: launch of %s on %d blocks, which are no whole clusters of %d: %w", s.d.name, f.k.Name, grid, f.k.Cluster, ErrShape)
 	case grid == 0:
 		return nil
 	}
 	buf := s.argBuffer(f.k.ArgBytes)
 	copy(buf, unsafe.Slice((*byte)(args), f.k.ArgBytes))
 	if err := f.fn.launch(s.h.raw, grid, buf); err != nil {
-		return s.d.keep(&Error{Call: "Launch", Kernel: f.k.Name, Grid: grid, Args: append([]byte(nil), buf...), Err: err})
+		err = s.d.keep(&Error{Call: "Launch", Kernel: f.k.Name, Grid: grid, Args: append([]byte(nil), buf...), Err: err})
+		if s.capture != nil {
+			s.d.spoil(s.capture, err)
+		}
+		return err
 	}
-	f.count.Add(1)
+	if s.capture != nil {
+		s.capture.launched(f, s.phase.Load(), grid, buf)
+		return nil
+	}
+	f.count(s.phase.Load()).Add(1)
 	s.last, s.grid = f, grid
 	return nil
 }
@@ -126,7 +166,7 @@ func (s *Stream) argBuffer(n int) []byte {
 // Sync waits until everything queued so far is done and returns the first failure of it. When ctx is cancelled the
 // wait is abandoned, not the work.
 func (s *Stream) Sync(ctx context.Context) error {
-	if err := s.enter("Sync"); err != nil {
+	if err := s.enterOutside("Sync"); err != nil {
 		return err
 	}
 	err := s.wait(ctx)
@@ -184,13 +224,18 @@ func (s *Stream) Copy(dst *Buffer, dstOffset int, src *Buffer, srcOffset, bytes 
 		return fmt.Errorf("device: %s: Copy of %d bytes from byte %d to byte %d: the ranges overlap: %w", s.d.name, bytes, srcOffset, dstOffset, ErrShape)
 	}
 	return s.onBuffer("Copy", dst, dstOffset, bytes, false, func(addr uint64) error {
+		s.touched(src)
 		return s.d.back.copy(s.h.raw, addr, src.Addr()+uint64(srcOffset), bytes)
 	})
 }
 
 // onBuffer runs an operation on a range of a buffer, and waits for it where asked to.
 func (s *Stream) onBuffer(call string, b *Buffer, offset, bytes int, wait bool, do func(addr uint64) error) error {
-	if err := s.enter(call); err != nil {
+	enter := s.enter
+	if wait {
+		enter = s.enterOutside
+	}
+	if err := enter(call); err != nil {
 		return err
 	}
 	defer s.leave()
@@ -200,8 +245,13 @@ func (s *Stream) onBuffer(call string, b *Buffer, offset, bytes int, wait bool, 
 	if bytes == 0 {
 		return nil
 	}
+	s.touched(b)
 	if err := do(b.Addr() + uint64(offset)); err != nil {
-		return s.fail(call, err)
+		err = s.fail(call, err)
+		if s.capture != nil {
+			s.d.spoil(s.capture, err)
+		}
+		return err
 	}
 	if !wait {
 		return nil

@@ -58,6 +58,15 @@ var (
 	_ [72]byte = [unsafe.Sizeof(launchAttribute{})]byte{}
 )
 
+// setConfig fills in config, and attr where there are clusters.
+func (f *frame) setConfig(l LaunchConfig) {
+	f.config = launchConfig{grid: l.Grid, block: l.Block, shared: l.Shared, stream: uintptr(l.Stream)}
+	if l.Cluster != [3]uint32{} {
+		f.attr = launchAttribute{id: attrCluster, value: l.Cluster}
+		f.config.attrs, f.config.numAttrs = &f.attr, 1
+	}
+}
+
 var frames = sync.Pool{New: func() any { return new(frame) }}
 
 func newFrame() *frame { return frames.Get().(*frame) }

@@ -45,7 +45,11 @@ type Driver struct {
 	sticky driver.Result
 	held   bool
 	clock  map[driver.Event]float32
-	now    float32
+	args   map[string]int // bytes of a kernel's argument struct
+
+	captures map[driver.Stream]*capture
+	graphs   map[uintptr][]node // of graphs and of what they were instantiated to
+	now      float32
 }
 
 type fault struct {
@@ -65,7 +69,8 @@ func New(kernels map[string]Kernel, devices ...Device) *Driver {
 	return &Driver{
 		devices: devices, kernels: maps.Clone(kernels), counts: map[string]int{}, mem: map[driver.Ptr][]byte{},
 		used: make([]int64, len(devices)), next: 0x10000, live: map[uintptr]string{},
-		funcs: map[driver.Function]*function{}, clock: map[driver.Event]float32{},
+		funcs: map[driver.Function]*function{}, clock: map[driver.Event]float32{}, args: map[string]int{},
+		captures: map[driver.Stream]*capture{}, graphs: map[uintptr][]node{},
 	}
 }
 
@@ -90,7 +95,8 @@ func (d *Driver) Count(call string) int {
 	return n
 }
 
-// Live counts the handles not given back yet, by kind: memory, stream, event, module, context.
+// Live counts the handles not given back yet, by kind: memory, stream, event, module, context,
+// graph, exec.
 func (d *Driver) Live() map[string]int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -136,6 +142,9 @@ func (d *Driver) enter(call string) error {
 	}
 	if d.sticky != 0 {
 		return fail(call, d.sticky)
+	}
+	if d.refused(call) {
+		return fail(call, driver.CaptureUnsupported)
 	}
 	return nil
 }
