@@ -177,7 +177,7 @@ func (r *runner) benchmark(ctx context.Context, b *Benchmark) (err error) {
 		for _, g := range ours {
 			err = errors.Join(err, g.close())
 		}
-		err = errors.Join(err, setup.close(), r.d.Trim())
+		err = errors.Join(err, setup.close())
 	}()
 	if err != nil {
 		return err

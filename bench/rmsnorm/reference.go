@@ -160,7 +160,7 @@ func (p problem) word(group, i int) (w uint32) {
 		if p.dt == dtype.F32 {
 			w ^= math.Float32bits(at(i))
 		} else {
-			w ^= uint32(dtype.BF16FromFloat32(at(2*i))) | uint32(dtype.BF16FromFloat32(at(2*i+1)))<<16
+			w ^= uint32(dtype.BF16FromFloat32(at(2*i)).Bits()) | uint32(dtype.BF16FromFloat32(at(2*i+1)).Bits())<<16
 		}
 	}
 	return w
