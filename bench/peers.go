@@ -97,9 +97,7 @@ func (f *family) ask(ctx context.Context, limit time.Duration, message, answer a
 		}
 		f.versions = hello.Versions
 	}
-	if err := f.p.send(message); err != nil {
-		return f.lose(err)
-	}
+	f.p.send(message) // to one that has ended it fails, and the missing answer tells why
 	return f.receive(ctx, limit, answer)
 }
 
@@ -124,13 +122,14 @@ func (f *family) lose(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		f.err = err
 	}
-	f.close()
+	f.end(0)
 	return err
 }
 
-func (f *family) close() {
+// end ends the process, within some time.
+func (f *family) end(patience time.Duration) {
 	if f.p != nil {
-		f.p.close()
+		f.p.end(patience)
 		f.p = nil
 	}
 }
@@ -181,6 +180,6 @@ func (f *family) free(ctx context.Context) {
 		return
 	}
 	if err := f.ask(ctx, replayTime, map[string]any{"op": "free"}, &struct{}{}); err != nil {
-		f.close()
+		f.end(exitTime)
 	}
 }

@@ -18,6 +18,7 @@ type process struct {
 	in    io.WriteCloser
 	lines chan []byte // closed at the end of its output
 	errs  *tail
+	wait  func()
 }
 
 // startProcess starts a program; cancelling ctx kills it.
@@ -35,6 +36,7 @@ func startProcess(ctx context.Context, name string, args ...string) (*process, e
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
+	p.wait = sync.OnceFunc(func() { p.cmd.Wait() })
 	go func() {
 		defer close(p.lines)
 		for r := bufio.NewReader(out); ; {
@@ -48,14 +50,7 @@ func startProcess(ctx context.Context, name string, args ...string) (*process, e
 	return p, nil
 }
 
-func (p *process) send(message any) error {
-	text, err := json.Marshal(message)
-	if err != nil {
-		return err
-	}
-	_, err = p.in.Write(append(text, '\n'))
-	return err
-}
+func (p *process) send(message any) error { return json.NewEncoder(p.in).Encode(message) }
 
 // line waits for a line of output.
 func (p *process) line(ctx context.Context, limit time.Duration) ([]byte, error) {
@@ -64,6 +59,7 @@ func (p *process) line(ctx context.Context, limit time.Duration) ([]byte, error)
 	select {
 	case line, ok := <-p.lines:
 		if !ok {
+			p.end(exitTime) // for all that it has to say
 			return nil, fmt.Errorf("it ended%s", p.errs.last())
 		}
 		return line, nil
@@ -74,14 +70,14 @@ func (p *process) line(ctx context.Context, limit time.Duration) ([]byte, error)
 	}
 }
 
-// close lets the program end by itself, for the end of its input, and kills it where it does not.
-func (p *process) close() {
-	p.in.Close()
-	kill := time.AfterFunc(exitTime, func() { p.cmd.Process.Kill() })
+// end waits until the program is gone, and kills it after a while. What it still prints is dropped.
+func (p *process) end(patience time.Duration) {
+	p.in.Close() // it should end with its input
+	kill := time.AfterFunc(patience, func() { p.cmd.Process.Kill() })
 	defer kill.Stop()
 	for range p.lines {
 	}
-	p.cmd.Wait()
+	p.wait()
 }
 
 // tail keeps the end of what is written to it.

@@ -126,9 +126,11 @@ func (r *Results) with(old *Results, order []string) *Results {
 	out := *r
 	if old != nil {
 		out.Cases = append(slices.Clone(old.Cases), r.Cases...)
-		if old.Command != r.Command && !strings.HasSuffix(old.Command, " && "+r.Command) {
-			out.Command = old.Command + " && " + r.Command
+		commands := strings.Split(old.Command, " && ")
+		if !slices.Contains(commands, r.Command) {
+			commands = append(commands, r.Command)
 		}
+		out.Command = strings.Join(commands, " && ")
 		out.Peers = map[string]string{}
 		maps.Copy(out.Peers, old.Peers)
 		maps.Copy(out.Peers, r.Peers)

@@ -92,7 +92,7 @@ func Run(ctx context.Context, s Suite, o Options, stdout io.Writer) error {
 		}
 		defer func() {
 			for _, f := range r.families {
-				f.close()
+				f.end(exitTime)
 			}
 		}()
 	}
@@ -297,7 +297,7 @@ func (r *runner) show(c Case, turns []*turn) {
 		}
 		fmt.Fprintf(&b, "  %-14s %9.2f us  [%.2f, %.2f]  %.3f TB/s", t.name, a.Median, a.Min, a.Max, c.Bandwidth(t.name)/1e12)
 		if ratio, verdict, ok := c.Compare(t.name); ok {
-			fmt.Fprintf(&b, "  %s takes %.3f of it: %s", c.Base, ratio, verdict)
+			fmt.Fprintf(&b, "  %s takes %.3f of its time: %s", c.Base, ratio, verdict)
 		}
 		if a.Plain {
 			b.WriteString("  (no graph)")
