@@ -11,10 +11,17 @@ import (
 type backend interface {
 	alloc(bytes int) (uint64, error) // bytes > 0
 	free(addr uint64) error
+	// allocHost gives memory that the device reads and writes while the host goes on.
+	allocHost(bytes int) ([]byte, error) // bytes > 0
+	freeHost(host []byte) error
+	// pooled is whether memory that was given back is to be kept for the next owner.
+	pooled() bool
 
 	newStream() (uint64, error)
 	freeStream(s uint64) error
 	sync(ctx context.Context, s uint64) error
+	// idle reports whether all work of a stream is done.
+	idle(s uint64) (bool, error)
 
 	// Copies are in stream order; host slices stay untouched until the stream is synchronised.
 	copyIn(s, dst uint64, src []byte) error

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"runtime"
@@ -15,8 +16,7 @@ type capture struct {
 	err       error // the first call that was refused or failed; guarded by Device.mu
 	launches  map[counted]int
 	holds     map[*handle]struct{} // the buffers that the graph needs; their count of holders is raised
-	last      *Func
-	grid      int
+	last      launched
 }
 
 // counted is what launches are counted by.
@@ -36,7 +36,9 @@ func (s *Stream) beginCapture() (*capture, error) {
 		return nil, err
 	}
 	defer s.leave()
+	s.d.time.capture(s.h.lane, true)
 	if err := s.d.back.beginCapture(s.h.raw); err != nil {
+		s.d.time.capture(s.h.lane, false)
 		return nil, s.fail("Capture", err)
 	}
 	c := &capture{goroutine: stack.Goroutine(), launches: map[counted]int{}, holds: map[*handle]struct{}{}}
@@ -54,6 +56,7 @@ func (s *Stream) endCapture(c *capture, err error) (*Graph, error) {
 	s.h.busy.lock()
 	defer s.leave()
 	raw, endErr := d.back.endCapture(s.h.raw)
+	s.d.time.capture(s.h.lane, false)
 	s.capture = nil
 	defer func() { // last, since Device.Close is refused until then
 		d.mu.Lock()
@@ -84,7 +87,7 @@ func (s *Stream) endCapture(c *capture, err error) (*Graph, error) {
 
 func (s *Stream) newGraph(c *capture, h *handle) *Graph {
 	s.d.register(h)
-	g := &Graph{d: s.d, h: h, kernels: map[string]int{}, last: c.last, grid: c.grid}
+	g := &Graph{d: s.d, h: h, kernels: map[string]int{}, last: c.last}
 	for l, n := range c.launches {
 		g.kernels[l.f.k.Name] += n
 		g.counts = append(g.counts, replayed{l.f.count(l.phase), int64(n)})
@@ -135,10 +138,10 @@ func (d *Device) spoil(c *capture, err error) {
 	}
 }
 
-// launched notes a launch that became part of a graph.
-func (c *capture) launched(f *Func, phase int32, grid int, args []byte) {
+// launch notes a launch that became part of a graph.
+func (c *capture) launch(f *Func, phase int32, grid int, args []byte) {
 	c.launches[counted{f, phase}]++
-	c.last, c.grid = f, grid
+	c.last = launched{f, grid, bytes.Clone(args)}
 	f.d.mu.Lock()
 	defer f.d.mu.Unlock()
 	// Which arguments are addresses is known to the kernel only. A number that happens to look like the address of a
@@ -178,6 +181,7 @@ func (d *Device) unhold(g *handle) {
 	for h := range g.holds {
 		d.mu.Lock()
 		h.holders--
+		h.lane = nil // the graph may have run on any stream
 		d.mu.Unlock()
 		if !h.closed.Load() || !d.claim(h) {
 			continue

@@ -105,6 +105,12 @@ func (c *cuda) alloc(bytes int) (uint64, error) {
 
 func (c *cuda) free(addr uint64) error { return c.ctx.Free(driver.Ptr(addr)) }
 
+func (c *cuda) allocHost(bytes int) ([]byte, error) { return c.ctx.AllocHost(bytes) }
+func (c *cuda) freeHost(host []byte) error          { return c.ctx.FreeHost(host) }
+func (c *cuda) pooled() bool                        { return true }
+
+func (c *cuda) idle(s uint64) (bool, error) { return c.ctx.QueryStream(driver.Stream(s)) }
+
 func (c *cuda) newStream() (uint64, error) {
 	s, err := c.ctx.NewStream()
 	return uint64(s), err

@@ -43,6 +43,10 @@ type Device struct {
 	back   backend
 	stream *Stream
 
+	time    *timeline
+	buffers *pool // device memory
+	hosts   *pool // pinned host memory
+
 	life   sync.RWMutex // held for reading by what creates and destroys; for writing by Close
 	closed bool
 	sticky atomic.Pointer[Error] // the error after which the device is lost
@@ -116,8 +120,12 @@ func open(name string, c *config) (*Device, error) {
 		return nil, fmt.Errorf("device: unknown device %q; there are sim and cuda:N (cuda:0 is the first GPU)", name)
 	}
 	if err != nil {
+		if driver.CodeOf(err) != driver.Success {
+			return nil, d.fail("Open", err)
+		}
 		return nil, fmt.Errorf("device: %s: %w", name, err)
 	}
+	d.openPools()
 	if d.stream, err = d.newStream(); err != nil {
 		d.back.close()
 		return nil, err
@@ -197,8 +205,11 @@ func (d *Device) Close() error {
 	}
 	for _, h := range handles {
 		h.closed.Store(true)
-		errs = append(errs, d.giveBack(h))
+		if h.kind != streamHandle {
+			errs = append(errs, d.giveBack(h))
+		}
 	}
+	errs = append(errs, d.time.closeAll(), d.buffers.close(), d.hosts.close())
 	d.funcs.Range(func(_, l any) bool {
 		if f := l.(*loading).f.Load(); f != nil {
 			errs = append(errs, f.fn.close())

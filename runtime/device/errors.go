@@ -39,7 +39,7 @@ type Error struct {
 	Call   string        // the driver's function, or the method that failed
 	Kernel string        // of a failed launch; of the stream's last launch where Async
 	Grid   int           // blocks of that launch
-	Args   []byte        // its argument struct
+	Args   []byte        // its argument struct; nil where it is not known any more
 	Async  bool          // seen while waiting: a launch at or before Kernel is to blame
 	Err    error         // the cause
 }

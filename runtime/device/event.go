@@ -1,6 +1,7 @@
 package device
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 type Event struct {
 	h       *handle
 	cleanup runtime.Cleanup
+	last    launched // before it
 }
 
 // Record marks the present end of the stream's work.
@@ -29,7 +31,9 @@ func (s *Stream) Record() (*Event, error) {
 	if err != nil {
 		return nil, s.fail("Record", err)
 	}
-	e := &Event{h: s.d.track(eventHandle, raw, 0)}
+	e := &Event{h: &handle{d: s.d, kind: eventHandle, raw: raw}, last: s.last}
+	s.d.register(e.h)
+	e.last.args = bytes.Clone(e.last.args)
 	e.cleanup = runtime.AddCleanup(e, leaked, e.h)
 	return e, nil
 }
@@ -96,5 +100,7 @@ func (e *Event) with(call string, do func() error) error {
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("device: %s: wait abandoned: %w", d.name, err)
 	}
-	return d.keep(&Error{Call: call, Async: true, Err: err})
+	failure := &Error{Call: call, Async: true, Err: err}
+	e.last.blame(failure)
+	return d.keep(failure)
 }

@@ -53,3 +53,21 @@ func ExampleTensor_Check() {
 	// <nil> true
 	// true
 }
+
+// Stream-ordered tensors: each step's memory is the last step's, without a wait in between.
+func ExampleStream_NewTensor() {
+	d, _ := device.Open("sim")
+	defer d.Close()
+	s := d.Stream()
+	for range 3 {
+		x, err := s.NewTensor(dtype.F32, 2, 3)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		s.Fill(x.Buffer(), 0, x.Buffer().Bytes(), 0)
+		x.Close()
+	}
+	fmt.Println(d.Memory())
+	// Output: {0 0 24}
+}

@@ -23,8 +23,7 @@ type Graph struct {
 	mu      sync.Mutex // a graph is launched, or closed, by one thread at a time
 	counts  []replayed
 	kernels map[string]int
-	last    *Func // of the last launch, for errors that show later
-	grid    int
+	last    launched // of the launches
 }
 
 // replayed is what a replay adds to a counter of launches.
@@ -55,8 +54,8 @@ func (g *Graph) Launch(s *Stream) error {
 	for _, c := range g.counts {
 		c.count.Add(c.n)
 	}
-	if g.last != nil {
-		s.last, s.grid = g.last, g.grid
+	if g.last.f != nil {
+		s.last = g.last
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"unsafe"
 
 	"github.com/gotile/gotile/dtype"
-	"github.com/gotile/gotile/runtime/driver"
 	"github.com/gotile/gotile/runtime/driver/fake"
 )
 
@@ -164,8 +163,7 @@ func TestCaptureIsOfOneGoroutine(t *testing.T) {
 
 // Memory that a graph was captured with outlives its buffer, until the last graph is closed.
 func TestGraphHoldsMemory(t *testing.T) {
-	drv := newFake(fake.H200)
-	d := openFake(t, drv)
+	d := openFake(t, newFake(fake.H200))
 	s, f := d.Stream(), must(d.Load(scaleKernel()))
 	x, y, z := must(NewTensor(d, dtype.F32, 4)), must(NewTensor(d, dtype.F32, 4)), must(NewTensor(d, dtype.F32, 4))
 	capture := func(from, to Tensor) *Graph {
@@ -182,12 +180,22 @@ func TestGraphHoldsMemory(t *testing.T) {
 	ok(t, errors.Join(fill.Launch(s), one.Launch(s), two.Launch(s), s.Sync(background)))
 	for i, step := range []struct {
 		close *Graph
-		free  uint64
-	}{{one, 0}, {fill, x.Addr()}, {two, y.Addr()}} {
+		left  int64 // buffers
+	}{{one, 3}, {fill, 2}, {two, 0}} {
 		ok(t, step.close.Close())
-		if step.free != 0 && drv.Bytes(driver.Ptr(step.free), 16) != nil {
-			t.Errorf("step %d: the memory is still there", i)
+		if n := d.Memory().InUse / 256; n != step.left {
+			t.Errorf("step %d: %d buffers in use, want %d", i, n, step.left)
 		}
+	}
+	// A graph that is dropped lets go of its memory as well, and so does a capture that fails.
+	b := must(d.Alloc(8))
+	failure := errors.New("no")
+	if _, err := s.Capture(func() error { return errors.Join(s.Fill(b, 0, 8, 0), failure) }); !errors.Is(err, failure) {
+		t.Error(err)
+	}
+	ok(t, b.Close())
+	if m := d.Memory(); m.InUse != 0 {
+		t.Errorf("%+v", m)
 	}
 }
 

@@ -18,9 +18,12 @@ const (
 	eventHandle
 	streamHandle
 	graphHandle
+	hostHandle
 )
 
-func (k handleKind) String() string { return [...]string{"buffer", "event", "stream", "graph"}[k] }
+func (k handleKind) String() string {
+	return [...]string{"buffer", "event", "stream", "graph", "pinned buffer"}[k]
+}
 
 // handle is what a Buffer, Event, Stream or Graph owns of the backend. It outlives its owner: when the garbage collector
 // finds the owner unreachable, the handle is what is left to give back. So it must not point to the owner.
@@ -28,7 +31,9 @@ type handle struct {
 	d     *Device
 	kind  handleKind
 	raw   uint64
-	bytes int // of buffers
+	bytes int    // of buffers
+	host  []byte // of pinned buffers; may be longer
+	lane  *lane  // of a stream; of a buffer, the only stream that uses it
 	graph graph
 	// holds are the buffers that a graph needs, holders the number of graphs that need a buffer. Guarded by Device.mu.
 	holds   map[*handle]struct{}
@@ -52,15 +57,9 @@ func (f *flag) lock() {
 	}
 }
 
-// track registers a handle with the position of the caller outside this package.
-func (d *Device) track(kind handleKind, raw uint64, bytes int) *handle {
-	h := &handle{d: d, kind: kind, raw: raw, bytes: bytes}
-	d.register(h)
-	return h
-}
-
+// register notes a handle that is to be given back, with the position of the caller outside this package.
 func (d *Device) register(h *handle) {
-	h.depth = runtime.Callers(3, h.pcs[:])
+	h.depth = runtime.Callers(2, h.pcs[:])
 	d.mu.Lock()
 	d.live[h] = struct{}{}
 	d.mu.Unlock()
@@ -120,27 +119,33 @@ func (d *Device) claim(h *handle) bool {
 // giveBack calls the backend.
 func (d *Device) giveBack(h *handle) error {
 	switch h.kind {
+	case hostHandle:
+		if h.bytes == 0 {
+			return nil
+		}
+		return d.hosts.put(memory{host: h.host}, h.bytes, nil)
 	case graphHandle:
 		err := h.graph.close()
 		d.unhold(h)
 		return err
 	case streamHandle:
-		return d.back.freeStream(h.raw)
+		return d.time.close(h.lane)
 	case eventHandle:
 		return d.back.freeEvent(h.raw)
 	}
 	if h.bytes == 0 {
 		return nil
 	}
-	return d.back.free(h.raw)
+	return d.buffers.put(memory{addr: h.raw}, h.bytes, h.lane)
 }
 
-// takeAll empties the list of live handles: events first, then graphs, streams and buffers.
+// takeAll empties the list of live handles: events first, then graphs, streams, buffers and pinned
+// buffers.
 func (d *Device) takeAll() []*handle {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var out []*handle
-	for _, kind := range []handleKind{eventHandle, graphHandle, streamHandle, bufferHandle} {
+	for _, kind := range []handleKind{eventHandle, graphHandle, streamHandle, bufferHandle, hostHandle} {
 		for h := range d.live {
 			if h.kind == kind {
 				out = append(out, h)
@@ -155,13 +160,15 @@ func (d *Device) takeAll() []*handle {
 // leaked is the cleanup of buffers, streams, events and graphs that were dropped without Close. It runs on a goroutine of the
 // runtime at any time, within a graph capture too, so it calls no driver: it queues the handle for Drain.
 func leaked(h *handle) {
-	if !h.closed.CompareAndSwap(false, true) {
-		return
-	}
 	d := h.d
-	d.mu.Lock()
-	d.leaks = append(d.leaks, h)
-	d.mu.Unlock()
+	if h.kind != hostHandle { // whose bytes may be in use: it stays until the device is closed
+		if !h.closed.CompareAndSwap(false, true) {
+			return
+		}
+		d.mu.Lock()
+		d.leaks = append(d.leaks, h)
+		d.mu.Unlock()
+	}
 	d.log.Warn("gotile: "+h.kind.String()+" dropped without Close", "device", d.name, "bytes", h.bytes, "made", h.origin())
 }
 

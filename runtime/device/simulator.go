@@ -110,6 +110,14 @@ func (s *simulator) handle() uint64 {
 	return s.next
 }
 
+func (s *simulator) allocHost(n int) ([]byte, error) { return make([]byte, n), nil }
+func (s *simulator) freeHost([]byte) error           { return nil }
+
+// pooled: addresses are given out once, so that an access after Close is reported.
+func (s *simulator) pooled() bool { return false }
+
+func (s *simulator) idle(uint64) (bool, error) { return true, nil }
+
 func (s *simulator) newStream() (uint64, error)              { return s.handle(), nil }
 func (s *simulator) freeStream(uint64) error                 { return nil }
 func (s *simulator) sync(context.Context, uint64) error      { return nil }

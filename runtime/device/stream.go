@@ -1,6 +1,7 @@
 package device
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -16,10 +17,23 @@ type Stream struct {
 	h       *handle
 	cleanup runtime.Cleanup
 	args    []byte // the argument struct of a launch, 64-byte aligned as tensor maps must be
-	last    *Func  // of the last launch, for errors that show later
-	grid    int
+	last    launched
 	phase   atomic.Int32 // number of the phase
 	capture *capture     // under way; nil: none
+}
+
+// launched is what an error that shows later says of the last launch before it.
+type launched struct {
+	f    *Func // nil: no launch
+	grid int
+	args []byte // the argument struct; may be the stream's buffer, nil where another launch has overwritten that
+}
+
+// blame names the launch that may have caused an error.
+func (l launched) blame(e *Error) {
+	if l.f != nil {
+		e.Kernel, e.Grid, e.Args = l.f.k.Name, l.grid, bytes.Clone(l.args)
+	}
 }
 
 // NewStream makes a stream that runs beside the others. The owner closes it.
@@ -46,13 +60,15 @@ func (d *Device) newStream() (*Stream, error) {
 	if err != nil {
 		return nil, d.fail("NewStream", err)
 	}
-	return &Stream{d: d, h: d.track(streamHandle, raw, 0)}, nil
+	s := &Stream{d: d, h: &handle{d: d, kind: streamHandle, raw: raw, lane: d.time.add(raw)}}
+	d.register(s.h)
+	return s, nil
 }
 
 // Device is what the stream runs on.
 func (s *Stream) Device() *Device { return s.d }
 
-// Close gives the stream back; what is queued still runs. The device's default stream is closed with the device.
+// Close gives the stream back, when what is queued is done; it does not wait for that. The device's default stream is closed with the device.
 func (s *Stream) Close() error {
 	if s == s.d.stream {
 		return fmt.Errorf("device: %s: the default stream is closed with its device", s.d.name)
@@ -135,6 +151,7 @@ func (s *Stream) Launch(f *Func, grid int, args unsafe.Pointer) error {
 		return nil
 	}
 	buf := s.argBuffer(f.k.ArgBytes)
+	s.last.args = nil
 	copy(buf, unsafe.Slice((*byte)(args), f.k.ArgBytes))
 	if err := f.fn.launch(s.h.raw, grid, buf); err != nil {
 		err = s.d.keep(&Error{Call: "Launch", Kernel: f.k.Name, Grid: grid, Args: append([]byte(nil), buf...), Err: err})
@@ -144,11 +161,11 @@ func (s *Stream) Launch(f *Func, grid int, args unsafe.Pointer) error {
 		return err
 	}
 	if s.capture != nil {
-		s.capture.launched(f, s.phase.Load(), grid, buf)
+		s.capture.launch(f, s.phase.Load(), grid, buf)
 		return nil
 	}
 	f.count(s.phase.Load()).Add(1)
-	s.last, s.grid = f, grid
+	s.last = launched{f, grid, buf}
 	return nil
 }
 
@@ -176,21 +193,21 @@ func (s *Stream) Sync(ctx context.Context) error {
 }
 
 func (s *Stream) wait(ctx context.Context) error {
+	before := s.d.time.present()
 	if err := s.d.back.sync(ctx, s.h.raw); err != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("device: %s: wait abandoned: %w", s.d.name, err)
 		}
 		return s.fail("Sync", err)
 	}
+	s.d.time.reached(s.h.lane, before)
 	return nil
 }
 
 // fail describes an error that work queued before may have caused.
 func (s *Stream) fail(call string, err error) error {
 	e := &Error{Call: call, Async: true, Err: err}
-	if s.last != nil {
-		e.Kernel, e.Grid = s.last.k.Name, s.grid
-	}
+	s.last.blame(e)
 	return s.d.keep(e)
 }
 

@@ -20,7 +20,7 @@ type frame struct {
 	out  uintptr // a handle, size or address that C returns
 	out4 int32   // an int that C returns
 	outf float32
-	text *byte // a C string that C returns; memory of libcuda, not of Go
+	text *byte // a C string, or host memory, that C returns; memory of libcuda, not of Go
 
 	config launchConfig
 	attr   launchAttribute

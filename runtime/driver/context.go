@@ -120,6 +120,21 @@ func (c *context) Alloc(bytes int) (Ptr, error) {
 
 func (c *context) Free(p Ptr) error { return c.call(cuMemFree, uintptr(p)) }
 
+func (c *context) AllocHost(bytes int) ([]byte, error) {
+	f := newFrame()
+	defer f.done()
+	f.text = nil
+	f.args[0], f.args[1], f.args[2] = addr(&f.text), uintptr(bytes), 0
+	if err := c.lib.check(c.lib.callIn(c.ctx, cuMemHostAlloc, f, 3)); err != nil {
+		return nil, err
+	}
+	return unsafe.Slice(f.text, bytes), nil
+}
+
+func (c *context) FreeHost(b []byte) error {
+	return c.callKeep(cuMemFreeHost, 0, unsafe.Pointer(unsafe.SliceData(b)), 0)
+}
+
 func (c *context) CopyIn(dst Ptr, src []byte) error {
 	return c.callKeep(cuMemcpyHtoD, 1, unsafe.Pointer(unsafe.SliceData(src)), uintptr(dst), 0, uintptr(len(src)))
 }

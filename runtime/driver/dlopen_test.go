@@ -112,6 +112,20 @@ func TestMemory(t *testing.T) {
 	if !errors.As(err, &e) || !errors.Is(err, OutOfMemory) || e.Error() != "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (out of memory)" {
 		t.Errorf("too much memory: %v", err)
 	}
+	if _, err := c.AllocHost(2 << 30); !errors.Is(err, OutOfMemory) {
+		t.Errorf("too much pinned memory: %v", err)
+	}
+	host := must[[]byte](t)(c.AllocHost(1000))
+	if len(host) != 1000 {
+		t.Errorf("%d bytes of pinned memory", len(host))
+	}
+	copy(host, "pinned")
+	ok(t, c.CopyInAsync(p, host[:6], s))
+	ok(t, c.CopyOutAsync(host[994:], p, s))
+	if string(host[994:]) != "pinned" {
+		t.Errorf("%q", host[994:])
+	}
+	ok(t, c.FreeHost(host))
 	ok(t, c.Free(p))
 	ok(t, c.Free(q))
 	ok(t, c.DestroyStream(s))

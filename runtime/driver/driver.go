@@ -63,6 +63,10 @@ type Context interface {
 
 	Alloc(bytes int) (Ptr, error)
 	Free(p Ptr) error
+	// AllocHost gives page-locked host memory, which asynchronous copies need to be asynchronous.
+	AllocHost(bytes int) ([]byte, error)
+	// FreeHost takes what AllocHost gave.
+	FreeHost(b []byte) error
 	CopyIn(dst Ptr, src []byte) error
 	CopyOut(dst []byte, src Ptr) error
 	Copy(dst, src Ptr, bytes int) error

@@ -91,6 +91,8 @@ const (
 	cuOccupancyMaxActiveClusters
 	cuMemAlloc
 	cuMemFree
+	cuMemHostAlloc
+	cuMemFreeHost
 	cuMemcpyHtoD
 	cuMemcpyDtoH
 	cuMemcpyDtoD
@@ -144,6 +146,8 @@ var symbols = [numProcs]string{
 	cuOccupancyMaxActiveClusters: "cuOccupancyMaxActiveClusters",
 	cuMemAlloc:                   "cuMemAlloc_v2",
 	cuMemFree:                    "cuMemFree_v2",
+	cuMemHostAlloc:               "cuMemHostAlloc",
+	cuMemFreeHost:                "cuMemFreeHost",
 	cuMemcpyHtoD:                 "cuMemcpyHtoD_v2",
 	cuMemcpyDtoH:                 "cuMemcpyDtoH_v2",
 	cuMemcpyDtoD:                 "cuMemcpyDtoD_v2",

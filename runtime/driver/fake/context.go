@@ -198,6 +198,30 @@ func (c *context) Free(p driver.Ptr) error {
 	})
 }
 
+func (c *context) AllocHost(n int) (b []byte, err error) {
+	err = c.do("cuMemHostAlloc", func() driver.Result {
+		if n <= 0 {
+			return driver.InvalidValue
+		}
+		if int64(n) > c.device.Memory { // the host has as much
+			return driver.OutOfMemory
+		}
+		b = make([]byte, n)
+		c.hosts[unsafe.SliceData(b)] = c.handle("host memory")
+		return driver.Success
+	})
+	return b, err
+}
+
+func (c *context) FreeHost(b []byte) error {
+	return c.do("cuMemFreeHost", func() driver.Result {
+		at := unsafe.SliceData(b)
+		h := c.hosts[at]
+		delete(c.hosts, at)
+		return valid(c.drop("host memory", h), driver.InvalidValue)
+	})
+}
+
 // copyIn and copyOut are refused where the stream captures; s is 0 where there is none.
 func (c *context) copyIn(call string, dst driver.Ptr, src []byte, s driver.Stream) error {
 	return c.do(call, func() driver.Result {

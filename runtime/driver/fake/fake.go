@@ -6,6 +6,7 @@ package fake
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -37,9 +38,11 @@ type Driver struct {
 	mu     sync.Mutex
 	counts map[string]int
 	faults []*fault
+	failed []string // calls that faults made fail
 	mem    map[driver.Ptr][]byte
-	used   []int64 // bytes, by device
-	next   uintptr // of all handles and addresses
+	used   []int64           // bytes, by device
+	next   uintptr           // of all handles and addresses
+	hosts  map[*byte]uintptr // handles of pinned memory
 	live   map[uintptr]string
 	funcs  map[driver.Function]*function
 	sticky driver.Result
@@ -69,7 +72,7 @@ func New(kernels map[string]Kernel, devices ...Device) *Driver {
 	return &Driver{
 		devices: devices, kernels: maps.Clone(kernels), counts: map[string]int{}, mem: map[driver.Ptr][]byte{},
 		used: make([]int64, len(devices)), next: 0x10000, live: map[uintptr]string{},
-		funcs: map[driver.Function]*function{}, clock: map[driver.Event]float32{}, args: map[string]int{},
+		funcs: map[driver.Function]*function{}, clock: map[driver.Event]float32{}, args: map[string]int{}, hosts: map[*byte]uintptr{},
 		captures: map[driver.Stream]*capture{}, graphs: map[uintptr][]node{},
 	}
 }
@@ -95,8 +98,15 @@ func (d *Driver) Count(call string) int {
 	return n
 }
 
+// Failed lists the calls that Fail made fail.
+func (d *Driver) Failed() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.failed)
+}
+
 // Live counts the handles not given back yet, by kind: memory, stream, event, module, context,
-// graph, exec.
+// graph, exec, host memory.
 func (d *Driver) Live() map[string]int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -134,6 +144,7 @@ func (d *Driver) enter(call string) error {
 		}
 		if f.left--; f.left == 0 {
 			d.faults = append(d.faults[:i:i], d.faults[i+1:]...)
+			d.failed = append(d.failed, call)
 			if f.code.Sticky() {
 				d.sticky = f.code
 			}

@@ -116,6 +116,11 @@ func (c *context) EndCapture(s driver.Stream) (g driver.Graph, err error) {
 		c.graphs[uintptr(g)] = cap.nodes
 		return driver.Success
 	})
+	if driver.CodeOf(err) != driver.CaptureWrongThread {
+		c.mu.Lock()
+		delete(c.captures, s) // over, even where the call was made to fail
+		c.mu.Unlock()
+	}
 	return g, err
 }
 

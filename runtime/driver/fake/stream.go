@@ -35,6 +35,9 @@ func (c *context) query(call, kind string, h uintptr) (done bool, err error) {
 		}
 		return valid(c.live[h] == kind, driver.InvalidHandle)
 	})
+	if driver.CodeOf(err) == driver.NotReady {
+		return false, nil // an answer, not a failure
+	}
 	return done && err == nil, err
 }
 

@@ -84,6 +84,12 @@ R cuMemAlloc_v2(uint64_t *p, size_t n) {
   return *p = (uint64_t)malloc(n), OK;
 }
 R cuMemFree_v2(uint64_t p) { NEED_CONTEXT; return free((void *)p), OK; }
+R cuMemHostAlloc(void **p, size_t n, unsigned flags) {
+  NEED_CONTEXT;
+  if (n > (1 << 30)) return OOM;
+  return flags ? INVALID_VALUE : (*p = malloc(n), OK);
+}
+R cuMemFreeHost(void *p) { NEED_CONTEXT; return free(p), OK; }
 R cuMemcpyHtoD_v2(uint64_t d, const void *s, size_t n) { NEED_CONTEXT; return memcpy((void *)d, s, n), OK; }
 R cuMemcpyDtoH_v2(void *d, uint64_t s, size_t n) { NEED_CONTEXT; return memcpy(d, (void *)s, n), OK; }
 R cuMemcpyDtoD_v2(uint64_t d, uint64_t s, size_t n) { NEED_CONTEXT; return memcpy((void *)d, (void *)s, n), OK; }
