@@ -178,6 +178,8 @@ func (r *runner) benchmark(ctx context.Context, b *Benchmark) (err error) {
 			err = errors.Join(err, g.close())
 		}
 		err = errors.Join(err, setup.close())
+		_, trimmed := r.d.Trim() // for the peers of the next one
+		err = errors.Join(err, trimmed)
 	}()
 	if err != nil {
 		return err

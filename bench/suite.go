@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/runtime/device"
@@ -79,8 +80,8 @@ type Setup struct {
 	Stream *device.Stream
 	Groups int
 
-	ctx  context.Context
-	open []device.Tensor
+	ctx context.Context
+	own []io.Closer
 }
 
 // Context is cancelled when the benchmark is to stop.
@@ -90,20 +91,23 @@ func (s *Setup) Context() context.Context { return s.ctx }
 func (s *Setup) New(t dtype.Type, shape ...int) (device.Tensor, error) {
 	x, err := device.NewTensor(s.Stream.Device(), t, shape...)
 	if err == nil {
-		s.open = append(s.open, x)
+		s.Own(x)
 	}
 	return x, err
 }
+
+// Own has something closed when the benchmark is over.
+func (s *Setup) Own(c io.Closer) { s.own = append(s.own, c) }
 
 // Seed is that of the numbers of an input, counted from 0, of a group: package data makes them here, peers on their own.
 func Seed(input, group int) uint64 { return uint64(input)<<32 | uint64(group) }
 
 func (s *Setup) close() error {
 	var errs []error
-	for _, x := range s.open {
+	for _, x := range s.own {
 		errs = append(errs, x.Close())
 	}
-	s.open = nil
+	s.own = nil
 	return errors.Join(errs...)
 }
 

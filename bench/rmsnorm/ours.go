@@ -3,8 +3,6 @@
 package rmsnorm
 
 import (
-	"fmt"
-
 	"github.com/gotile/gotile/bench"
 	"github.com/gotile/gotile/bench/copies"
 	"github.com/gotile/gotile/bench/data"
@@ -78,56 +76,60 @@ func (p problem) group(s *bench.Setup, i int) (*group, error) {
 // outputs names what a pass writes as the checks and the peers do.
 func (p problem) outputs(g *group) map[string]device.Tensor {
 	switch p.name {
-	case "fwd":
+	case "fwd", "gated_fwd":
 		return map[string]device.Tensor{"y": g.out[0]}
 	case "add_fwd":
 		return map[string]device.Tensor{"s": g.out[0], "y": g.out[1]}
+	case "gated_bwd":
+		return map[string]device.Tensor{"dx": g.out[0], "dz": g.out[1], "dw": g.dw}
 	}
 	return map[string]device.Tensor{"dx": g.out[0], "dw": g.dw}
 }
 
 // launch is our kernels' launch of a group, with what a backward pass needs from before.
 func (p problem) launch(s *bench.Setup, groups []*group) (func(i int) error, error) {
-	switch p.name {
-	case "fwd":
-		return func(i int) error {
-			g := groups[i]
-			return rmsnorm.Forward(s.Stream, rmsnorm.Inputs{X: g.in[0], W: g.w, Eps: eps}, rmsnorm.Outputs{Y: g.out[0], Rstd: g.rstd})
-		}, nil
-	case "add_fwd":
-		return func(i int) error {
-			g := groups[i]
-			return rmsnorm.Forward(s.Stream, rmsnorm.Inputs{X: g.in[0], R: g.in[1], W: g.w, Eps: eps}, rmsnorm.Outputs{S: g.out[0], Y: g.out[1], Rstd: g.rstd})
-		}, nil
-	case "bwd", "add_bwd":
-		return p.backward(s, groups)
+	if p.backward() {
+		return p.launchBackward(s, groups)
 	}
-	return nil, fmt.Errorf("pass %s has no kernels yet", p.name)
+	return func(i int) error {
+		g := groups[i]
+		in, out := rmsnorm.Inputs{X: g.in[0], W: g.w, Eps: eps}, rmsnorm.Outputs{Y: g.out[p.writes-1], Rstd: g.rstd}
+		switch p.name {
+		case "add_fwd":
+			in.R, out.S = g.in[1], g.out[0]
+		case "gated_fwd":
+			in.Z, in.Act = g.in[1], rmsnorm.Silu
+		}
+		return rmsnorm.Forward(s.Stream, in, out)
+	}, nil
 }
 
-// backward computes rstd by a forward pass, into dx, and shares the scratch memory among the groups, as a program would.
-func (p problem) backward(s *bench.Setup, groups []*group) (func(i int) error, error) {
+// launchBackward computes rstd by a forward pass, into dx, and shares the scratch memory among the groups, as a program
+// would.
+func (p problem) launchBackward(s *bench.Setup, groups []*group) (func(i int) error, error) {
 	for _, g := range groups {
 		if err := rmsnorm.Forward(s.Stream, rmsnorm.Inputs{X: g.in[0], W: g.w, Eps: eps}, rmsnorm.Outputs{Y: g.out[0], Rstd: g.rstd}); err != nil {
 			return nil, err
 		}
 	}
 	tensors := func(g *group) (rmsnorm.Saved, rmsnorm.Gradients) {
-		saved := rmsnorm.Saved{X: g.in[0], W: g.w, Rstd: g.rstd, DY: g.in[1]}
-		if p.name == "add_bwd" {
-			saved.DS = g.in[2]
+		saved, grads := rmsnorm.Saved{X: g.in[0], W: g.w, Rstd: g.rstd}, rmsnorm.Gradients{DX: g.out[0], DW: g.dw}
+		switch p.name {
+		case "bwd":
+			saved.DY = g.in[1]
+		case "add_bwd":
+			saved.DY, saved.DS = g.in[1], g.in[2]
+		case "gated_bwd":
+			saved.Z, saved.Act, saved.DY, grads.DZ = g.in[1], rmsnorm.Silu, g.in[2], g.out[1]
 		}
-		return saved, rmsnorm.Gradients{DX: g.out[0], DW: g.dw}
+		return saved, grads
 	}
 	saved, grads := tensors(groups[0])
-	parts, err := rmsnorm.Parts(s.Stream, saved, grads)
+	scratch, err := rmsnorm.NewScratch(s.Stream, saved, grads)
 	if err != nil {
 		return nil, err
 	}
-	scratch, err := s.New(dtype.F32, parts, p.n)
-	if err != nil {
-		return nil, err
-	}
+	s.Own(scratch)
 	return func(i int) error {
 		saved, grads := tensors(groups[i])
 		return rmsnorm.Backward(s.Stream, saved, grads, scratch)

@@ -41,27 +41,41 @@ func (p problem) checks(group int) []bench.Check {
 		x := p.input(group, r)
 		rstd := p.rstd(x)
 		at := r*p.n + first
-		switch p.name {
-		case "fwd", "add_fwd":
-			y := make([]float64, p.n)
-			for j := range y {
-				y[j] = x[j] * rstd * w[j]
+		if p.backward() {
+			g := p.upstream(group, r)
+			add("dx", at, p.gradient(group, r, x, g, w, rstd)[first:], tol)
+			if p.name == "gated_bwd" {
+				z, dy := p.row(1, group, r), p.row(2, group, r)
+				for j := range dy { // dy * xh*w * silu'(z)
+					dy[j] *= x[j] * rstd * w[j] * sigmoid(z[j]) * (1 + z[j]*sigmoid(-z[j]))
+				}
+				add("dz", at, dy[first:], tol)
 			}
-			if p.name == "add_fwd" {
-				add("s", at, x[first:], tol)
-			}
-			add("y", at, y[first:], tol)
-		default:
-			add("dx", at, p.gradient(group, r, x, w, rstd)[first:], tol)
+			continue
 		}
+		if p.name == "add_fwd" {
+			add("s", at, x[first:], tol)
+		}
+		y := make([]float64, p.n)
+		for j := range y {
+			y[j] = x[j] * rstd * w[j]
+		}
+		if p.name == "gated_fwd" {
+			for j, z := range p.row(1, group, r) {
+				y[j] *= z * sigmoid(z)
+			}
+		}
+		add("y", at, y[first:], tol)
 	}
-	if p.name == "bwd" || p.name == "add_bwd" {
+	if p.backward() {
 		add("dw", first, p.weightGradient(group, first), sumTol)
 	}
 	return out
 }
 
-// row is a row of an input of a group: 0 is x, or s; 1 is r, or dy; 2 is ds.
+func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
+
+// row is a row of an input of a group, numbered as passes says.
 func (p problem) row(input, group, r int) []float64 {
 	x, seed := make([]float64, p.n), bench.Seed(input, group)
 	for j := range x {
@@ -92,12 +106,30 @@ func (p problem) rstd(x []float64) float64 {
 	return 1 / math.Sqrt(sum/float64(p.n)+eps)
 }
 
-// gradient is a row of dx.
-func (p problem) gradient(group, r int, x, w []float64, rstd float64) []float64 {
-	dx := p.row(1, group, r)
+// upstreamAt is an element of the gradient of xh*w: dy, times the gate where there is one.
+func (p problem) upstreamAt(group, i int) float64 {
+	at := func(input int) float64 { return tiletest.UniformAt(p.dt, bench.Seed(input, group), uint64(i)) }
+	if p.name == "gated_bwd" {
+		z := at(1)
+		return at(2) * z * sigmoid(z)
+	}
+	return at(1)
+}
+
+func (p problem) upstream(group, r int) []float64 {
+	g := make([]float64, p.n)
+	for j := range g {
+		g[j] = p.upstreamAt(group, r*p.n+j)
+	}
+	return g
+}
+
+// gradient is a row of dx, for the gradient g of xh*w.
+func (p problem) gradient(group, r int, x, g, w []float64, rstd float64) []float64 {
+	dx := make([]float64, p.n)
 	mean := 0.0
 	for j := range dx {
-		dx[j] *= w[j]
+		dx[j] = g[j] * w[j]
 		mean += dx[j] * x[j] * rstd / float64(p.n)
 	}
 	for j := range dx {
@@ -118,12 +150,12 @@ func (p problem) weightGradient(group, first int) []float64 {
 	var wg sync.WaitGroup
 	for k := range workers {
 		wg.Go(func() {
-			part, seed := make([]float64, p.n-first), bench.Seed(1, group)
+			part := make([]float64, p.n-first)
 			for r := k; r < p.rows; r += workers {
 				x := p.input(group, r)
 				rstd := p.rstd(x)
 				for j := range part {
-					part[j] += x[first+j] * rstd * tiletest.UniformAt(p.dt, seed, uint64(r*p.n+first+j))
+					part[j] += x[first+j] * rstd * p.upstreamAt(group, r*p.n+first+j)
 				}
 			}
 			parts[k] = part

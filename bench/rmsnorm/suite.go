@@ -1,6 +1,6 @@
 //go:build !gotilegen
 
-// Package rmsnorm is the suite of RMSNorm: forward and backward, plain and with a residual, beside plain copies of as
+// Package rmsnorm is the suite of RMSNorm: forward and backward, plain, with a residual and gated, beside plain copies of as
 // many tensors, PyTorch, fla, Liger and quack.
 package rmsnorm
 
@@ -34,7 +34,7 @@ func Suite() bench.Suite {
 	}}
 }
 
-// pass is one operation. To add one, add a row to passes; setup and reference know it by its name.
+// pass is one operation.
 type pass struct {
 	name          string
 	reads, writes int // tensors of rows x n, which also names the copy to compare with
@@ -43,10 +43,12 @@ type pass struct {
 }
 
 var passes = []pass{
-	{name: "fwd", reads: 1, writes: 1, vectors: 1, flops: 4},      // x; y; w
-	{name: "bwd", reads: 2, writes: 1, vectors: 2, flops: 11},     // x, dy; dx; w, dw
-	{name: "add_fwd", reads: 2, writes: 2, vectors: 1, flops: 5},  // x, r; s, y; w
-	{name: "add_bwd", reads: 3, writes: 1, vectors: 2, flops: 12}, // s, dy, ds; dx; w, dw
+	{name: "fwd", reads: 1, writes: 1, vectors: 1, flops: 4},        // x; y; w
+	{name: "bwd", reads: 2, writes: 1, vectors: 2, flops: 11},       // x, dy; dx; w, dw
+	{name: "add_fwd", reads: 2, writes: 2, vectors: 1, flops: 5},    // x, r; s, y; w
+	{name: "add_bwd", reads: 3, writes: 1, vectors: 2, flops: 12},   // s, dy, ds; dx; w, dw
+	{name: "gated_fwd", reads: 2, writes: 1, vectors: 1, flops: 9},  // x, z; y; w
+	{name: "gated_bwd", reads: 3, writes: 2, vectors: 2, flops: 23}, // x, z, dy; dx, dz; w, dw
 }
 
 // problem is a pass on a shape.
@@ -56,7 +58,7 @@ type problem struct {
 	dt      dtype.Type
 }
 
-const eps = 1e-6
+const eps = 1e-6 // the activation of the gated passes is silu; sigmoid moves the same bytes
 
 // benchmarks lists the problems by shape, since neighbours share what peers have compiled.
 func benchmarks(sel bench.Selection) ([]bench.Benchmark, error) {
@@ -102,10 +104,13 @@ func (p problem) benchmark() bench.Benchmark {
 		Bytes: (p.reads+p.writes)*p.tensor() + p.vectors*p.n*size + p.rows*dtype.F32.Size(), // rstd
 		FLOPs: p.flops * p.rows * p.n,
 		Input: p.reads * p.tensor(),
-		Peer:  map[string]any{"pass": p.name, "rows": p.rows, "n": p.n, "dtype": p.dt.String(), "eps": eps},
+		Peer:  map[string]any{"pass": p.name, "rows": p.rows, "n": p.n, "dtype": p.dt.String(), "eps": eps, "act": "silu"},
 		Setup: p.setup, Checks: p.checks,
 	}
 }
+
+// backward says that the pass gives gradients.
+func (p pass) backward() bool { return strings.HasSuffix(p.name, "bwd") }
 
 // tensor is the size of a tensor in bytes.
 func (p problem) tensor() int { return p.rows * p.n * p.dt.Size() }

@@ -102,15 +102,12 @@ func (p *problem) solve(ctx context.Context, d *device.Device) ([]result, error)
 	if a.err != nil {
 		return nil, a.err
 	}
-	parts, err := rmsnorm.Parts(s, saved, grads)
+	scratch, err := rmsnorm.NewScratch(s, saved, grads)
 	if err != nil {
 		return nil, err
 	}
-	part := a.empty(dtype.F32, parts, p.n)
-	if a.err != nil {
-		return nil, a.err
-	}
-	if err := rmsnorm.Backward(s, saved, grads, part); err != nil {
+	defer scratch.Close()
+	if err := rmsnorm.Backward(s, saved, grads, scratch); err != nil {
 		return nil, err
 	}
 	if err := s.Sync(ctx); err != nil {

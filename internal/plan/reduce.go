@@ -125,8 +125,12 @@ func (l *lowering) zeroMasked(v *ir.Value, axis int, ext *ir.Value, depth int) b
 		return ext == nil || own != nil && ir.SameValue(l.flow.canonical(own), l.flow.canonical(ext))
 	case ir.Cast, ir.Neg, ir.Abs, ir.Sqrt, ir.Silu, ir.Tanh:
 		return of(v.Args[0])
-	case ir.Add, ir.Sub, ir.Mul, ir.Min, ir.Max: // 0*0: an operand that may be infinite there does not do
+	case ir.Add, ir.Sub, ir.Min, ir.Max:
 		return of(v.Args[0]) && of(v.Args[1])
+	case ir.Mul: // an operand that may be infinite there does not do
+		finite := func(a *ir.Value) bool { a = l.flow.canonical(a); return a.Op == ir.Sigmoid && of(a.Args[0]) || of(a) }
+		x, y := v.Args[0], v.Args[1]
+		return of(x) && finite(y) || finite(x) && of(y)
 	case ir.Fma:
 		return of(v.Args[0]) && of(v.Args[1]) && of(v.Args[2])
 	case ir.Select:

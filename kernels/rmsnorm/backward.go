@@ -23,11 +23,11 @@ type rows[T, W tile.Float] struct {
 }
 
 // gradient adds a block's rows to its share of dw and gives their dx in f32.
-func gradient[T, W tile.Float](block tile.Block, span tile.Span, in rows[T, W], w tile.Reg[tile.F32], n tile.Index, dw tile.Var[tile.F32]) tile.Reg[tile.F32] {
+func gradient[T, W tile.Float](block tile.Block, span tile.Span, in rows[T, W], w func() tile.Reg[tile.F32], n tile.Index, dw tile.Var[tile.F32]) tile.Reg[tile.F32] {
 	x := tile.Cast[tile.F32](tile.Load(block, in.x, span))
 	dy := tile.Cast[tile.F32](tile.Load(block, in.dy, span))
 	rstd := tile.Load(block, in.rstd, span.Axis(0))
-	wdy := dy.Mul(tile.Expand(w, dy.Span(), 0))
+	wdy := dy.Mul(tile.Expand(w(), dy.Span(), 0))
 	sum := x.Mul(wdy).Sum(1)
 	mean := sum.Mul(rstd).Mul(rstd).Div(tile.Full(block, sum.Span(), n.Float()))
 	r := tile.Expand(rstd, x.Span(), 1)
@@ -39,7 +39,7 @@ func backward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a backwardArgs[T, W]) {
 		block, n := k.Block(), a.X.Dim(1)
 		span := c.span(block)
-		w := tile.Cast[tile.F32](tile.Load(block, a.W, span.Axis(1)))
+		w := weightOf(c, block, a.W, span.Axis(1))
 		dw := tile.NewVar(block, tile.Full(block, span.Clip(nil, n), tile.F32(0)))
 		for row := range tile.Persistent(k, a.X.Dim(0), tile.Step(c.rows()), tile.Blocks(a.Part.Dim(0))) {
 			dx := gradient(block, span, rows[T, W]{a.X.Row(row), a.DY.Row(row), a.Rstd.At(row)}, w, n, dw)
@@ -53,12 +53,16 @@ func backwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a backwardAddArgs[T, W]) {
 		block, n := k.Block(), a.S.Dim(1)
 		span := c.span(block)
-		w := tile.Cast[tile.F32](tile.Load(block, a.W, span.Axis(1)))
+		w := weightOf(c, block, a.W, span.Axis(1))
 		dw := tile.NewVar(block, tile.Full(block, span.Clip(nil, n), tile.F32(0)))
 		for row := range tile.Persistent(k, a.S.Dim(0), tile.Step(c.rows()), tile.Blocks(a.Part.Dim(0))) {
-			ds := tile.Cast[tile.F32](tile.Load(block, a.DS.Row(row), span))
+			ds := func() tile.Reg[tile.F32] { return tile.Cast[tile.F32](tile.Load(block, a.DS.Row(row), span)) }
+			if !c.Tight { // under way with the others
+				early := ds()
+				ds = func() tile.Reg[tile.F32] { return early }
+			}
 			dx := gradient(block, span, rows[T, W]{a.S.Row(row), a.DY.Row(row), a.Rstd.At(row)}, w, n, dw)
-			tile.Store(block, a.DX.Row(row), tile.Cast[T](dx.Add(ds)), tile.Streaming)
+			tile.Store(block, a.DX.Row(row), tile.Cast[T](dx.Add(ds())), tile.Streaming)
 		}
 		tile.Store(block, a.Part.Row(k.BlockID()), dw.Get().Sum(0))
 	}, tile.Threads(c.threads()), tile.Doc("RMSNorm backward of a sum: dx = dr, and each block's share of dw in f32."))

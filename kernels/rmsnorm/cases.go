@@ -12,26 +12,25 @@ import (
 // Cases are the differential tests of every committed kernel, for the simulator and for GPUs.
 func Cases() []tiletest.Case {
 	var out []tiletest.Case
-	for _, t := range types() {
+	for _, t := range pairs {
 		for _, s := range shapes() {
-			for _, residual := range []bool{false, true} {
-				p := problem{shape: s, x: t.x, w: t.w, residual: residual}
+			for _, p := range (problem{shape: s, x: t.x, w: t.w}).variants() {
 				out = append(out, tiletest.Case{Name: p.String(), Run: p.check})
 			}
 		}
-		for _, n := range []int{512, 4096, 16384} {
-			for _, residual := range []bool{false, true} {
-				p := problem{shape: shape{rows: 301, n: n}, x: t.x, w: t.w, residual: residual}
+		for _, n := range []int{512, 4096, 16384, 20000} {
+			for _, p := range (problem{shape: shape{rows: 301, n: n}, x: t.x, w: t.w}).variants() {
 				out = append(out, tiletest.Case{Name: "repeat/" + p.String(), Run: p.repeat})
 			}
 		}
 	}
-	for _, residual := range []bool{false, true} {
-		p := problem{x: dtype.BF16, w: dtype.BF16, residual: residual}
+	for _, p := range (problem{x: dtype.BF16, w: dtype.BF16}).variants() {
 		// First small, so that the simulator tests the case itself.
 		p.shape = shape{rows: 3, n: 1024, pad: 24}
 		out = append(out, p.far(false))
 		p.shape = shape{rows: 3, n: 1024, pad: 1<<30 + 8 - 1024} // the last row starts past 2^31
+		out = append(out, p.far(true))
+		p.shape = shape{rows: 3, n: 20000, pad: 1<<30 + 8 - 20000}
 		out = append(out, p.far(true))
 		p.shape = shape{rows: 23, n: 600}
 		out = append(out, p.long(false))
@@ -41,11 +40,11 @@ func Cases() []tiletest.Case {
 	return out
 }
 
-// pair is the types of x and w.
-type pair struct{ x, w dtype.Type }
-
-func types() []pair {
-	return []pair{{dtype.BF16, dtype.BF16}, {dtype.BF16, dtype.F32}, {dtype.F16, dtype.F16}, {dtype.F16, dtype.F32}, {dtype.F32, dtype.F32}}
+// variants are the problem in all forms.
+func (p problem) variants() []problem {
+	add, silu, sigmoid := p, p, p
+	add.residual, silu.act, sigmoid.act = true, Silu, Sigmoid
+	return []problem{p, add, silu, sigmoid}
 }
 
 const defaultEps = 1e-6
@@ -93,6 +92,10 @@ func shapes() []shape {
 	}
 	return append(out,
 		shape{rows: 5, n: 100, pad: 28, offset: 4},
+		// Rows that no block holds: whole and ragged chunks, more rows than groups, padded and unaligned.
+		shape{rows: 1, n: 16385}, shape{rows: 3, n: 16392}, shape{rows: 9, n: 20000}, shape{rows: 0, n: 40001}, shape{rows: 2, n: 40001},
+		shape{rows: 2, n: 32768}, shape{rows: 2, n: 32768, pad: 8}, shape{rows: 2, n: 32768, pad: 3}, shape{rows: 2, n: 32768, offset: 1},
+		shape{rows: 2, n: 65536}, shape{rows: 1, n: 100003}, shape{rows: 2, n: 131072}, shape{rows: 1, n: 262144},
 		shape{rows: 200, n: 96}, shape{rows: 67, n: 1536}, // more rows than blocks that run at once on the simulator
 		shape{rows: 17, n: 1, eps: 1}, shape{rows: 3, n: 100, eps: 1}) // eps as large as x^2: see problem.compareDX
 }

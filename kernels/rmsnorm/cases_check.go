@@ -10,17 +10,21 @@ import (
 	"github.com/gotile/gotile/tile/tiletest"
 )
 
-// problem is one case: both passes over one shape.
+// problem is one case: both passes over one shape, of one form.
 type problem struct {
 	shape
 	x, w     dtype.Type
 	residual bool
+	act      Activation
 }
 
 func (p problem) String() string {
 	name := fmt.Sprintf("%s-%s/%s", p.x, p.w, p.shape)
-	if p.residual {
-		name = "add/" + name
+	switch {
+	case p.residual:
+		return "add/" + name
+	case p.act != 0:
+		return fmt.Sprintf("%v/%s", p.act, name)
 	}
 	return name
 }
@@ -33,9 +37,21 @@ func (p problem) epsilon() float32 {
 	return defaultEps
 }
 
-// reference is the oracle for rows of x; w has as many elements as a row.
-func (p problem) reference(x, w []float64) Reference {
-	return Reference{Rows: len(x) / len(w), N: len(w), X: x, W: w, Eps: float64(p.epsilon())}
+// reference is the oracle for rows of x and z; w has as many elements as a row.
+func (p problem) reference(x, z, w []float64) Reference {
+	return Reference{Rows: len(x) / len(w), N: len(w), X: x, Z: z, W: w, Act: p.act, Eps: float64(p.epsilon())}
+}
+
+// gates are the values of z: uniform, wide enough that both tails of the activation are met.
+func (p problem) gates(r *tiletest.Run, count int) []float64 {
+	if p.act == 0 {
+		return nil
+	}
+	zs := r.Uniform(p.x, 6, count)
+	for i := range zs {
+		zs[i] *= 8 // exact
+	}
+	return zs
 }
 
 // sums rounds x + r to x's type, as forward does: the sum of two such numbers is exact in float64.
@@ -63,7 +79,12 @@ func (p problem) check(r *tiletest.Run) error {
 	xs, ws, dys := r.Uniform(p.x, 1, count), r.Uniform(p.w, 2, p.n), r.Uniform(p.x, 3, count)
 	in := Inputs{X: p.matrix(r, tiletest.Input, xs), W: p.vector(r, tiletest.Input, p.w, ws), Eps: p.epsilon()}
 	out := Outputs{Y: p.matrix(r, tiletest.Output, nil), Rstd: r.Out(dtype.F32, p.rows)}
-	saved := Saved{X: in.X, W: in.W}
+	saved := Saved{X: in.X, W: in.W, Act: p.act}
+	zs := p.gates(r, count)
+	if p.act != 0 {
+		in.Z, in.Act = p.matrix(r, tiletest.Input, zs), p.act
+		saved.Z = in.Z
+	}
 	var dss []float64
 	if p.residual {
 		rs := r.Uniform(p.x, 4, count)
@@ -74,7 +95,7 @@ func (p problem) check(r *tiletest.Run) error {
 	if err := p.forward(r, in, out); err != nil {
 		return err
 	}
-	ref, bar := p.reference(xs, ws), barsOf(p.x)
+	ref, bar := p.reference(xs, zs, ws), barsOf(p.x)
 	r.Compare("y", r.Floats(out.Y), ref.Forward(), bar.forward)
 	r.Compare("rstd", r.Floats(out.Rstd), ref.Rstd(), 5e-7)
 	if p.residual {
@@ -83,11 +104,15 @@ func (p problem) check(r *tiletest.Run) error {
 
 	saved.Rstd, saved.DY = out.Rstd, p.matrix(r, tiletest.Input, dys)
 	grads := Gradients{DX: p.matrix(r, tiletest.Output, nil), DW: p.vector(r, tiletest.Output, p.w, nil)}
-	parts, err := Parts(r.Stream, saved, grads)
+	if p.act != 0 {
+		grads.DZ = p.matrix(r, tiletest.Output, nil)
+	}
+	scratch, err := NewScratch(r.Stream, saved, grads)
 	if err != nil {
 		return err
 	}
-	if err := p.backward(r, saved, grads, r.Out(dtype.F32, parts, p.n)); err != nil {
+	defer scratch.Close()
+	if err := p.backward(r, saved, grads, scratch); err != nil {
 		return err
 	}
 	dx, dw := ref.Backward(dys)
@@ -96,18 +121,22 @@ func (p problem) check(r *tiletest.Run) error {
 	}
 	p.compareDX(r, r.Floats(grads.DX), dx, ref, dys)
 	r.Compare("dw", r.Floats(grads.DW), dw, barDW(p.w))
+	if p.act != 0 {
+		r.Compare("dz", r.Floats(grads.DZ), ref.BackwardGate(dys), bar.backward)
+	}
 	return nil
 }
 
-// compareDX compares dx. With one column, dx = rstd*w*dy*(1 - xh^2), where xh^2 is 1 but for eps: what is left of two
-// numbers that are nearly equal. The error is then measured by the size of those, max|rstd*w*dy|, which a comparison
+// compareDX compares dx. With one column, dx = rstd*w*g*(1 - xh^2), where xh^2 is 1 but for eps: what is left of two
+// numbers that are nearly equal. The error is then measured by the size of those, max|rstd*w*g|, which a comparison
 // does where both sides have that number as one more element. With eps as large as x^2 nothing cancels, and the
 // measure is the plain one.
 func (p problem) compareDX(r *tiletest.Run, got, want []float64, ref Reference, dy []float64) {
 	if p.n == 1 && p.eps == 0 {
 		terms := 0.0
+		g := ref.gated(dy)
 		for i, rstd := range ref.Rstd() {
-			terms = max(terms, abs(rstd*ref.W[0]*dy[i]))
+			terms = max(terms, abs(rstd*ref.W[0]*g[i]))
 		}
 		got, want = append(got, terms), append(want, terms)
 	}

@@ -82,8 +82,13 @@ func (p problem) bigCheck(r *tiletest.Run, m *memory, b big) error {
 	in := Inputs{X: b.input(xs), W: vector(p.w, p.n), Eps: p.epsilon()}
 	m.upload(in.W, ws)
 	out := Outputs{Y: b.output(), Rstd: vector(dtype.F32, p.rows)}
-	saved := Saved{X: in.X, W: in.W, Rstd: out.Rstd, DY: b.input(dys)}
+	saved := Saved{X: in.X, W: in.W, Rstd: out.Rstd, DY: b.input(dys), Act: p.act}
 	grads := Gradients{DX: b.output(), DW: vector(p.w, p.n)}
+	zs := p.gates(r, count)
+	if p.act != 0 {
+		in.Z, in.Act, grads.DZ = b.input(zs), p.act, b.output()
+		saved.Z = in.Z
+	}
 	var dss []float64
 	if p.residual {
 		rs := r.Uniform(p.x, 4, count)
@@ -94,12 +99,12 @@ func (p problem) bigCheck(r *tiletest.Run, m *memory, b big) error {
 	if m.err != nil {
 		return m.err
 	}
-	parts, err := Parts(r.Stream, saved, grads)
+	scratch, err := NewScratch(r.Stream, saved, grads)
 	if err != nil {
 		return err
 	}
-	part := m.matrix(dtype.F32, parts, p.n)
-	for _, x := range []device.Tensor{out.Y, out.S, grads.DX} {
+	defer scratch.Close()
+	for _, x := range []device.Tensor{out.Y, out.S, grads.DX, grads.DZ} {
 		if set(x) {
 			m.fill(x, 0xff) // NaN: what is not written shows
 		}
@@ -110,11 +115,11 @@ func (p problem) bigCheck(r *tiletest.Run, m *memory, b big) error {
 	if err := p.forward(r, in, out); err != nil {
 		return err
 	}
-	if err := p.backward(r, saved, grads, part); err != nil {
+	if err := p.backward(r, saved, grads, scratch); err != nil {
 		return err
 	}
 
-	ref, bar := p.reference(xs, ws), barsOf(p.x)
+	ref, bar := p.reference(xs, zs, ws), barsOf(p.x)
 	y := ref.Forward()
 	dx, _ := ref.Backward(dys)
 	for i := range dss {
@@ -130,6 +135,9 @@ func (p problem) bigCheck(r *tiletest.Run, m *memory, b big) error {
 		compare("dx", grads.DX, dx, bar.backward)
 		if p.residual {
 			compare("s", out.S, xs, 0)
+		}
+		if p.act != 0 {
+			compare("dz", grads.DZ, ref.BackwardGate(dys), bar.backward)
 		}
 	}
 	if got := m.floats(grads.DW); m.err == nil {
@@ -151,11 +159,11 @@ func (p problem) cycle(period []float64, from, count int) []float64 {
 // cycleDW is dw of a matrix whose rows repeat: each row's share as often as it occurs.
 func (p problem) cycleDW(ref Reference, dy []float64) []float64 {
 	out := make([]float64, p.n)
-	rstd := ref.Rstd()
+	rstd, g := ref.Rstd(), ref.gated(dy)
 	for i := range ref.Rows {
 		times := float64((p.rows - i + ref.Rows - 1) / ref.Rows)
 		for j, x := range ref.row(ref.X, i) {
-			out[j] += times * dy[i*p.n+j] * x * rstd[i]
+			out[j] += times * g[i*p.n+j] * x * rstd[i]
 		}
 	}
 	return out

@@ -4,38 +4,46 @@ package rmsnorm
 
 import (
 	"maps"
+	"slices"
 
-	"github.com/gotile/gotile/runtime/device"
 	"github.com/gotile/gotile/tile/tiletest"
 )
 
 // forward runs Forward, which must be one launch of the kernel with the smallest capacity, or none without rows.
 func (p problem) forward(r *tiletest.Run, in Inputs, out Outputs) error {
-	want := map[string]int{p.kernel("rmsnorm_fwd", "rmsnorm_add_fwd"): 1}
+	want := map[string]int{p.kernel("fwd").KernelName(): 1}
 	if p.rows == 0 {
 		want = nil
 	}
 	return launches(r, want, func() error { return Forward(r.Stream, in, out) })
 }
 
-// backward runs Backward, which must be one launch of the kernel with the smallest capacity, and one that sums.
-func (p problem) backward(r *tiletest.Run, in Saved, out Gradients, part device.Tensor) error {
-	want := map[string]int{p.kernel("rmsnorm_bwd", "rmsnorm_add_bwd"): 1, Config{Name: "rmsnorm_dw", W: p.w}.KernelName(): 1}
-	return launches(r, want, func() error { return Backward(r.Stream, in, out, part) })
+// backward runs Backward, which must be one launch of the kernel with the smallest capacity, and one that sums; for wide
+// rows also one, if there are rows, for their means.
+func (p problem) backward(r *tiletest.Run, in Saved, out Gradients, scratch *Scratch) error {
+	c := p.kernel("bwd")
+	want := map[string]int{c.KernelName(): 1, Config{Name: "rmsnorm_dw", W: p.w}.KernelName(): 1}
+	if c.Wide && p.rows > 0 {
+		c.Name = "rmsnorm_mean" // a residual's too: its gradient is added later
+		if p.act != 0 {
+			c.Name = "rmsnorm_gated_mean"
+		}
+		want[c.KernelName()] = 1
+	}
+	return launches(r, want, func() error { return Backward(r.Stream, in, out, scratch) })
 }
 
-// kernel is the name of the kernel that must serve the problem.
-func (p problem) kernel(plain, add string) string {
-	c := Config{Name: plain, X: p.x, W: p.w}
-	if p.residual {
-		c.Name = add
+// kernel is the config that must serve a pass of the problem: the smallest that holds a row.
+func (p problem) kernel(pass string) Config {
+	name, fits := "rmsnorm_"+pass, map[string]func(*Config){"fwd": fitForward, "bwd": fitBackward}
+	switch {
+	case p.residual:
+		name, fits = "rmsnorm_add_"+pass, map[string]func(*Config){"fwd": fitForwardAdd, "bwd": fitBackwardAdd}
+	case p.act != 0:
+		name, fits = "rmsnorm_gated_"+pass, map[string]func(*Config){"fwd": fitGatedForward, "bwd": fitGatedBackward}
 	}
-	for _, n := range capacities {
-		if n >= p.n && (c.Cap == 0 || n < c.Cap) {
-			c.Cap = n
-		}
-	}
-	return c.KernelName()
+	all := withWide(name, p.act, fits[pass], fitWide) // how a wide config works is not in its name
+	return all[slices.IndexFunc(all, func(c Config) bool { return c.X == p.x && c.W == p.w && (c.Wide || c.Cap >= p.n) })]
 }
 
 // launches runs f and records a failure unless the device counts just the launches wanted, by kernel.

@@ -4,13 +4,14 @@ package rmsnorm
 
 import (
 	"bytes"
+	"errors"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/runtime/device"
 	"github.com/gotile/gotile/tile/tiletest"
 )
 
-// repeat runs both passes 30 times on the same inputs: all bits of y, dx and dw must repeat. Before each run the
+// repeat runs both passes 30 times on the same inputs: all bits of y, dx, dw and dz must repeat. Before each run the
 // outputs hold other bytes, so that what is not written shows. On the simulator, which has no scheduler to vary, two
 // runs over two rows only show that what is compared is what is written.
 func (p problem) repeat(r *tiletest.Run) (err error) {
@@ -19,11 +20,7 @@ func (p problem) repeat(r *tiletest.Run) (err error) {
 		runs, p.rows = 2, 2
 	}
 	m := &memory{r: r}
-	defer func() {
-		if e := m.close(); err == nil {
-			err = e
-		}
-	}()
+	defer func() { err = errors.Join(err, m.close()) }()
 	input := func(salt uint64) device.Tensor {
 		x := m.matrix(p.x, p.rows, p.n)
 		m.repeat(x, r.Uniform(p.x, salt, min(p.rows, 13)*p.n)) // 13 rows of data: making more takes longer than the runs
@@ -33,28 +30,36 @@ func (p problem) repeat(r *tiletest.Run) (err error) {
 
 	in := Inputs{X: input(1), W: r.In(p.w, r.Uniform(p.w, 2, p.n), p.n), Eps: p.epsilon()}
 	out := Outputs{Y: output(), Rstd: m.strided(dtype.F32, []int{p.rows}, []int{1})}
-	saved := Saved{X: in.X, W: in.W, Rstd: out.Rstd, DY: input(3)}
+	saved := Saved{X: in.X, W: in.W, Rstd: out.Rstd, DY: input(3), Act: p.act}
 	if p.residual {
 		in.R, out.S = input(4), output()
 		saved.X, saved.DS = out.S, input(5)
 	}
 	grads := Gradients{DX: output(), DW: m.strided(p.w, []int{p.n}, []int{1})}
+	if p.act != 0 {
+		in.Z, in.Act, grads.DZ = input(6), p.act, output()
+		saved.Z = in.Z
+	}
 	if m.err != nil {
 		return m.err
 	}
-	parts, err := Parts(r.Stream, saved, grads)
+	scratch, err := NewScratch(r.Stream, saved, grads)
 	if err != nil {
 		return err
 	}
-	part := m.matrix(dtype.F32, parts, p.n)
+	defer func() { err = errors.Join(err, scratch.Close()) }()
 
-	results := []struct {
+	type result struct {
 		name   string
 		tensor device.Tensor
 		first  []byte
-	}{{name: "y", tensor: out.Y}, {name: "rstd", tensor: out.Rstd}, {name: "dx", tensor: grads.DX}, {name: "dw", tensor: grads.DW}}
+	}
+	results := []result{{name: "y", tensor: out.Y}, {name: "rstd", tensor: out.Rstd}, {name: "dx", tensor: grads.DX}, {name: "dw", tensor: grads.DW}}
+	if p.act != 0 {
+		results = append(results, result{name: "dz", tensor: grads.DZ})
+	}
 	for i := range runs {
-		m.fill(part, byte(i))
+		m.fill(scratch.part, byte(i))
 		for _, t := range results {
 			m.fill(t.tensor, byte(i))
 		}
@@ -64,7 +69,7 @@ func (p problem) repeat(r *tiletest.Run) (err error) {
 		if err := p.forward(r, in, out); err != nil {
 			return err
 		}
-		if err := p.backward(r, saved, grads, part); err != nil {
+		if err := p.backward(r, saved, grads, scratch); err != nil {
 			return err
 		}
 		for j := range results {

@@ -1,13 +1,27 @@
-// Package rmsnorm is RMSNorm, forward and backward, for rows of up to 16,384 elements.
+// Package rmsnorm is RMSNorm, forward and backward.
 //
 //	y = x * rstd * w,  rstd = 1/sqrt(mean(x^2) + eps)
 //
-// With a residual the input is s = x + r, rounded to x's type, which is returned too. Backward, with xh = x*rstd:
+// With a residual the input is s = x + r, rounded to x's type, which is returned too. The gated form is
 //
-//	dx = rstd*(w*dy - xh*mean(w*dy*xh)) (+ ds)
-//	dw = sum over rows of dy*xh
+//	y = x * rstd * w * act(z),  act(z) = 1/(1 + e^-z) (sigmoid) or z/(1 + e^-z) (silu)
 //
-// x is bf16, f16 or f32; w is f32 or of x's type; everything is computed in f32.
+// Backward, with xh = x*rstd, g = dy*act(z) in the gated form and dy in the others:
+//
+//	dx = rstd*(w*g - xh*mean(w*g*xh)) (+ ds)
+//	dw = sum over rows of g*xh
+//	dz = dy*w*xh*act'(z)
+//
+// They follow from u = w*xh and y = u*act(z). The gradient of u is g = dy*act(z), that of act(z) is dy*u: hence dz, and
+// dw = sum of g*xh. The gradient of xh is h = w*g, and as rstd depends on all of a row, d rstd/d x_j = -rstd^3*x_j/n,
+//
+//	dx_j = rstd*h_j + sum_i(h_i*x_i) * (-rstd^3*x_j/n) = rstd*(h_j - xh_j*mean(h*xh)).
+//
+// With s = 1/(1 + e^-z) the slopes are s' = s*(1 - s) and, of silu = z*s, s + z*s' = s + silu*(1 - s). Backward
+// computes act(z) and act'(z) anew from z.
+//
+// Rows have any length: up to 16,384 elements a block holds them in registers, longer ones are read in chunks. x, r, y,
+// z, s and their gradients have one type, bf16, f16 or f32; w is f32 or of x's type; everything is computed in f32.
 package rmsnorm
 
 import (
@@ -19,19 +33,29 @@ import (
 
 // Config is one compiled kernel: the element types and the longest row it takes.
 type Config struct {
-	Name string     // of the pass: rmsnorm_fwd
-	X, W dtype.Type // of x, y and their gradients; of w and dw
-	Cap  int        // most elements in a row
-	Per  int        // elements of a row that a thread holds
-	Min  int        // least threads of a block: short rows are served several at a time
+	Name  string     // of the pass: rmsnorm_fwd
+	Act   Activation // of the gated form
+	X, W  dtype.Type // of x, y and their gradients; of w and dw
+	Cap   int        // most elements in a row; without X or with Wide no limit
+	Wide  bool       // rows are read in chunks of columns
+	Per   int        // elements of a row, or of a chunk, that a thread holds
+	Min   int        // least threads of a block: short rows are served several at a time; with Wide the threads
+	Tight bool       // registers are short: inputs are read as late as may be, and w again for each row
 }
 
 // KernelName is the name of the compiled kernel.
 func (c Config) KernelName() string {
-	if c.Cap == 0 {
-		return fmt.Sprintf("%s_%s", c.Name, c.W)
+	name := c.Name
+	if c.Act != 0 {
+		name += "_" + c.Act.String()
 	}
-	return fmt.Sprintf("%s_%s_%s_c%d", c.Name, c.X, c.W, c.Cap)
+	switch {
+	case c.X == dtype.Invalid:
+		return fmt.Sprintf("%s_%s", name, c.W)
+	case c.Wide:
+		return fmt.Sprintf("%s_%s_%s_wide", name, c.X, c.W)
+	}
+	return fmt.Sprintf("%s_%s_%s_c%d", name, c.X, c.W, c.Cap)
 }
 
 // capacities are the longest rows of the committed configs.
@@ -44,7 +68,15 @@ func (c Config) vec() int { return 16 / c.X.Size() }
 func (c Config) across() int { return c.Cap / c.Per }
 
 // threads is the block's size.
-func (c Config) threads() int { return max(c.Min, c.across()) }
+func (c Config) threads() int {
+	if c.Wide {
+		return c.Min
+	}
+	return max(c.Min, c.across())
+}
+
+// chunk is how many columns of a wide row a block holds at a time.
+func (c Config) chunk() int { return c.Per * c.Min }
 
 // rows is how many rows a block serves at a time.
 func (c Config) rows() int { return c.threads() / c.across() }
@@ -54,23 +86,50 @@ func (c Config) span(block tile.Block) tile.Span {
 	return block.Striped2(c.rows(), c.Cap, c.vec(), c.across())
 }
 
-// configs are the committed configs of one pass: all types, capacities ascending, so that a launch finds the smallest
-// that serves. fit fills in how a block works on rows; docs/performance.md says what was measured.
-func configs(name string, fit func(*Config)) []Config {
+// pairs are the types of x and w.
+var pairs = []struct{ x, w dtype.Type }{
+	{dtype.BF16, dtype.BF16}, {dtype.BF16, dtype.F32}, {dtype.F16, dtype.F16}, {dtype.F16, dtype.F32}, {dtype.F32, dtype.F32}}
+
+// configs are the committed configs of one pass: for all types the capacities, ascending, so that a launch finds the
+// smallest that serves. fit fills in how a block works on rows; one that gives a thread no elements is left out.
+// docs/performance.md says what was measured.
+func configs(name string, act Activation, fit func(*Config)) []Config {
 	var out []Config
-	for _, t := range []struct{ x, w dtype.Type }{
-		{dtype.BF16, dtype.BF16}, {dtype.BF16, dtype.F32}, {dtype.F16, dtype.F16}, {dtype.F16, dtype.F32}, {dtype.F32, dtype.F32}} {
+	for _, t := range pairs {
 		for _, n := range capacities {
-			c := Config{Name: name, X: t.x, W: t.w, Cap: n}
-			fit(&c)
-			out = append(out, c)
+			c := Config{Name: name, Act: act, X: t.x, W: t.w, Cap: n}
+			if fit(&c); c.Per > 0 {
+				out = append(out, c)
+			}
 		}
 	}
 	return out
 }
 
+// wides are the configs of one pass for rows of any length.
+func wides(name string, act Activation, fit func(*Config)) []Config {
+	var out []Config
+	for _, t := range pairs {
+		c := Config{Name: name, Act: act, X: t.x, W: t.w, Wide: true}
+		fit(&c)
+		out = append(out, c)
+	}
+	return out
+}
+
+// withWide are configs of rows that a block holds, and of those that none does.
+func withWide(name string, act Activation, fit, wide func(*Config)) []Config {
+	return append(configs(name, act, fit), wides(name, act, wide)...)
+}
+
 // fitForward gives a thread 64 bytes of a row: small blocks, which start and end independently of one another.
 func fitForward(c *Config) { c.Per, c.Min = 64/c.X.Size(), 128 }
+
+// fitForwardAdd is fitForward, but that a thread which holds 64 bytes has no registers for w in a block of 1024.
+func fitForwardAdd(c *Config) {
+	fitForward(c)
+	c.Tight = c.threads() == 1024
+}
 
 // fitBackward leaves registers for two inputs, w, and the sums of dw in f32. With 16-bit types a block of 512 threads
 // and several rows has fewer shares of dw to write; very short and very long rows do better with more elements a
@@ -84,10 +143,46 @@ func fitBackward(c *Config) {
 			c.Min = 512
 		}
 	}
+	c.Tight = c.Cap == 16384 && !c.W.Is16() || c.Cap == 4096 && !c.X.Is16()
+	if c.Cap == 16384 && !c.X.Is16() { // no registers are left: the kernels of wide rows serve
+		c.Per = 0
+	}
 }
 
-// fitBackwardAdd leaves registers for a third input.
-func fitBackwardAdd(c *Config) { c.Per, c.Min = 16, 128 }
+// fitBackwardAdd leaves registers for a third input. At 16,384 columns there are none, but where all is 16-bit: the
+// kernels of wide rows serve the others.
+func fitBackwardAdd(c *Config) {
+	c.Per, c.Min = 16, 128
+	if c.Cap == 16384 {
+		c.Per, c.Tight = 32, true
+		if !c.W.Is16() {
+			c.Per = 0
+		}
+	}
+}
+
+// fitGatedForward is fitForwardAdd: the gate takes the registers of the residual.
+func fitGatedForward(c *Config) {
+	fitForwardAdd(c)
+	c.Tight = c.Tight || c.X.Is16() && c.Cap == 4096
+}
+
+// fitGatedBackward leaves registers for three inputs, of which one is widened, w, and the sums of dw in f32.
+func fitGatedBackward(c *Config) {
+	c.Per, c.Min = 16, 128
+	if c.Cap == 16384 {
+		c.Per = 0
+	}
+}
+
+// fitWide has few rows under way at once, so that their second reading finds them in the L2 cache.
+func fitWide(c *Config) { c.Per, c.Min = 32/c.X.Size(), 1024 }
+
+// fitMean leaves registers for three inputs, w, and the sums of a row.
+func fitMean(c *Config) { c.Per, c.Min = 32/c.X.Size(), 512 }
+
+// fitStripes leaves registers for all inputs, w, and the sums of dw in f32.
+func fitStripes(c *Config) { c.Per, c.Min = 32/c.X.Size(), 256 }
 
 // weights are the configs of the kernel that sums the partial gradients of w.
 func weights() []Config {
@@ -97,10 +192,25 @@ func weights() []Config {
 // Kernels lists the committed kernels.
 func Kernels() tile.Set {
 	return tile.Sets(
-		tile.Configs(buildForward, configs("rmsnorm_fwd", fitForward)...),
-		tile.Configs(buildForwardAdd, configs("rmsnorm_add_fwd", fitForward)...),
-		tile.Configs(buildBackward, configs("rmsnorm_bwd", fitBackward)...),
-		tile.Configs(buildBackwardAdd, configs("rmsnorm_add_bwd", fitBackwardAdd)...),
+		tile.Configs(buildForward, withWide("rmsnorm_fwd", 0, fitForward, fitWide)...),
+		tile.Configs(buildForwardAdd, withWide("rmsnorm_add_fwd", 0, fitForwardAdd, fitWide)...),
+		tile.Configs(buildGatedForward, withWide("rmsnorm_gated_fwd", Silu, fitGatedForward, fitWide)...),
+		tile.Configs(buildGatedForward, withWide("rmsnorm_gated_fwd", Sigmoid, fitGatedForward, fitWide)...),
+
+		tile.Configs(buildBackward, configs("rmsnorm_bwd", 0, fitBackward)...),
+		tile.Configs(buildBackwardAdd, configs("rmsnorm_add_bwd", 0, fitBackwardAdd)...),
+		tile.Configs(buildGatedBackward, configs("rmsnorm_gated_bwd", Silu, fitGatedBackward)...),
+		tile.Configs(buildGatedBackward, configs("rmsnorm_gated_bwd", Sigmoid, fitGatedBackward)...),
+
+		tile.Configs(buildMean, wides("rmsnorm_mean", 0, fitMean)...),
+		tile.Configs(buildMean, wides("rmsnorm_gated_mean", Silu, fitMean)...),
+		tile.Configs(buildMean, wides("rmsnorm_gated_mean", Sigmoid, fitMean)...),
+
+		tile.Configs(buildWideBackward, wides("rmsnorm_bwd", 0, fitStripes)...),
+		tile.Configs(buildWideBackwardAdd, wides("rmsnorm_add_bwd", 0, fitStripes)...),
+		tile.Configs(buildWideBackward, wides("rmsnorm_gated_bwd", Silu, fitStripes)...),
+		tile.Configs(buildWideBackward, wides("rmsnorm_gated_bwd", Sigmoid, fitStripes)...),
+
 		tile.Configs(buildWeight, weights()...),
 	)
 }

@@ -11,130 +11,251 @@ import (
 	"github.com/gotile/gotile/runtime/device"
 )
 
-// The contracts are the families of kernels as callers of this package know them: errors name its functions and
-// fields, and a backward pass is one thing although it is two launches, so that nothing is launched unless all of it is
-// right. A contract's configs are its family's, by number.
-var (
-	forwardContract = contract("rmsnorm.Forward", forwardFamily, "Inputs.X", "Outputs.Y", "Inputs.W", "Outputs.Rstd")
+// form is one of the forms of the operation: which tensors there are beside x and w. Each has families of its own.
+type form int
 
-	forwardAddContract = contract("rmsnorm.Forward", forwardAddFamily,
-		"Inputs.X", "Inputs.R", "Outputs.S", "Outputs.Y", "Inputs.W", "Outputs.Rstd")
-
-	backwardContract = withDW(contract("rmsnorm.Backward", backwardFamily,
-		"Saved.X", "Saved.DY", "Gradients.DX", "Saved.W", "Saved.Rstd", "part"))
-
-	backwardAddContract = withDW(contract("rmsnorm.Backward", backwardAddFamily,
-		"Saved.X", "Saved.DY", "Saved.DS", "Gradients.DX", "Saved.W", "Saved.Rstd", "part"))
+const (
+	plain form = iota
+	added
+	gatedSilu
+	gatedSigmoid
+	forms
 )
 
-// contract is a family with other names for its launch and its fields, in their order.
-func contract(launch string, f bind.Family, names ...string) bind.Family {
-	f.Name, f.Fields, f.Configs = launch, slices.Clone(f.Fields), slices.Clone(f.Configs)
+// gated is the form with a gate of an activation.
+func gated(a Activation) form {
+	if a == Sigmoid {
+		return gatedSigmoid
+	}
+	return gatedSilu
+}
+
+// The contracts are the families of kernels as callers of this package know them: errors name its functions and
+// fields, and a backward pass is one thing although it is several launches, so that nothing is launched unless all of
+// it is right.
+var (
+	forwards = [forms]bind.Family{
+		plain:        forwardContract(forwardFamily),
+		added:        forwardContract(forwardAddFamily),
+		gatedSilu:    forwardContract(forwardSiluFamily),
+		gatedSigmoid: forwardContract(forwardSigmoidFamily),
+	}
+	backwards = [forms]backwardContract{
+		plain:        newBackwardContract(backwardFamily, stripesFamily),
+		added:        newBackwardContract(backwardAddFamily, stripesAddFamily),
+		gatedSilu:    newBackwardContract(backwardSiluFamily, stripesSiluFamily),
+		gatedSigmoid: newBackwardContract(backwardSigmoidFamily, stripesSigmoidFamily),
+	}
+)
+
+const (
+	forwardName  = "rmsnorm.Forward"
+	backwardName = "rmsnorm.Backward"
+)
+
+// forwardContract is a forward family in the words of Forward.
+func forwardContract(f bind.Family) bind.Family {
+	f.Name, f.Fields = forwardName, slices.Clone(f.Fields)
 	for i := range f.Fields {
-		f.Fields[i].Name = names[i]
+		owner := "Inputs."
+		if f.Fields[i].Written {
+			owner = "Outputs."
+		}
+		f.Fields[i].Name = owner + f.Fields[i].Name
 	}
 	return f
 }
 
-// withDW adds the output of the second launch: dw, [n], of w's type.
-func withDW(f bind.Family) bind.Family {
-	w := slices.IndexFunc(f.Fields, func(field bind.Field) bool { return field.Name == "Saved.W" })
-	f.Fields = append(f.Fields, bind.Field{Name: "Gradients.DW", Dims: f.Fields[w].Dims, Written: true})
-	for i := range f.Configs {
-		c := &f.Configs[i]
-		c.DTypes = append(slices.Clone(c.DTypes), c.DTypes[w])
-	}
-	return f
+// backwardContract is all launches of a backward pass. Its configs are those of the kernels that hold a row in
+// registers, numbered as in their family, and then those of the stripes of wide rows.
+type backwardContract struct {
+	bind.Family
+	narrow int // configs that hold a row
 }
 
-// checkLength refuses rows of no element, which have no mean, and rows that no kernel holds.
+func newBackwardContract(narrow, wide bind.Family) backwardContract {
+	scratch := func(f bind.Field) bool { return f.Name == "Part" || f.Name == "Mean" }
+	c := backwardContract{Family: narrow, narrow: len(narrow.Configs)}
+	c.Name, c.Fields, c.Configs = backwardName, nil, nil
+	w := slices.IndexFunc(narrow.Fields, func(f bind.Field) bool { return f.Name == "W" })
+	for _, f := range narrow.Fields {
+		if scratch(f) {
+			continue
+		}
+		switch {
+		case f.Written:
+			f.Name = "Gradients." + f.Name
+		case f.Name == "S": // in backward the sum is the input
+			f.Name = "Saved.X"
+		default:
+			f.Name = "Saved." + f.Name
+		}
+		c.Fields = append(c.Fields, f)
+	}
+	c.Fields = append(c.Fields, bind.Field{Name: "Gradients.DW", Dims: narrow.Fields[w].Dims, Written: true})
+	for _, f := range []bind.Family{narrow, wide} {
+		for _, config := range f.Configs {
+			var types []dtype.Type
+			for i, t := range config.DTypes {
+				if !scratch(f.Fields[i]) {
+					types = append(types, t)
+				}
+			}
+			config.DTypes = append(types, config.DTypes[w])
+			config.Exact = false      // the grid is what is asked for here
+			config.Work = []int{0, 1} // it depends on rows and n
+			c.Configs = append(c.Configs, config)
+		}
+	}
+	return c
+}
+
+// refuse is an error about one field.
+func refuse(launch, field string, sentinel error, format string, args ...any) error {
+	return &bind.Error{Launch: launch, Field: field, Err: sentinel, Detail: fmt.Sprintf(format, args...)}
+}
+
+// checkLength refuses rows of no element, which have no mean.
 func checkLength(launch, field string, x device.Tensor) error {
-	if x.Rank() != 2 { // left to the contract
-		return nil
-	}
-	n, most := x.Dim(1), capacities[len(capacities)-1]
-	switch {
-	case n < 1:
-		return &bind.Error{Launch: launch, Field: field, Err: device.ErrShape, Detail: fmt.Sprintf("n is %d; a row has 1 to %d elements", n, most)}
-	case n > most:
-		return &bind.Error{Launch: launch, Field: field, Err: bind.ErrLimit, Detail: fmt.Sprintf("n is %d; a row has 1 to %d elements", n, most)}
+	if x.Rank() == 2 && x.Dim(1) < 1 { // other ranks are left to the contract
+		return refuse(launch, field, device.ErrShape, "n is %d; a row has at least 1 element", x.Dim(1))
 	}
 	return nil
 }
 
-// checkInputs refuses half a residual and rows of a wrong length, which the contract would describe otherwise or take.
-func checkInputs(in Inputs, out Outputs) error {
+// checkGate refuses half a gate, and one beside a residual.
+func checkGate(launch, owner string, z device.Tensor, act Activation, residual string, hasResidual bool) error {
+	switch {
+	case act != 0 && !act.known():
+		return refuse(launch, owner+"Act", device.ErrDType, "%v is no activation: use Sigmoid or Silu", act)
+	case set(z) && act == 0:
+		return refuse(launch, owner+"Act", device.ErrShape, "the activation is not set, but %sZ is: a gate needs both", owner)
+	case !set(z) && act != 0:
+		return refuse(launch, owner+"Z", device.ErrShape, "the tensor is not set, but %sAct is %v: a gate needs both", owner, act)
+	case set(z) && hasResidual:
+		return refuse(launch, owner+"Z", device.ErrShape, "there is a gate, and with %s a residual: no kernel has both; add first and drop %s", residual, residual)
+	}
+	return nil
+}
+
+// formOfForward is the form of the inputs. It refuses what the contract would describe otherwise or take: half a
+// residual or gate, and rows without elements.
+func formOfForward(in Inputs, out Outputs) (form, error) {
 	if set(in.R) != set(out.S) {
 		field, other := "Outputs.S", "Inputs.R"
 		if set(out.S) {
 			field, other = other, field
 		}
-		return &bind.Error{Launch: forwardContract.Name, Field: field, Err: device.ErrShape,
-			Detail: fmt.Sprintf("the tensor is not set, but %s is: a residual needs both", other)}
+		return 0, refuse(forwardName, field, device.ErrShape, "the tensor is not set, but %s is: a residual needs both", other)
 	}
-	return checkLength(forwardContract.Name, "Inputs.X", in.X)
+	if err := checkGate(forwardName, "Inputs.", in.Z, in.Act, "Inputs.R", set(in.R)); err != nil {
+		return 0, err
+	}
+	if err := checkLength(forwardName, "Inputs.X", in.X); err != nil {
+		return 0, err
+	}
+	switch {
+	case set(in.R):
+		return added, nil
+	case set(in.Z):
+		return gated(in.Act), nil
+	}
+	return plain, nil
 }
 
 // checkForward says what is wrong with the tensors of a forward pass. The launch checks the same, so this is for its
 // errors only.
-func checkForward(s *device.Stream, in Inputs, out Outputs) error {
-	var dims [2]int32
-	var err error
-	if set(in.R) {
-		tensors := [...]device.Tensor{in.X, in.R, out.S, out.Y, in.W, out.Rstd}
-		_, err = forwardAddContract.Bind(s, tensors[:], dims[:])
-	} else {
-		tensors := [...]device.Tensor{in.X, out.Y, in.W, out.Rstd}
-		_, err = forwardContract.Bind(s, tensors[:], dims[:])
+func checkForward(s *device.Stream, form form, in Inputs, out Outputs) error {
+	tensors := []device.Tensor{in.X, out.Y, in.W, out.Rstd}
+	switch form {
+	case added:
+		tensors = []device.Tensor{in.X, in.R, out.S, out.Y, in.W, out.Rstd}
+	case gatedSilu, gatedSigmoid:
+		tensors = []device.Tensor{in.X, in.Z, out.Y, in.W, out.Rstd}
 	}
+	var dims [2]int32
+	_, err := forwards[form].Bind(s, tensors, dims[:])
 	return err
 }
 
-// checkBackward says what is wrong with the tensors of a backward pass, and how many rows part needs. Unless all is
-// set, tensors that are not are not asked for.
-func checkBackward(s *device.Stream, in Saved, out Gradients, part device.Tensor, all bool) (int, error) {
-	if err := checkLength(backwardContract.Name, "Saved.X", in.X); err != nil {
+// formOfBackward is the form of what was saved.
+func formOfBackward(in Saved, out Gradients) (form, error) {
+	if err := checkGate(backwardName, "Saved.", in.Z, in.Act, "Saved.DS", set(in.DS)); err != nil {
+		return 0, err
+	}
+	if set(out.DZ) && !set(in.Z) {
+		return 0, refuse(backwardName, "Saved.Z", device.ErrShape, "the tensor is not set, but Gradients.DZ is: a gate needs both")
+	}
+	if err := checkLength(backwardName, "Saved.X", in.X); err != nil {
 		return 0, err
 	}
 	if set(in.W) && set(out.DW) && in.W.DType() != out.DW.DType() {
-		return 0, &bind.Error{Launch: backwardContract.Name, Field: "Gradients.DW", Err: device.ErrDType,
-			Detail: fmt.Sprintf("its type is %v, but that of Saved.W is %v: they must be one", out.DW.DType(), in.W.DType())}
+		return 0, refuse(backwardName, "Gradients.DW", device.ErrDType, "its type is %v, but that of Saved.W is %v: they must be one", out.DW.DType(), in.W.DType())
 	}
-	var dims [3]int32
-	var need int
-	if set(in.DS) {
-		tensors := [...]device.Tensor{in.X, in.DY, in.DS, out.DX, in.W, in.Rstd, part, out.DW}
-		config, err := choose(&backwardAddContract, s, tensors[:], dims[:], all)
-		if err != nil {
-			return 0, err
-		}
-		if need, err = backwardAddContract.Resident(s, config, dims[:], backwardAddWork(config, &backwardAddParams{}, dims[:])); err != nil {
-			return 0, err
-		}
-	} else {
-		tensors := [...]device.Tensor{in.X, in.DY, out.DX, in.W, in.Rstd, part, out.DW}
-		config, err := choose(&backwardContract, s, tensors[:], dims[:], all)
-		if err != nil {
-			return 0, err
-		}
-		if need, err = backwardContract.Resident(s, config, dims[:], backwardWork(config, &backwardParams{}, dims[:])); err != nil {
-			return 0, err
-		}
+	switch {
+	case set(in.DS):
+		return added, nil
+	case set(in.Z):
+		return gated(in.Act), nil
 	}
-	need = max(need, 1) // no rows: one block writes the zeros that dw then is
-	if all && int(dims[2]) < need {
-		return 0, &bind.Error{Launch: backwardContract.Name, Field: "part", Err: device.ErrShape,
-			Detail: fmt.Sprintf("it has %d rows; here it needs %d, as Parts says", dims[2], need)}
-	}
-	return need, nil
+	return plain, nil
 }
 
-// choose binds a contract: to all of its tensors, or to those that are set.
-func choose(f *bind.Family, s *device.Stream, tensors []device.Tensor, dims []int32, all bool) (int, error) {
-	if all {
-		return f.Bind(s, tensors, dims)
+// plan is how a backward pass runs.
+type plan struct {
+	form    form
+	wide    bool // three launches
+	rows, n int
+	parts   int // shares of dw
+}
+
+// planBackward checks the tensors of a backward pass. Unless all is set, tensors that are not are not asked for.
+func planBackward(s *device.Stream, in Saved, out Gradients, all bool) (plan, error) {
+	form, err := formOfBackward(in, out)
+	if err != nil {
+		return plan{}, err
 	}
-	return f.BindKnown(s, tensors, dims)
+	var tensors [8]device.Tensor
+	var count int
+	switch form {
+	case added:
+		count = copy(tensors[:], []device.Tensor{in.X, in.DY, in.DS, out.DX, in.W, in.Rstd, out.DW})
+	case gatedSilu, gatedSigmoid:
+		count = copy(tensors[:], []device.Tensor{in.X, in.Z, in.DY, out.DX, out.DZ, in.W, in.Rstd, out.DW})
+	default:
+		count = copy(tensors[:], []device.Tensor{in.X, in.DY, out.DX, in.W, in.Rstd, out.DW})
+	}
+	c := &backwards[form]
+	choose := c.Bind
+	if !all {
+		choose = c.BindKnown
+	}
+	var dims [3]int32
+	config, err := choose(s, tensors[:count], dims[:])
+	if err != nil {
+		return plan{}, err
+	}
+	p := plan{form: form, wide: config >= c.narrow, rows: int(dims[0]), n: int(dims[1])}
+	if p.wide {
+		p.parts, err = c.groups(s, config, p)
+	} else {
+		p.parts, err = c.Resident(s, config, dims[:], bind.Work(int64(p.rows), c.Configs[config].Step))
+	}
+	p.parts = max(p.parts, 1) // no rows: one block writes the zeros that dw then is
+	return p, err
+}
+
+// groups is the number of groups of rows of a wide pass: so many that a block for each stripe of each of them is
+// resident at once.
+func (c *backwardContract) groups(s *device.Stream, config int, p plan) (int, error) {
+	const any = 1 << 30
+	resident, err := c.Resident(s, config, []int32{0, 0, 0}, any)
+	if err != nil {
+		return 0, err
+	}
+	stripes := Config{X: c.Configs[config].DTypes[0], Wide: true}
+	fitStripes(&stripes)
+	return min(p.rows, resident/((p.n-1)/stripes.chunk()+1)), nil
 }
 
 func set(t device.Tensor) bool { return t.DType() != dtype.Invalid }

@@ -21,7 +21,7 @@ func forward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardArgs[T, W]) {
 		block := k.Block()
 		span := c.span(block)
-		w := tile.Cast[tile.F32](tile.Load(block, a.W, span.Axis(1)))
+		w := weightOf(c, block, a.W, span.Axis(1))
 		for row := range tile.Persistent(k, a.X.Dim(0), tile.Step(c.rows()), tile.OneBlockEach()) {
 			x := tile.Cast[tile.F32](tile.Load(block, a.X.Row(row), span))
 			y, rstd := normalise(block, x, w, a.X.Dim(1), a.Eps)
@@ -36,7 +36,7 @@ func forwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardAddArgs[T, W]) {
 		block := k.Block()
 		span := c.span(block)
-		w := tile.Cast[tile.F32](tile.Load(block, a.W, span.Axis(1)))
+		w := weightOf(c, block, a.W, span.Axis(1))
 		for row := range tile.Persistent(k, a.X.Dim(0), tile.Step(c.rows()), tile.OneBlockEach()) {
 			s := tile.Load(block, a.X.Row(row), span).Add(tile.Load(block, a.R.Row(row), span))
 			tile.Store(block, a.S.Row(row), s)
@@ -48,16 +48,32 @@ func forwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 }
 
 // normalise gives x*rstd*w and rstd of each row of a rows x n tile.
-func normalise(block tile.Block, x, w tile.Reg[tile.F32], n tile.Index, eps tile.Scalar[tile.F32]) (y, rstd tile.Reg[tile.F32]) {
+func normalise(block tile.Block, x tile.Reg[tile.F32], w func() tile.Reg[tile.F32], n tile.Index, eps tile.Scalar[tile.F32]) (y, rstd tile.Reg[tile.F32]) {
 	sum := x.Mul(x).Sum(1)
 	rstd = sum.Div(tile.Full(block, sum.Span(), n.Float())).Add(eps).Rsqrt()
-	return x.Mul(tile.Expand(rstd, x.Span(), 1)).Mul(tile.Expand(w, x.Span(), 0)), rstd
+	return x.Mul(tile.Expand(rstd, x.Span(), 1)).Mul(tile.Expand(w(), x.Span(), 0)), rstd
+}
+
+// weightOf loads w in f32: here, or, where registers are short, at each call.
+func weightOf[W tile.Float](c Config, block tile.Block, src tile.Global[W], span tile.Span) func() tile.Reg[tile.F32] {
+	load := func() tile.Reg[tile.F32] { return tile.Cast[tile.F32](tile.Load(block, src, span)) }
+	if c.Tight {
+		return load
+	}
+	w := load()
+	return func() tile.Reg[tile.F32] { return w }
 }
 
 func buildForward(c Config) (*tile.Kernel, error) {
+	if c.Wide {
+		return instance(c, wideForward[tile.BF16, tile.BF16], wideForward[tile.BF16, tile.F32], wideForward[tile.F16, tile.F16], wideForward[tile.F16, tile.F32], wideForward[tile.F32, tile.F32])
+	}
 	return instance(c, forward[tile.BF16, tile.BF16], forward[tile.BF16, tile.F32], forward[tile.F16, tile.F16], forward[tile.F16, tile.F32], forward[tile.F32, tile.F32])
 }
 
 func buildForwardAdd(c Config) (*tile.Kernel, error) {
+	if c.Wide {
+		return instance(c, wideForwardAdd[tile.BF16, tile.BF16], wideForwardAdd[tile.BF16, tile.F32], wideForwardAdd[tile.F16, tile.F16], wideForwardAdd[tile.F16, tile.F32], wideForwardAdd[tile.F32, tile.F32])
+	}
 	return instance(c, forwardAdd[tile.BF16, tile.BF16], forwardAdd[tile.BF16, tile.F32], forwardAdd[tile.F16, tile.F16], forwardAdd[tile.F16, tile.F32], forwardAdd[tile.F32, tile.F32])
 }

@@ -14,11 +14,11 @@ import (
 
 // arguments are right arguments of both passes.
 type arguments struct {
-	in    Inputs
-	out   Outputs
-	saved Saved
-	grads Gradients
-	part  device.Tensor
+	in      Inputs
+	out     Outputs
+	saved   Saved
+	grads   Gradients
+	scratch *Scratch
 }
 
 // maker makes tensors on one device.
@@ -46,98 +46,148 @@ func (m maker) apart(dt dtype.Type, rows, n int) device.Tensor {
 	return x
 }
 
-// arguments have x in bf16 and w in f32.
-func (m maker) arguments(rows, n int, residual bool) *arguments {
+// arguments have x in bf16 and w in f32; the scratch fits them.
+func (m maker) arguments(rows, n int, form form) *arguments {
+	m.t.Helper()
 	x := func() device.Tensor { return m.tensor(dtype.BF16, rows, n) }
 	a := &arguments{in: Inputs{X: x(), W: m.tensor(dtype.F32, n), Eps: 1e-6}, out: Outputs{Y: x(), Rstd: m.tensor(dtype.F32, rows)}}
 	a.saved = Saved{X: a.in.X, W: a.in.W, Rstd: a.out.Rstd, DY: x()}
 	a.grads = Gradients{DX: x(), DW: m.tensor(dtype.F32, n)}
-	if residual {
+	switch form {
+	case added:
 		a.in.R, a.out.S, a.saved.DS = x(), x(), x()
+	case gatedSilu:
+		a.in.Z, a.in.Act, a.grads.DZ = x(), Silu, x()
+		a.saved.Z, a.saved.Act = a.in.Z, Silu
 	}
-	a.part = m.tensor(dtype.F32, max(rows, 1), n) // never fewer than Parts
+	if n > 0 {
+		a.scratch = m.scratch(a)
+	}
 	return a
+}
+
+// scratch is one that fits arguments.
+func (m maker) scratch(a *arguments) *Scratch {
+	m.t.Helper()
+	c, err := NewScratch(m.d.Stream(), a.saved, a.grads)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return c
 }
 
 // refusal is a row of the tables: what is spoiled in right arguments of 19 x 40, and what the error then says.
 type refusal struct {
-	name     string
-	residual bool
-	spoil    func(maker, *arguments)
-	is       error
-	text     string
+	name  string
+	form  form
+	spoil func(maker, *arguments)
+	is    error
+	text  string
 }
 
 // sized is a refusal of all arguments for a size.
 func sized(name string, rows, n int, is error, text string) refusal {
-	return refusal{name, false, func(m maker, a *arguments) { *a = *m.arguments(rows, n, false) }, is, text}
+	return refusal{name, plain, func(m maker, a *arguments) { *a = *m.arguments(rows, n, plain) }, is, text}
 }
 
 func TestForwardRefuses(t *testing.T) {
 	refuses(t, func(s *device.Stream, a *arguments) error { return Forward(s, a.in, a.out) }, []refusal{
-		sized("n = 0", 2, 0, device.ErrShape, "rmsnorm.Forward: Inputs.X: n is 0; a row has 1 to 16384 elements"),
-		sized("n = 0 without rows", 0, 0, device.ErrShape, "rmsnorm.Forward: Inputs.X: n is 0; a row has 1 to 16384 elements"),
-		sized("n = 16385", 1, 16385, bind.ErrLimit, "rmsnorm.Forward: Inputs.X: n is 16385; a row has 1 to 16384 elements"),
-		{"rank", false, func(m maker, a *arguments) { a.in.X = m.tensor(dtype.BF16, 760) }, device.ErrShape, "rmsnorm.Forward: Inputs.X: the tensor has rank 1, not 2"},
-		{"rows", false, func(m maker, a *arguments) { a.out.Y = m.tensor(dtype.BF16, 18, 40) }, device.ErrShape, "rmsnorm.Forward: Outputs.Y: rows (dimension 0) is 18, but Inputs.X has rows = 19"},
-		{"W", false, func(m maker, a *arguments) { a.in.W = m.tensor(dtype.F32, 41) }, device.ErrShape, "rmsnorm.Forward: Inputs.W: n (dimension 0) is 41, but Inputs.X has n = 40"},
-		{"type of x", false, func(m maker, a *arguments) { a.in.X = m.tensor(dtype.I32, 19, 40) }, device.ErrDType, "rmsnorm.Forward: no kernel takes Inputs.X i32, Outputs.Y bf16"},
-		{"type of y", false, func(m maker, a *arguments) { a.out.Y = m.tensor(dtype.F16, 19, 40) }, device.ErrDType, "rmsnorm.Forward: no kernel takes Inputs.X bf16, Outputs.Y f16"},
-		{"type of w", false, func(m maker, a *arguments) { a.in.W = m.tensor(dtype.F16, 40) }, device.ErrDType, "Inputs.W f16"},
-		{"type of rstd", false, func(m maker, a *arguments) { a.out.Rstd = m.tensor(dtype.BF16, 19) }, device.ErrDType, "Outputs.Rstd bf16"},
-		{"last stride", false, func(m maker, a *arguments) { a.in.X = m.apart(dtype.BF16, 19, 40) }, bind.ErrStride, "rmsnorm.Forward: Inputs.X: the last stride is 2, not 1"},
-		{"closed", false, func(m maker, a *arguments) { a.in.W.Close() }, device.ErrClosed, "rmsnorm.Forward: Inputs.W: the tensor's buffer is closed"},
-		{"X unset", false, func(m maker, a *arguments) { a.in.X = device.Tensor{} }, device.ErrShape, "rmsnorm.Forward: Inputs.X: the tensor is not set"},
-		{"Rstd unset", false, func(m maker, a *arguments) { a.out.Rstd = device.Tensor{} }, device.ErrShape, "rmsnorm.Forward: Outputs.Rstd: the tensor is not set"},
-		{"R without S", true, func(m maker, a *arguments) { a.out.S = device.Tensor{} }, device.ErrShape, "rmsnorm.Forward: Outputs.S: the tensor is not set, but Inputs.R is: a residual needs both"},
-		{"S without R", true, func(m maker, a *arguments) { a.in.R = device.Tensor{} }, device.ErrShape, "rmsnorm.Forward: Inputs.R: the tensor is not set, but Outputs.S is: a residual needs both"},
-		{"type of R", true, func(m maker, a *arguments) { a.in.R = m.tensor(dtype.F32, 19, 40) }, device.ErrDType, "Inputs.R f32"},
-		{"rows of S", true, func(m maker, a *arguments) { a.out.S = m.tensor(dtype.BF16, 20, 40) }, device.ErrShape, "rmsnorm.Forward: Outputs.S: rows (dimension 0) is 20, but Inputs.X has rows = 19"},
+		sized("n = 0", 2, 0, device.ErrShape, "rmsnorm.Forward: Inputs.X: n is 0; a row has at least 1 element"),
+		sized("n = 0 without rows", 0, 0, device.ErrShape, "rmsnorm.Forward: Inputs.X: n is 0; a row has at least 1 element"),
+		{"rank", plain, func(m maker, a *arguments) { a.in.X = m.tensor(dtype.BF16, 760) }, device.ErrShape, "rmsnorm.Forward: Inputs.X: the tensor has rank 1, not 2"},
+		{"rows", plain, func(m maker, a *arguments) { a.out.Y = m.tensor(dtype.BF16, 18, 40) }, device.ErrShape, "rmsnorm.Forward: Outputs.Y: rows (dimension 0) is 18, but Inputs.X has rows = 19"},
+		{"W", plain, func(m maker, a *arguments) { a.in.W = m.tensor(dtype.F32, 41) }, device.ErrShape, "rmsnorm.Forward: Inputs.W: n (dimension 0) is 41, but Inputs.X has n = 40"},
+		{"type of x", plain, func(m maker, a *arguments) { a.in.X = m.tensor(dtype.I32, 19, 40) }, device.ErrDType, "rmsnorm.Forward: no kernel takes Inputs.X i32, Outputs.Y bf16"},
+		{"type of y", plain, func(m maker, a *arguments) { a.out.Y = m.tensor(dtype.F16, 19, 40) }, device.ErrDType, "rmsnorm.Forward: no kernel takes Inputs.X bf16, Outputs.Y f16"},
+		{"type of w", plain, func(m maker, a *arguments) { a.in.W = m.tensor(dtype.F16, 40) }, device.ErrDType, "Inputs.W f16"},
+		{"type of rstd", plain, func(m maker, a *arguments) { a.out.Rstd = m.tensor(dtype.BF16, 19) }, device.ErrDType, "Outputs.Rstd bf16"},
+		{"last stride", plain, func(m maker, a *arguments) { a.in.X = m.apart(dtype.BF16, 19, 40) }, bind.ErrStride, "rmsnorm.Forward: Inputs.X: the last stride is 2, not 1"},
+		{"closed", plain, func(m maker, a *arguments) { a.in.W.Close() }, device.ErrClosed, "rmsnorm.Forward: Inputs.W: the tensor's buffer is closed"},
+		{"X unset", plain, func(m maker, a *arguments) { a.in.X = device.Tensor{} }, device.ErrShape, "rmsnorm.Forward: Inputs.X: the tensor is not set"},
+		{"Rstd unset", plain, func(m maker, a *arguments) { a.out.Rstd = device.Tensor{} }, device.ErrShape, "rmsnorm.Forward: Outputs.Rstd: the tensor is not set"},
+		{"R without S", added, func(m maker, a *arguments) { a.out.S = device.Tensor{} }, device.ErrShape, "rmsnorm.Forward: Outputs.S: the tensor is not set, but Inputs.R is: a residual needs both"},
+		{"S without R", added, func(m maker, a *arguments) { a.in.R = device.Tensor{} }, device.ErrShape, "rmsnorm.Forward: Inputs.R: the tensor is not set, but Outputs.S is: a residual needs both"},
+		{"Z without Act", gatedSilu, func(m maker, a *arguments) { a.in.Act = 0 }, device.ErrShape, "rmsnorm.Forward: Inputs.Act: the activation is not set, but Inputs.Z is: a gate needs both"},
+		{"Act without Z", gatedSilu, func(m maker, a *arguments) { a.in.Z = device.Tensor{} }, device.ErrShape, "rmsnorm.Forward: Inputs.Z: the tensor is not set, but Inputs.Act is silu: a gate needs both"},
+		{"unknown Act", gatedSilu, func(m maker, a *arguments) { a.in.Act = 7 }, device.ErrDType, "rmsnorm.Forward: Inputs.Act: Activation(7) is no activation: use Sigmoid or Silu"},
+		{"Z and R", gatedSilu, func(m maker, a *arguments) { a.in.R, a.out.S = a.in.X, a.out.Y }, device.ErrShape, "rmsnorm.Forward: Inputs.Z: there is a gate, and with Inputs.R a residual: no kernel has both; add first and drop Inputs.R"},
+		{"type of Z", gatedSilu, func(m maker, a *arguments) { a.in.Z = m.tensor(dtype.F32, 19, 40) }, device.ErrDType, "Inputs.Z f32"},
+		{"columns of Z", gatedSilu, func(m maker, a *arguments) { a.in.Z = m.tensor(dtype.BF16, 19, 41) }, device.ErrShape, "rmsnorm.Forward: Inputs.Z: n (dimension 1) is 41, but Inputs.X has n = 40"},
+		{"rows of Z, sigmoid", gatedSilu, func(m maker, a *arguments) { a.in.Z, a.in.Act = m.tensor(dtype.BF16, 18, 40), Sigmoid }, device.ErrShape, "rmsnorm.Forward: Inputs.Z: rows (dimension 0) is 18, but Inputs.X has rows = 19"},
+		{"type of R", added, func(m maker, a *arguments) { a.in.R = m.tensor(dtype.F32, 19, 40) }, device.ErrDType, "Inputs.R f32"},
+		{"rows of S", added, func(m maker, a *arguments) { a.out.S = m.tensor(dtype.BF16, 20, 40) }, device.ErrShape, "rmsnorm.Forward: Outputs.S: rows (dimension 0) is 20, but Inputs.X has rows = 19"},
 	})
 }
 
 func TestBackwardRefuses(t *testing.T) {
-	refuses(t, func(s *device.Stream, a *arguments) error { return Backward(s, a.saved, a.grads, a.part) }, append(ofBoth(),
-		refusal{"part of no row", false, func(m maker, a *arguments) { a.part = m.tensor(dtype.F32, 0, 40) }, device.ErrShape, "rmsnorm.Backward: part: it has 0 rows; here it needs 5, as Parts says"},
-		refusal{"part of too few rows", false, func(m maker, a *arguments) { a.part = m.tensor(dtype.F32, 2, 40) }, device.ErrShape, "rmsnorm.Backward: part: it has 2 rows; here it needs 5, as Parts says"},
-		refusal{"part of no row, without rows", false, func(m maker, a *arguments) { *a = *m.arguments(0, 40, false); a.part = m.tensor(dtype.F32, 0, 40) }, device.ErrShape, "rmsnorm.Backward: part: it has 0 rows; here it needs 1, as Parts says"},
-		refusal{"part of too few rows, with ds", true, func(m maker, a *arguments) { a.part = m.tensor(dtype.F32, 2, 40) }, device.ErrShape, "rmsnorm.Backward: part: it has 2 rows; here it needs 5, as Parts says"},
-		refusal{"part of other columns", false, func(m maker, a *arguments) { a.part = m.tensor(dtype.F32, 19, 39) }, device.ErrShape, "rmsnorm.Backward: part: n (dimension 1) is 39, but Saved.X has n = 40"},
-		refusal{"type of part", false, func(m maker, a *arguments) { a.part = m.tensor(dtype.BF16, 19, 40) }, device.ErrDType, "part bf16"},
-		refusal{"last stride of part", false, func(m maker, a *arguments) { a.part = m.apart(dtype.F32, 19, 40) }, bind.ErrStride, "rmsnorm.Backward: part: the last stride is 2, not 1"},
-		refusal{"part unset", false, func(m maker, a *arguments) { a.part = device.Tensor{} }, device.ErrShape, "rmsnorm.Backward: part: the tensor is not set"},
-		refusal{"DX unset", false, func(m maker, a *arguments) { a.grads.DX = device.Tensor{} }, device.ErrShape, "rmsnorm.Backward: Gradients.DX: the tensor is not set"},
-		refusal{"DW unset", false, func(m maker, a *arguments) { a.grads.DW = device.Tensor{} }, device.ErrShape, "rmsnorm.Backward: Gradients.DW: the tensor is not set"},
-		refusal{"X unset", false, func(m maker, a *arguments) { a.saved.X = device.Tensor{} }, device.ErrShape, "rmsnorm.Backward: Saved.X: the tensor is not set"},
-		refusal{"W unset", true, func(m maker, a *arguments) { a.saved.W = device.Tensor{} }, device.ErrShape, "rmsnorm.Backward: Saved.W: the tensor is not set"},
+	other, err := device.Open("sim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	refuses(t, func(s *device.Stream, a *arguments) error { return Backward(s, a.saved, a.grads, a.scratch) }, append(ofBoth(),
+		refusal{"no scratch", plain, func(m maker, a *arguments) { a.scratch = nil }, device.ErrClosed, "rmsnorm.Backward: scratch: there is none; make one with NewScratch"},
+		refusal{"zero scratch", plain, func(m maker, a *arguments) { a.scratch = &Scratch{} }, device.ErrClosed, "rmsnorm.Backward: scratch: there is none; make one with NewScratch"},
+		refusal{"closed scratch", plain, func(m maker, a *arguments) { a.scratch.Close() }, device.ErrClosed, "rmsnorm.Backward: scratch: it is closed; make one with NewScratch"},
+		refusal{"scratch elsewhere", plain, func(m maker, a *arguments) { a.scratch = maker{m.t, other}.arguments(19, 40, plain).scratch }, device.ErrWrongDevice, "rmsnorm.Backward: scratch: it is on device sim, the stream on sim; make one there with NewScratch"},
+		refusal{"scratch of fewer rows", plain, func(m maker, a *arguments) { a.scratch = m.arguments(8, 40, plain).scratch }, device.ErrShape, "rmsnorm.Backward: scratch: it holds 80 partial sums of dw; here it needs 200, 5 for each of 40 columns: make one with NewScratch for these tensors"},
+		refusal{"scratch of fewer rows, with ds", added, func(m maker, a *arguments) { a.scratch = m.arguments(1, 40, added).scratch }, device.ErrShape, "rmsnorm.Backward: scratch: it holds 40 partial sums of dw; here it needs 200"},
+		refusal{"scratch of fewer columns", gatedSilu, func(m maker, a *arguments) { a.scratch = m.arguments(19, 39, gatedSilu).scratch }, device.ErrShape, "rmsnorm.Backward: scratch: it holds 195 partial sums of dw; here it needs 200"},
+		refusal{"scratch without means", plain, func(m maker, a *arguments) {
+			narrow := m.arguments(19, 8192, plain).scratch
+			*a = *m.arguments(19, 16400, plain)
+			a.scratch = narrow
+		}, device.ErrShape, "rmsnorm.Backward: scratch: it holds the means of 0 rows; here it needs 19: make one with NewScratch for these tensors"},
+		refusal{"DX unset", plain, func(m maker, a *arguments) { a.grads.DX = device.Tensor{} }, device.ErrShape, "rmsnorm.Backward: Gradients.DX: the tensor is not set"},
+		refusal{"DW unset", plain, func(m maker, a *arguments) { a.grads.DW = device.Tensor{} }, device.ErrShape, "rmsnorm.Backward: Gradients.DW: the tensor is not set"},
+		refusal{"DZ unset", gatedSilu, func(m maker, a *arguments) { a.grads.DZ = device.Tensor{} }, device.ErrShape, "rmsnorm.Backward: Gradients.DZ: the tensor is not set"},
+		refusal{"X unset", plain, func(m maker, a *arguments) { a.saved.X = device.Tensor{} }, device.ErrShape, "rmsnorm.Backward: Saved.X: the tensor is not set"},
+		refusal{"W unset", added, func(m maker, a *arguments) { a.saved.W = device.Tensor{} }, device.ErrShape, "rmsnorm.Backward: Saved.W: the tensor is not set"},
 	))
 }
 
-func TestPartsRefuses(t *testing.T) {
-	refuses(t, func(s *device.Stream, a *arguments) error { _, err := Parts(s, a.saved, a.grads); return err }, append(ofBoth(),
-		refusal{"nothing set", false, func(m maker, a *arguments) { *a = arguments{} }, device.ErrShape, "rmsnorm.Backward: the size of the grid depends on rows: set one of Saved.X"}))
+func TestNewScratchRefuses(t *testing.T) {
+	refuses(t, func(s *device.Stream, a *arguments) error {
+		c, err := NewScratch(s, a.saved, a.grads)
+		if err != nil {
+			return err
+		}
+		return c.Close()
+	}, append(ofBoth(),
+		refusal{"nothing set", plain, func(m maker, a *arguments) { *a = arguments{} }, device.ErrShape, "rmsnorm.Backward: the size of the grid depends on rows: set one of Saved.X"},
+		refusal{"no row length", plain, func(m maker, a *arguments) { *a = arguments{saved: Saved{Rstd: a.saved.Rstd}} }, device.ErrShape, "rmsnorm.Backward: the size of the grid depends on n: set one of Saved.X"}))
 }
 
-// ofBoth are refusals of Parts and of Backward.
+// ofBoth are refusals of NewScratch and of Backward.
 func ofBoth() []refusal {
 	return []refusal{
-		sized("n = 0", 2, 0, device.ErrShape, "rmsnorm.Backward: Saved.X: n is 0; a row has 1 to 16384 elements"),
-		sized("n = 16385", 1, 16385, bind.ErrLimit, "rmsnorm.Backward: Saved.X: n is 16385; a row has 1 to 16384 elements"),
-		{"rows of dy", false, func(m maker, a *arguments) { a.saved.DY = m.tensor(dtype.BF16, 18, 40) }, device.ErrShape, "rmsnorm.Backward: Saved.DY: rows (dimension 0) is 18, but Saved.X has rows = 19"},
-		{"rows of rstd", false, func(m maker, a *arguments) { a.saved.Rstd = m.tensor(dtype.F32, 20) }, device.ErrShape, "rmsnorm.Backward: Saved.Rstd: rows (dimension 0) is 20, but Saved.X has rows = 19"},
-		{"columns of ds", true, func(m maker, a *arguments) { a.saved.DS = m.tensor(dtype.BF16, 19, 41) }, device.ErrShape, "rmsnorm.Backward: Saved.DS: n (dimension 1) is 41, but Saved.X has n = 40"},
-		{"columns of dw", false, func(m maker, a *arguments) { a.grads.DW = m.tensor(dtype.F32, 39) }, device.ErrShape, "rmsnorm.Backward: Gradients.DW: n (dimension 0) is 39, but Saved.X has n = 40"},
-		{"columns of dw, with ds", true, func(m maker, a *arguments) { a.grads.DW = m.tensor(dtype.F32, 39) }, device.ErrShape, "rmsnorm.Backward: Gradients.DW: n (dimension 0) is 39, but Saved.X has n = 40"},
-		{"rank of dw", false, func(m maker, a *arguments) { a.grads.DW = m.tensor(dtype.F32, 1, 40) }, device.ErrShape, "rmsnorm.Backward: Gradients.DW: the tensor has rank 2, not 1"},
-		{"type of dw", false, func(m maker, a *arguments) { a.grads.DW = m.tensor(dtype.BF16, 40) }, device.ErrDType, "rmsnorm.Backward: Gradients.DW: its type is bf16, but that of Saved.W is f32: they must be one"},
-		{"type of w and dw", false, func(m maker, a *arguments) {
+		sized("n = 0", 2, 0, device.ErrShape, "rmsnorm.Backward: Saved.X: n is 0; a row has at least 1 element"),
+		{"rows of dy", plain, func(m maker, a *arguments) { a.saved.DY = m.tensor(dtype.BF16, 18, 40) }, device.ErrShape, "rmsnorm.Backward: Saved.DY: rows (dimension 0) is 18, but Saved.X has rows = 19"},
+		{"rows of rstd", plain, func(m maker, a *arguments) { a.saved.Rstd = m.tensor(dtype.F32, 20) }, device.ErrShape, "rmsnorm.Backward: Saved.Rstd: rows (dimension 0) is 20, but Saved.X has rows = 19"},
+		{"columns of ds", added, func(m maker, a *arguments) { a.saved.DS = m.tensor(dtype.BF16, 19, 41) }, device.ErrShape, "rmsnorm.Backward: Saved.DS: n (dimension 1) is 41, but Saved.X has n = 40"},
+		{"columns of dw", plain, func(m maker, a *arguments) { a.grads.DW = m.tensor(dtype.F32, 39) }, device.ErrShape, "rmsnorm.Backward: Gradients.DW: n (dimension 0) is 39, but Saved.X has n = 40"},
+		{"columns of dw, with ds", added, func(m maker, a *arguments) { a.grads.DW = m.tensor(dtype.F32, 39) }, device.ErrShape, "rmsnorm.Backward: Gradients.DW: n (dimension 0) is 39, but Saved.X has n = 40"},
+		{"rank of dw", plain, func(m maker, a *arguments) { a.grads.DW = m.tensor(dtype.F32, 1, 40) }, device.ErrShape, "rmsnorm.Backward: Gradients.DW: the tensor has rank 2, not 1"},
+		{"type of dw", plain, func(m maker, a *arguments) { a.grads.DW = m.tensor(dtype.BF16, 40) }, device.ErrDType, "rmsnorm.Backward: Gradients.DW: its type is bf16, but that of Saved.W is f32: they must be one"},
+		{"type of w and dw", plain, func(m maker, a *arguments) {
 			a.saved.W, a.grads.DW = m.tensor(dtype.F16, 40), m.tensor(dtype.F16, 40)
 		}, device.ErrDType, "Saved.W f16"},
-		{"type of dx", false, func(m maker, a *arguments) { a.grads.DX = m.tensor(dtype.F32, 19, 40) }, device.ErrDType, "Gradients.DX f32"},
-		{"type of ds", true, func(m maker, a *arguments) { a.saved.DS = m.tensor(dtype.F32, 19, 40) }, device.ErrDType, "Saved.DS f32"},
-		{"last stride of dy", false, func(m maker, a *arguments) { a.saved.DY = m.apart(dtype.BF16, 19, 40) }, bind.ErrStride, "rmsnorm.Backward: Saved.DY: the last stride is 2, not 1"},
-		{"closed dw", false, func(m maker, a *arguments) { a.grads.DW.Close() }, device.ErrClosed, "rmsnorm.Backward: Gradients.DW: the tensor's buffer is closed"},
-		{"closed x", true, func(m maker, a *arguments) { a.saved.X.Close() }, device.ErrClosed, "rmsnorm.Backward: Saved.X: the tensor's buffer is closed"},
+		{"columns of dw, wide", plain, func(m maker, a *arguments) {
+			*a = *m.arguments(2, 16400, plain)
+			a.grads.DW = m.tensor(dtype.F32, 16399)
+		}, device.ErrShape, "rmsnorm.Backward: Gradients.DW: n (dimension 0) is 16399, but Saved.X has n = 16400"},
+		{"Z without Act", gatedSilu, func(m maker, a *arguments) { a.saved.Act = 0 }, device.ErrShape, "rmsnorm.Backward: Saved.Act: the activation is not set, but Saved.Z is: a gate needs both"},
+		{"Act without Z", gatedSilu, func(m maker, a *arguments) { a.saved.Z = device.Tensor{} }, device.ErrShape, "rmsnorm.Backward: Saved.Z: the tensor is not set, but Saved.Act is silu: a gate needs both"},
+		{"DZ without Z", plain, func(m maker, a *arguments) { a.grads.DZ = a.grads.DX }, device.ErrShape, "rmsnorm.Backward: Saved.Z: the tensor is not set, but Gradients.DZ is: a gate needs both"},
+		{"unknown Act", gatedSilu, func(m maker, a *arguments) { a.saved.Act = 3 }, device.ErrDType, "rmsnorm.Backward: Saved.Act: Activation(3) is no activation: use Sigmoid or Silu"},
+		{"Z and DS", gatedSilu, func(m maker, a *arguments) { a.saved.DS = a.saved.DY }, device.ErrShape, "rmsnorm.Backward: Saved.Z: there is a gate, and with Saved.DS a residual"},
+		{"type of z", gatedSilu, func(m maker, a *arguments) { a.saved.Z = m.tensor(dtype.F16, 19, 40) }, device.ErrDType, "Saved.Z f16"},
+		{"columns of dz", gatedSilu, func(m maker, a *arguments) { a.grads.DZ = m.tensor(dtype.BF16, 19, 41) }, device.ErrShape, "rmsnorm.Backward: Gradients.DZ: n (dimension 1) is 41, but Saved.X has n = 40"},
+		{"type of dx", plain, func(m maker, a *arguments) { a.grads.DX = m.tensor(dtype.F32, 19, 40) }, device.ErrDType, "Gradients.DX f32"},
+		{"type of ds", added, func(m maker, a *arguments) { a.saved.DS = m.tensor(dtype.F32, 19, 40) }, device.ErrDType, "Saved.DS f32"},
+		{"last stride of dy", plain, func(m maker, a *arguments) { a.saved.DY = m.apart(dtype.BF16, 19, 40) }, bind.ErrStride, "rmsnorm.Backward: Saved.DY: the last stride is 2, not 1"},
+		{"closed dw", plain, func(m maker, a *arguments) { a.grads.DW.Close() }, device.ErrClosed, "rmsnorm.Backward: Gradients.DW: the tensor's buffer is closed"},
+		{"closed x", added, func(m maker, a *arguments) { a.saved.X.Close() }, device.ErrClosed, "rmsnorm.Backward: Saved.X: the tensor's buffer is closed"},
 	}
 }
 
@@ -151,7 +201,7 @@ func refuses(t *testing.T, call func(*device.Stream, *arguments) error, table []
 	defer d.Close()
 	m := maker{t, d}
 	for _, c := range table {
-		a := m.arguments(19, 40, c.residual)
+		a := m.arguments(19, 40, c.form)
 		c.spoil(m, a)
 		err := call(d.Stream(), a)
 		var e *bind.Error
@@ -162,26 +212,57 @@ func refuses(t *testing.T, call func(*device.Stream, *arguments) error, table []
 	if n := d.Launches(); len(n) > 0 {
 		t.Errorf("launched %v", n)
 	}
-	for _, residual := range []bool{false, true} {
-		if err := call(d.Stream(), m.arguments(19, 40, residual)); err != nil {
+	for _, form := range []form{plain, added, gatedSilu} {
+		if err := call(d.Stream(), m.arguments(19, 40, form)); err != nil {
 			t.Errorf("right arguments: %v", err)
 		}
 	}
 }
 
-// Parts asks for less than Backward: outputs may be unset.
-func TestPartsOfUnsetOutputs(t *testing.T) {
+// NewScratch asks for less than Backward: outputs may be unset. Its sizes are those of the blocks that run at once.
+func TestScratchOfUnsetOutputs(t *testing.T) {
+	d, err := device.Open("sim", device.WithSim(device.SimConfig{SMs: 10}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for _, c := range []struct{ rows, n, parts, means int }{
+		{0, 40, 1, 0}, {1, 40, 1, 0}, {19, 40, 5, 0}, // four rows of 40 elements a block
+		{0, 16385, 1, 0}, {2, 16385, 2, 2}, {100, 16385, 4, 100}, {3, 262144, 1, 3}, // 20 blocks at once, 5 and 64 stripes
+	} {
+		a := maker{t, d}.arguments(c.rows, c.n, plain)
+		s, err := NewScratch(d.Stream(), a.saved, Gradients{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if s.part.Dim(0) != c.parts || s.part.Dim(1) != c.n || s.mean.Dim(0) != c.means {
+			t.Errorf("%d rows of %d: part %v, mean %v; want %d parts and %d means", c.rows, c.n, s.part, s.mean, c.parts, c.means)
+		}
+	}
+}
+
+// A scratch serves smaller problems than that it was made for, in any order, and allocates nothing for one of the same
+// shape as the last.
+func TestScratchServesOthers(t *testing.T) {
 	d, err := device.Open("sim")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	for _, c := range []struct {
-		rows, want int
-	}{{0, 1}, {1, 1}, {19, 5}} { // four rows of 40 elements a block
-		a := maker{t, d}.arguments(c.rows, 40, false)
-		if got, err := Parts(d.Stream(), a.saved, Gradients{}); err != nil || got != c.want {
-			t.Errorf("%d rows: %d parts, %v; want %d", c.rows, got, err, c.want)
+	m, stream := maker{t, d}, d.Stream()
+	wide := m.arguments(4, 16400, plain)
+	for _, a := range []*arguments{wide, m.arguments(19, 40, gatedSilu), m.arguments(3, 16400, added), wide, wide} {
+		if err := Backward(stream, a.saved, a.grads, wide.scratch); err != nil {
+			t.Error(err)
 		}
+	}
+	p := plan{wide: true, rows: 4, n: 16400, parts: 1}
+	if n := testing.AllocsPerRun(10, func() {
+		if _, _, err := wide.scratch.take(stream, p); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }

@@ -15,6 +15,8 @@ import (
 type Inputs struct {
 	X   device.Tensor // [rows, n] bf16, f16 or f32
 	R   device.Tensor // [rows, n], of X's type: the residual; unset: none
+	Z   device.Tensor // [rows, n], of X's type: the gate; unset: none
+	Act Activation    // of the gate
 	W   device.Tensor // [n], f32 or of X's type
 	Eps float32
 }
@@ -26,20 +28,26 @@ type Outputs struct {
 	Rstd device.Tensor // [rows] f32, for the backward pass
 }
 
-// Forward launches one kernel, or none where there are no rows. Rows have 1 to 16,384 elements. Tensors that are wrong
-// or do not agree are refused with a *bind.Error that names them, and nothing is launched.
+// Forward launches one kernel, or none where there are no rows. Rows have at least one element. Inputs have a residual
+// or a gate or neither. Tensors that are wrong or do not agree are refused with a *bind.Error that names them, and
+// nothing is launched.
 func Forward(s *device.Stream, in Inputs, out Outputs) error {
-	if err := checkInputs(in, out); err != nil {
+	form, err := formOfForward(in, out)
+	if err != nil {
 		return err
 	}
-	var err error
-	if set(in.R) {
+	switch form {
+	case added:
 		err = launchForwardAdd(s, forwardAddParams{X: in.X, R: in.R, S: out.S, Y: out.Y, W: in.W, Rstd: out.Rstd, Eps: in.Eps})
-	} else {
+	case gatedSilu:
+		err = launchForwardSilu(s, forwardSiluParams{X: in.X, Z: in.Z, Y: out.Y, W: in.W, Rstd: out.Rstd, Eps: in.Eps})
+	case gatedSigmoid:
+		err = launchForwardSigmoid(s, forwardSigmoidParams{X: in.X, Z: in.Z, Y: out.Y, W: in.W, Rstd: out.Rstd, Eps: in.Eps})
+	default:
 		err = launchForward(s, forwardParams{X: in.X, Y: out.Y, W: in.W, Rstd: out.Rstd, Eps: in.Eps})
 	}
 	if err != nil { // where the tensors are to blame, in the words of the contract
-		return cmp.Or(checkForward(s, in, out), err)
+		return cmp.Or(checkForward(s, form, in, out), err)
 	}
 	return nil
 }
@@ -47,6 +55,8 @@ func Forward(s *device.Stream, in Inputs, out Outputs) error {
 // Saved is what a backward pass reads.
 type Saved struct {
 	X    device.Tensor // [rows, n]: the normalised input, which is S where there was a residual
+	Z    device.Tensor // [rows, n]: the gate; unset without one
+	Act  Activation    // of the gate
 	W    device.Tensor // [n]
 	Rstd device.Tensor // [rows] f32
 	DY   device.Tensor // [rows, n], of X's type
@@ -56,31 +66,69 @@ type Saved struct {
 // Gradients are what a backward pass writes.
 type Gradients struct {
 	DX device.Tensor // [rows, n], of X's type; with a residual it is the gradient of both summands
+	DZ device.Tensor // [rows, n], of X's type; only with a gate
 	DW device.Tensor // [n], of W's type
 }
 
-// Parts is the number of rows of f32 scratch that Backward needs: one for each block that it launches. Outputs may
-// still be unset; what is set is checked as Backward checks it.
-func Parts(s *device.Stream, in Saved, out Gradients) (int, error) {
-	return checkBackward(s, in, out, device.Tensor{}, false)
-}
-
-// Backward launches two kernels: dx with each block's share of dw, and the sum of the shares, in a fixed order. dw is
-// the same in every run on a device. part is [Parts, n] f32 scratch; with more rows than that, all of which are used,
-// the last bits of dw may be others. Without rows dw is 0. Tensors that are wrong or do not agree are refused with a
-// *bind.Error that names them, and nothing is launched.
-func Backward(s *device.Stream, in Saved, out Gradients, part device.Tensor) error {
-	if _, err := checkBackward(s, in, out, part, true); err != nil {
+// Backward launches two kernels: dx, and dz, with each block's share of dw; and the sum of the shares, in a fixed
+// order. For rows of more than 16,384 elements there is one before them, for the mean over each row. dw is the same in
+// every run on a device. Without rows it is 0. What scratch holds before and after means nothing. Tensors that are wrong
+// or do not agree, and a scratch that does not serve, are refused with a *bind.Error that names them, and nothing is
+// launched.
+func Backward(s *device.Stream, in Saved, out Gradients, scratch *Scratch) error {
+	p, err := planBackward(s, in, out, true)
+	if err != nil {
 		return err
 	}
-	var err error
-	if set(in.DS) {
-		err = launchBackwardAdd(s, backwardAddParams{S: in.X, DY: in.DY, DS: in.DS, DX: out.DX, W: in.W, Rstd: in.Rstd, Part: part})
+	part, mean, err := scratch.take(s, p)
+	if err != nil {
+		return err
+	}
+	if p.wide {
+		err = launchWide(s, p.form, in, out, part, mean)
 	} else {
-		err = launchBackward(s, backwardParams{X: in.X, DY: in.DY, DX: out.DX, W: in.W, Rstd: in.Rstd, Part: part})
+		err = launchNarrow(s, p.form, in, out, part)
 	}
 	if err != nil {
 		return err
 	}
 	return launchWeight(s, weightParams{Part: part, DW: out.DW})
+}
+
+// launchNarrow launches the kernel whose blocks hold rows.
+func launchNarrow(s *device.Stream, form form, in Saved, out Gradients, part device.Tensor) error {
+	switch form {
+	case added:
+		return launchBackwardAdd(s, backwardAddParams{S: in.X, DY: in.DY, DS: in.DS, DX: out.DX, W: in.W, Rstd: in.Rstd, Part: part})
+	case gatedSilu:
+		return launchBackwardSilu(s, backwardSiluParams{X: in.X, Z: in.Z, DY: in.DY, DX: out.DX, DZ: out.DZ, W: in.W, Rstd: in.Rstd, Part: part})
+	case gatedSigmoid:
+		return launchBackwardSigmoid(s, backwardSigmoidParams{X: in.X, Z: in.Z, DY: in.DY, DX: out.DX, DZ: out.DZ, W: in.W, Rstd: in.Rstd, Part: part})
+	}
+	return launchBackward(s, backwardParams{X: in.X, DY: in.DY, DX: out.DX, W: in.W, Rstd: in.Rstd, Part: part})
+}
+
+// launchWide launches the kernel of the rows' means and that of the stripes.
+func launchWide(s *device.Stream, form form, in Saved, out Gradients, part, mean device.Tensor) error {
+	var err error
+	switch form {
+	case gatedSilu:
+		err = launchMeanSilu(s, meanSiluParams{X: in.X, Z: in.Z, DY: in.DY, W: in.W, Rstd: in.Rstd, Mean: mean})
+	case gatedSigmoid:
+		err = launchMeanSigmoid(s, meanSigmoidParams{X: in.X, Z: in.Z, DY: in.DY, W: in.W, Rstd: in.Rstd, Mean: mean})
+	default:
+		err = launchMean(s, meanParams{X: in.X, DY: in.DY, W: in.W, Rstd: in.Rstd, Mean: mean})
+	}
+	if err != nil {
+		return err
+	}
+	switch form {
+	case added:
+		return launchStripesAdd(s, stripesAddParams{S: in.X, DY: in.DY, DS: in.DS, DX: out.DX, W: in.W, Rstd: in.Rstd, Mean: mean, Part: part})
+	case gatedSilu:
+		return launchStripesSilu(s, stripesSiluParams{X: in.X, Z: in.Z, DY: in.DY, DX: out.DX, DZ: out.DZ, W: in.W, Rstd: in.Rstd, Mean: mean, Part: part})
+	case gatedSigmoid:
+		return launchStripesSigmoid(s, stripesSigmoidParams{X: in.X, Z: in.Z, DY: in.DY, DX: out.DX, DZ: out.DZ, W: in.W, Rstd: in.Rstd, Mean: mean, Part: part})
+	}
+	return launchStripes(s, stripesParams{X: in.X, DY: in.DY, DX: out.DX, W: in.W, Rstd: in.Rstd, Mean: mean, Part: part})
 }

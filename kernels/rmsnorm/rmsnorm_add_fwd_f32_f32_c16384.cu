@@ -80,27 +80,12 @@ static_assert(field_offset(rmsnorm_add_fwd_f32_f32_c16384_args, n) == 88, "n");
 
 extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_c16384(const __grid_constant__ rmsnorm_add_fwd_f32_f32_c16384_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
-  int col0 = (int)threadIdx.x * 4;
   bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && (a.n & 3) == 0;
+  int col0 = (int)threadIdx.x * 4;
   bool r_vec = aligned(a.r, 16) && (a.r_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool s_vec = aligned(a.s, 16) && (a.s_stride0 & 3) == 0 && (a.n & 3) == 0;
+  bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 3) == 0 && (a.n & 3) == 0;
-
-  // load w
-  float w[16];
-  if (w_vec) {
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
-    }
-  } else {
-    int col0_ = opaque(col0);
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 4096)), col0_ + ((i & 3) + (i >> 2) * 4096) < a.n);
-    }
-  }
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const float* x_at = a.x + (i64)row * a.x_stride0;
 
@@ -112,10 +97,10 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_c1638
         load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
       }
     } else {
-      int col0_2 = opaque(col0);
+      int col0_ = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 16; i++) {
-        x[i] = load_f32_if(x_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 4096)), col0_2 + ((i & 3) + (i >> 2) * 4096) < a.n);
+        x[i] = load_f32_if(x_at + (i64)(col0_ + ((i & 3) + (i >> 2) * 4096)), col0_ + ((i & 3) + (i >> 2) * 4096) < a.n);
       }
     }
     const float* r_at = a.r + (i64)row * a.r_stride0;
@@ -128,10 +113,10 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_c1638
         load_f32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
       }
     } else {
-      int col0_3 = opaque(col0);
+      int col0_2 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 16; i++) {
-        r[i] = load_f32_if(r_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 4096)), col0_3 + ((i & 3) + (i >> 2) * 4096) < a.n);
+        r[i] = load_f32_if(r_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 4096)), col0_2 + ((i & 3) + (i >> 2) * 4096) < a.n);
       }
     }
     float s[16];
@@ -168,10 +153,25 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_c1638
         store_f32x4_if(s_at + (i64)(col0 + i * 4096), &s[i * 4], col0 + i * 4096 < a.n);
       }
     } else {
+      int col0_3 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        store_f32_if(s_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 4096)), s[i], col0_3 + ((i & 3) + (i >> 2) * 4096) < a.n);
+      }
+    }
+
+    // load w
+    float w[16];
+    if (w_vec) {
+      #pragma unroll
+      for (int i = 0; i < 4; i++) {
+        load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
+      }
+    } else {
       int col0_4 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 16; i++) {
-        store_f32_if(s_at + (i64)(col0_4 + ((i & 3) + (i >> 2) * 4096)), s[i], col0_4 + ((i & 3) + (i >> 2) * 4096) < a.n);
+        w[i] = load_f32_if(a.w + (i64)(col0_4 + ((i & 3) + (i >> 2) * 4096)), col0_4 + ((i & 3) + (i >> 2) * 4096) < a.n);
       }
     }
     float n_f32 = (float)a.n;

@@ -117,28 +117,12 @@ static_assert(field_offset(rmsnorm_bwd_bf16_f32_c16384_args, parts) == 88, "part
 
 extern "C" __global__ void __launch_bounds__(1024) rmsnorm_bwd_bf16_f32_c16384(const __grid_constant__ rmsnorm_bwd_bf16_f32_c16384_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
-  int col0 = (int)threadIdx.x * 8;
   bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
+  int col0 = (int)threadIdx.x * 8;
   bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
-
-  // load w
-  float w[16];
-  if (w_vec) {
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&w[i * 8], a.w + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n);
-      load_f32x4_if(&w[i * 8 + 4], a.w + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < a.n);
-    }
-  } else {
-    int col0_ = opaque(col0);
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 7) + (i >> 3) * 8192)), col0_ + ((i & 7) + (i >> 3) * 8192) < a.n);
-    }
-  }
   float acc[16];
   #pragma unroll
   for (int i = 0; i < 16; i++) {
@@ -155,11 +139,11 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_bwd_bf16_f32_c16384(c
         load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n);
       }
     } else {
-      int col0_2 = opaque(col0);
+      int col0_ = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 8; i++) {
-        u32 lo = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_2 + ((i & 3) * 2 + (i >> 2) * 8192) < a.n);
-        u32 hi = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < a.n);
+        u32 lo = load_u16_if(x_at + (i64)(col0_ + ((i & 3) * 2 + (i >> 2) * 8192)), col0_ + ((i & 3) * 2 + (i >> 2) * 8192) < a.n);
+        u32 hi = load_u16_if(x_at + (i64)(col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < a.n);
         x[i] = lo | hi << 16;
       }
     }
@@ -173,11 +157,11 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_bwd_bf16_f32_c16384(c
         load_u32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n);
       }
     } else {
-      int col0_3 = opaque(col0);
+      int col0_2 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 8; i++) {
-        u32 lo2 = load_u16_if(dy_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_3 + ((i & 3) * 2 + (i >> 2) * 8192) < a.n);
-        u32 hi2 = load_u16_if(dy_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < a.n);
+        u32 lo2 = load_u16_if(dy_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_2 + ((i & 3) * 2 + (i >> 2) * 8192) < a.n);
+        u32 hi2 = load_u16_if(dy_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < a.n);
         dy[i] = lo2 | hi2 << 16;
       }
     }
@@ -185,6 +169,22 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_bwd_bf16_f32_c16384(c
 
     // load rstd
     float rstd = load_f32(rstd_at);
+
+    // load w
+    float w[16];
+    if (w_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&w[i * 8], a.w + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n);
+        load_f32x4_if(&w[i * 8 + 4], a.w + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < a.n);
+      }
+    } else {
+      int col0_3 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        w[i] = load_f32_if(a.w + (i64)(col0_3 + ((i & 7) + (i >> 3) * 8192)), col0_3 + ((i & 7) + (i >> 3) * 8192) < a.n);
+      }
+    }
     float mul[16];
     float sum = 0.0f;
     #pragma unroll

@@ -91,27 +91,12 @@ static_assert(field_offset(rmsnorm_bwd_f32_f32_c4096_args, parts) == 88, "parts"
 
 extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f32_f32_c4096(const __grid_constant__ rmsnorm_bwd_f32_f32_c4096_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
-  int col0 = (int)threadIdx.x * 4;
   bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && (a.n & 3) == 0;
+  int col0 = (int)threadIdx.x * 4;
   bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 3) == 0 && (a.n & 3) == 0;
+  bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 3) == 0;
-
-  // load w
-  float w[16];
-  if (w_vec) {
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
-    }
-  } else {
-    int col0_ = opaque(col0);
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 1024)), col0_ + ((i & 3) + (i >> 2) * 1024) < a.n);
-    }
-  }
   float acc[16];
   #pragma unroll
   for (int i = 0; i < 16; i++) {
@@ -128,10 +113,10 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f32_f32_c4096(cons
         load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
       }
     } else {
-      int col0_2 = opaque(col0);
+      int col0_ = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 16; i++) {
-        x[i] = load_f32_if(x_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 1024)), col0_2 + ((i & 3) + (i >> 2) * 1024) < a.n);
+        x[i] = load_f32_if(x_at + (i64)(col0_ + ((i & 3) + (i >> 2) * 1024)), col0_ + ((i & 3) + (i >> 2) * 1024) < a.n);
       }
     }
     const float* dy_at = a.dy + (i64)row * a.dy_stride0;
@@ -144,16 +129,31 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f32_f32_c4096(cons
         load_f32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
       }
     } else {
-      int col0_3 = opaque(col0);
+      int col0_2 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 16; i++) {
-        dy[i] = load_f32_if(dy_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 1024)), col0_3 + ((i & 3) + (i >> 2) * 1024) < a.n);
+        dy[i] = load_f32_if(dy_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 1024)), col0_2 + ((i & 3) + (i >> 2) * 1024) < a.n);
       }
     }
     const float* rstd_at = a.rstd + (i64)row;
 
     // load rstd
     float rstd = load_f32(rstd_at);
+
+    // load w
+    float w[16];
+    if (w_vec) {
+      #pragma unroll
+      for (int i = 0; i < 4; i++) {
+        load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
+      }
+    } else {
+      int col0_3 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        w[i] = load_f32_if(a.w + (i64)(col0_3 + ((i & 3) + (i >> 2) * 1024)), col0_3 + ((i & 3) + (i >> 2) * 1024) < a.n);
+      }
+    }
     float mul[16];
     float sum = 0.0f;
     #pragma unroll

@@ -152,9 +152,6 @@ var cu_rmsnorm_bwd_f32_f32_c4096 string
 //go:embed rmsnorm_bwd_f32_f32_c8192.cu
 var cu_rmsnorm_bwd_f32_f32_c8192 string
 
-//go:embed rmsnorm_bwd_f32_f32_c16384.cu
-var cu_rmsnorm_bwd_f32_f32_c16384 string
-
 // backwardFamily drives the checks and the choice of the kernel.
 var backwardFamily = bind.Family{
 	Name:    "launchBackward",
@@ -714,25 +711,6 @@ var backwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:    []int{0, 8192, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c16384",
-				Source:   cu_rmsnorm_bwd_f32_f32_c16384,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   128,
-				ArgBytes: 96,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f32_f32_c16384")
-				},
-			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 16384, 0},
 			Exact:  true,
 			Blocks: 2,
 			Step:   1,

@@ -103,9 +103,6 @@ var cu_rmsnorm_add_bwd_bf16_f32_c4096 string
 //go:embed rmsnorm_add_bwd_bf16_f32_c8192.cu
 var cu_rmsnorm_add_bwd_bf16_f32_c8192 string
 
-//go:embed rmsnorm_add_bwd_bf16_f32_c16384.cu
-var cu_rmsnorm_add_bwd_bf16_f32_c16384 string
-
 //go:embed rmsnorm_add_bwd_f16_f16_c512.cu
 var cu_rmsnorm_add_bwd_f16_f16_c512 string
 
@@ -139,9 +136,6 @@ var cu_rmsnorm_add_bwd_f16_f32_c4096 string
 //go:embed rmsnorm_add_bwd_f16_f32_c8192.cu
 var cu_rmsnorm_add_bwd_f16_f32_c8192 string
 
-//go:embed rmsnorm_add_bwd_f16_f32_c16384.cu
-var cu_rmsnorm_add_bwd_f16_f32_c16384 string
-
 //go:embed rmsnorm_add_bwd_f32_f32_c512.cu
 var cu_rmsnorm_add_bwd_f32_f32_c512 string
 
@@ -156,9 +150,6 @@ var cu_rmsnorm_add_bwd_f32_f32_c4096 string
 
 //go:embed rmsnorm_add_bwd_f32_f32_c8192.cu
 var cu_rmsnorm_add_bwd_f32_f32_c8192 string
-
-//go:embed rmsnorm_add_bwd_f32_f32_c16384.cu
-var cu_rmsnorm_add_bwd_f32_f32_c16384 string
 
 // backwardAddFamily drives the checks and the choice of the kernel.
 var backwardAddFamily = bind.Family{
@@ -274,8 +265,8 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_bf16_bf16_c16384",
 				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   128,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c16384")
@@ -385,25 +376,6 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_f32_c16384",
-				Source:   cu_rmsnorm_add_bwd_bf16_f32_c16384,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   128,
-				ArgBytes: 112,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_bf16_f32_c16384")
-				},
-			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 16384, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
 				Name:     "rmsnorm_add_bwd_f16_f16_c512",
 				Source:   cu_rmsnorm_add_bwd_f16_f16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
@@ -502,8 +474,8 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_f16_f16_c16384",
 				Source:   cu_rmsnorm_add_bwd_f16_f16_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   128,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c16384")
@@ -613,25 +585,6 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f32_c16384",
-				Source:   cu_rmsnorm_add_bwd_f16_f32_c16384,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   128,
-				ArgBytes: 112,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f16_f32_c16384")
-				},
-			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 16384, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
 				Name:     "rmsnorm_add_bwd_f32_f32_c512",
 				Source:   cu_rmsnorm_add_bwd_f32_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
@@ -725,35 +678,16 @@ var backwardAddFamily = bind.Family{
 			Step:   1,
 			Work:   []int{0},
 		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c16384",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c16384,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   128,
-				ArgBytes: 112,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c16384")
-				},
-			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 16384, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
-		},
 	},
 }
 
 // backwardAddWork is the number of blocks that find work.
 func backwardAddWork(config int, p *backwardAddParams, dims []int32) int {
 	switch config {
-	case 0, 6, 12, 18, 24:
+	case 0, 6, 11, 17, 22:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
-	case 1, 7, 13, 19, 25:
+	case 1, 7, 12, 18, 23:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}

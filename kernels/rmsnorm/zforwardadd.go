@@ -18,11 +18,10 @@ const _ = device.GenV1
 
 // forwardAddParams are the arguments of launchForwardAdd.
 // Dimensions of one name (rows, n) are equal.
-// Limits: n <= 16384.
 type forwardAddParams struct {
 	X    device.Tensor // [rows, n] bf16 or f16 or f32, read; last stride 1
 	R    device.Tensor // [rows, n] bf16 or f16 or f32, read; last stride 1
-	S    device.Tensor // [rows, n] bf16 or f16 or f32, written; last stride 1
+	S    device.Tensor // [rows, n] bf16 or f16 or f32, read and written; last stride 1
 	Y    device.Tensor // [rows, n] bf16 or f16 or f32, written; last stride 1
 	W    device.Tensor // [n] bf16 or f32 or f16, read
 	Rstd device.Tensor // [rows] f32, written
@@ -155,6 +154,21 @@ var cu_rmsnorm_add_fwd_f32_f32_c8192 string
 
 //go:embed rmsnorm_add_fwd_f32_f32_c16384.cu
 var cu_rmsnorm_add_fwd_f32_f32_c16384 string
+
+//go:embed rmsnorm_add_fwd_bf16_bf16_wide.cu
+var cu_rmsnorm_add_fwd_bf16_bf16_wide string
+
+//go:embed rmsnorm_add_fwd_bf16_f32_wide.cu
+var cu_rmsnorm_add_fwd_bf16_f32_wide string
+
+//go:embed rmsnorm_add_fwd_f16_f16_wide.cu
+var cu_rmsnorm_add_fwd_f16_f16_wide string
+
+//go:embed rmsnorm_add_fwd_f16_f32_wide.cu
+var cu_rmsnorm_add_fwd_f16_f32_wide string
+
+//go:embed rmsnorm_add_fwd_f32_f32_wide.cu
+var cu_rmsnorm_add_fwd_f32_f32_wide string
 
 // forwardAddFamily drives the checks and the choice of the kernel.
 var forwardAddFamily = bind.Family{
@@ -667,6 +681,91 @@ var forwardAddFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:    []int{0, 16384},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_fwd_bf16_bf16_wide",
+				Source:   cu_rmsnorm_add_fwd_bf16_bf16_wide,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   128,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_wide")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:    []int{0, 0},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_fwd_bf16_f32_wide",
+				Source:   cu_rmsnorm_add_fwd_bf16_f32_wide,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   128,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_wide")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 0},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_fwd_f16_f16_wide",
+				Source:   cu_rmsnorm_add_fwd_f16_f16_wide,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   128,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_fwd_f16_f16_wide")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:    []int{0, 0},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_fwd_f16_f32_wide",
+				Source:   cu_rmsnorm_add_fwd_f16_f32_wide,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   128,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_fwd_f16_f32_wide")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 0},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_fwd_f32_f32_wide",
+				Source:   cu_rmsnorm_add_fwd_f32_f32_wide,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   128,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_fwd_f32_f32_wide")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 0},
 			Each:   true,
 			Work:   []int{0},
 		},
