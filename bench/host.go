@@ -94,15 +94,9 @@ func descends(pid, ancestor int) bool {
 	return false
 }
 
-// lockPath is the file that is locked while a device is measured.
-func lockPath(device string, c card) string {
-	name := strings.Map(func(r rune) rune {
-		if r == '/' || r == ':' || r == os.PathSeparator {
-			return '-'
-		}
-		return r
-	}, device+"-"+string(c))
-	return filepath.Join(os.TempDir(), "gotile-bench-"+name+".lock")
+// lockPath is the file that is locked while a card is measured.
+func lockPath(c card) string {
+	return filepath.Join(os.TempDir(), "gotile-bench-"+strings.ReplaceAll(string(c), "/", "-")+".lock")
 }
 
 // binary is the SHA-256 of the program that runs; empty where it cannot be read.

@@ -56,11 +56,13 @@ func Run(ctx context.Context, s Suite, o Options, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	unlock, err := lock(lockPath(o.Device, r.card))
-	if err != nil {
-		return err
+	if r.card != "" {
+		unlock, err := lock(lockPath(r.card))
+		if err != nil {
+			return err
+		}
+		defer unlock()
 	}
-	defer unlock()
 	strangers := r.card.strangers(ctx)
 	if len(strangers) > 0 && !o.Shared {
 		return fmt.Errorf("others compute on %s: %s; wait until they are done, or set -shared, which is noted in the results", o.Device, strings.Join(strangers, ", "))

@@ -75,27 +75,6 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// A row that no kernel holds is our arm's error; the copy is timed all the same.
-func TestTooLong(t *testing.T) {
-	const shape = "1x300000"
-	dir := t.TempDir()
-	o := bench.Options{Device: "sim", Plan: bench.Plan{Rounds: 1, Replays: 1}, Out: dir, Case: "/(fwd|bwd)/.*bf16", Selection: bench.Selection{Shapes: []string{shape}}}
-	if err := bench.Run(t.Context(), Suite(), o, &bytes.Buffer{}); err != nil {
-		t.Fatal(err)
-	}
-	r, err := bench.Read(filepath.Join(dir, "sim", "rmsnorm.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range r.Cases {
-		for name, a := range c.Arms {
-			if (name == "gotile") != strings.Contains(a.Error, "n is 300000") {
-				t.Errorf("%s: %s: %+v", c.Name, name, a)
-			}
-		}
-	}
-}
-
 func TestBenchmarks(t *testing.T) {
 	all, err := benchmarks(bench.Selection{})
 	if err != nil || len(all) != len(shapes)*len(dtypes)*len(passes) {
