@@ -8,6 +8,7 @@ import importlib
 from importlib.metadata import version
 
 import torch
+import torch._functorch.config
 import torch.nn.functional as F
 
 WEIGHT = 8  # the number of w among the inputs
@@ -62,6 +63,7 @@ def pytorch(c, compiled):
         return norm(x, w) * act(z)
 
     if compiled:
+        torch._functorch.config.donated_buffer = False  # the backward pass runs many times
         norm_, add_, gated_ = (torch.compile(f, dynamic=False) for f in (norm, add, gated))
     else:
         norm_, add_, gated_ = norm, add, gated
@@ -79,10 +81,8 @@ def pytorch(c, compiled):
         done = [f(*(leaf[i] for leaf in leaves)) for i in range(c.groups)]
 
         def launch(i):
-            # The first and last leaves of f, and those between that have names.
-            wanted = [leaf[i] for leaf, name in zip(leaves, names) if name]
-            grads = torch.autograd.grad(done[i], wanted, [u[i] for u in upstream], retain_graph=True)
-            return dict(zip([n for n in names if n], grads))
+            grads = torch.autograd.grad(done[i], [x[i] for x in leaves], [u[i] for u in upstream], retain_graph=True)
+            return dict(zip(names, grads))
 
         return launch
 

@@ -58,7 +58,7 @@ class Worker:
         case, out = Case(groups=groups, **case), {}
         for name, make in self.arms.items():
             try:
-                self.ready[name] = arm = Arm(make(case), groups)
+                self.ready[name] = arm = Arm(make, case)
                 out[name] = {"graph": arm.graph is not None}
             except Exception as e:
                 out[name] = failure(e)
@@ -82,7 +82,8 @@ class Worker:
         import torch
 
         self.ready = {}
-        torch._dynamo.reset()  # or it recompiles a function a few times only, and then runs it uncompiled
+        if "torch._dynamo" in sys.modules:  # it compiles a function a few times only, and then runs it uncompiled
+            torch._dynamo.reset()
         gc.collect()
         torch.cuda.empty_cache()
 
@@ -106,21 +107,24 @@ class Case:
 class Arm:
     """The launches of all groups as one CUDA graph; plain launches where that cannot be captured."""
 
-    def __init__(self, launch, groups):
+    def __init__(self, make, case):
         import torch
 
-        self.launch, self.groups, self.graph = launch, groups, None
-        stream = torch.cuda.Stream()
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):  # compiles, and lets libraries choose their kernels
-            for i in range(2 * groups):
-                launch(i % groups)
+        self.groups, self.graph, self.outputs = case.groups, None, None
+        # One stream for all: autograd runs a backward pass on the stream of its forward pass, and the default stream
+        # cannot be captured.
+        self.stream = torch.cuda.Stream()
+        torch.cuda.synchronize()
+        with torch.cuda.stream(self.stream):
+            self.launch = make(case)
+            for i in range(2 * self.groups):  # compiles, and lets libraries choose their kernels
+                self.launch(i % self.groups)
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
         try:
-            with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+            with torch.cuda.graph(graph, stream=self.stream, capture_error_mode="thread_local"):
                 # All outputs are kept, so that each group writes memory of its own, as in the other contenders.
-                self.outputs = [launch(i) for i in range(groups)]
+                self.outputs = [self.launch(i) for i in range(self.groups)]
             self.graph = graph
         except Exception as e:
             print("no graph:", repr(e), file=sys.stderr)
@@ -138,11 +142,12 @@ class Arm:
         import torch
 
         start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        self.run()
-        start.record()
-        for _ in range(count):
+        with torch.cuda.stream(self.stream):
             self.run()
-        end.record()
+            start.record()
+            for _ in range(count):
+                self.run()
+            end.record()
         end.synchronize()
         return start.elapsed_time(end) * 1e3
 
@@ -150,10 +155,11 @@ class Arm:
         """Elements of the last group's outputs."""
         import torch
 
-        if self.graph is not None:
-            for t in self.outputs[-1].values():
-                t.fill_(float("nan"))
-        self.run()
+        with torch.cuda.stream(self.stream):
+            if self.graph is not None:
+                for t in self.outputs[-1].values():
+                    t.fill_(float("nan"))
+            self.run()
         torch.cuda.synchronize()
         values = []
         for c in checks:
