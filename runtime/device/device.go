@@ -1,8 +1,8 @@
 // Package device runs kernels: on an NVIDIA GPU ("cuda:0") or on the simulator ("sim"), behind one API.
 //
-// A Device owns memory (Buffer, seen through Tensor), queues (Stream), points in time (Event) and loaded kernels
-// (Func). It is safe for concurrent use. A Stream is not: use from two goroutines at once is refused with
-// ErrConcurrent. Nothing here prints; WithLogger gives it a logger.
+// A Device owns memory (Buffer, seen through Tensor; HostBuffer), queues (Stream), points in time (Event), captured
+// work (Graph) and loaded kernels (Func). It is safe for concurrent use. A Stream is not: use from two goroutines at
+// once is refused with ErrConcurrent. Nothing here prints; WithLogger gives it a logger.
 package device
 
 import (

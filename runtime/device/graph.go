@@ -66,7 +66,7 @@ func (g *Graph) Nodes() int { return g.h.graph.nodes() }
 // Kernels counts the launches that a replay makes, by kernel name.
 func (g *Graph) Kernels() map[string]int { return maps.Clone(g.kernels) }
 
-// String names the kernels: "a graph of 3 nodes (2 scale, 1 sum)".
+// String names the kernels: "a graph of 4 nodes (2 scale, 1 sum)".
 func (g *Graph) String() string {
 	var names []string
 	for _, k := range slices.Sorted(maps.Keys(g.kernels)) {

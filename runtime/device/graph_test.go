@@ -4,10 +4,12 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/runtime/driver"
 	"github.com/gotile/gotile/runtime/driver/fake"
 )
 
@@ -132,6 +134,32 @@ func TestCaptureFails(t *testing.T) {
 		is(t, g.Launch(s), ErrClosed)
 		is(t, must(opened(t, "sim").Stream().Capture(func() error { return nil })).Launch(s), ErrWrongDevice)
 	})
+}
+
+// A kernel that fails within a graph is named.
+func TestGraphErrors(t *testing.T) {
+	d := opened(t, "sim")
+	s, f, x := d.Stream(), must(d.Load(scaleKernel())), must(NewTensor(d, dtype.F32, 4))
+	g := must(s.Capture(func() error { return s.Launch(f, 1, unsafe.Pointer(&scaleArgs{x.Addr(), x.Addr(), 1, 5})) }))
+	var e *Error
+	if err := g.Launch(s); !errors.As(err, &e) || !strings.Contains(err.Error(), "replay of a graph of 1 nodes (1 scale): scale: helpers_test.go") {
+		t.Errorf("%v", err)
+	}
+	if n := len(d.Launches()); n != 0 {
+		t.Errorf("a replay that failed is counted: %v", d.Launches())
+	}
+	ok(t, g.Close())
+	drv := newFake(fake.H200)
+	d = openFake(t, drv)
+	s = d.Stream()
+	f = must(d.Load(scaleKernel()))
+	g = must(s.Capture(func() error { return s.Launch(f, 1, unsafe.Pointer(&scaleArgs{})) }))
+	drv.Fail("cuGraphLaunch", 1, driver.OutOfMemory)
+	is(t, g.Launch(s), ErrOutOfMemory, "device: cuda:0: replay of a graph of 1 nodes (1 scale): cuGraphLaunch: CUDA_ERROR_OUT_OF_MEMORY")
+	ok(t, errors.Join(g.Launch(s), g.Close()))
+	if n := d.Launches()["scale"]; n != 1 {
+		t.Errorf("%d launches", n)
+	}
 }
 
 // Another goroutine works on the device as ever while one captures.

@@ -25,8 +25,8 @@ func (k handleKind) String() string {
 	return [...]string{"buffer", "event", "stream", "graph", "pinned buffer"}[k]
 }
 
-// handle is what a Buffer, Event, Stream or Graph owns of the backend. It outlives its owner: when the garbage collector
-// finds the owner unreachable, the handle is what is left to give back. So it must not point to the owner.
+// handle is what a Buffer, Event, Stream or Graph owns of the backend. It outlives its owner: when the garbage
+// collector finds the owner unreachable, the handle is what is left to give back. So it must not point to the owner.
 type handle struct {
 	d     *Device
 	kind  handleKind
@@ -157,8 +157,8 @@ func (d *Device) takeAll() []*handle {
 	return out
 }
 
-// leaked is the cleanup of buffers, streams, events and graphs that were dropped without Close. It runs on a goroutine of the
-// runtime at any time, within a graph capture too, so it calls no driver: it queues the handle for Drain.
+// leaked is the cleanup of buffers, streams, events and graphs that were dropped without Close. It runs on a goroutine
+// of the runtime at any time, within a graph capture too, so it calls no driver: it queues the handle for Drain.
 func leaked(h *handle) {
 	d := h.d
 	if h.kind != hostHandle { // whose bytes may be in use: it stays until the device is closed

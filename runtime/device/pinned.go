@@ -75,8 +75,8 @@ func (b *HostBuffer) check(d *Device, offset, bytes int) error {
 	return nil
 }
 
-// CopyInAsync queues a copy of bytes from pinned memory to the device. The pinned bytes must not change until the stream
-// has come to the end of the copy (Sync, or an Event recorded after it).
+// CopyInAsync queues a copy of bytes from pinned memory to the device. The pinned bytes must not change until the
+// stream has come to the end of the copy (Sync, or an Event recorded after it).
 func (s *Stream) CopyInAsync(dst *Buffer, dstOffset int, src *HostBuffer, srcOffset, bytes int) error {
 	const call = "CopyInAsync"
 	return s.copyAsync(call, dst, dstOffset, src, srcOffset, bytes, func(addr uint64, host []byte) error {
@@ -84,8 +84,8 @@ func (s *Stream) CopyInAsync(dst *Buffer, dstOffset int, src *HostBuffer, srcOff
 	})
 }
 
-// CopyOutAsync queues a copy of bytes from the device to pinned memory, which holds them when the stream has come to the
-// end of the copy (Sync, or an Event recorded after it).
+// CopyOutAsync queues a copy of bytes from the device to pinned memory, which holds them when the stream has come to
+// the end of the copy (Sync, or an Event recorded after it).
 func (s *Stream) CopyOutAsync(dst *HostBuffer, dstOffset int, src *Buffer, srcOffset, bytes int) error {
 	const call = "CopyOutAsync"
 	return s.copyAsync(call, src, srcOffset, dst, dstOffset, bytes, func(addr uint64, host []byte) error {

@@ -32,8 +32,8 @@ type block struct {
 	mark uint64 // of the timeline
 }
 
-// pool keeps what was given back, by size. Taking memory from the driver costs some 100 µs and giving it back waits
-// for the device; the pool does the first when nothing fits, the second when memory runs out or Trim asks for it.
+// pool keeps what was given back, by size. Taking memory from the driver is slow and giving it back waits for the
+// device; the pool does the first when nothing fits, the second when memory runs out or Trim asks for it.
 type pool struct {
 	time  *timeline
 	keep  bool // false: memory goes back to the backend at once

@@ -117,6 +117,19 @@ func TestPoolAfterStreamClose(t *testing.T) {
 	if c := must(d.Alloc(8)); c.Addr() != addr || drv.Live()["stream"] != 1 {
 		t.Errorf("memory out of use was not given out (%v), or the stream stays: %v", c.Addr() != addr, drv.Live())
 	}
+	// A program that makes streams and closes them at work does not gather them.
+	drv.Hold(true)
+	for range 3 {
+		ok(t, must(d.NewStream()).Close())
+	}
+	if n := drv.Live()["stream"]; n != 4 {
+		t.Errorf("%d streams at work", n)
+	}
+	drv.Hold(false)
+	ok(t, must(d.NewStream()).Close())
+	if n := drv.Live()["stream"]; n != 1 {
+		t.Errorf("%d streams stay", n)
+	}
 }
 
 func TestPoolSizes(t *testing.T) {

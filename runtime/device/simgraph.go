@@ -3,7 +3,12 @@ package device
 import "fmt"
 
 // simGraph is the calls that were captured; a replay makes them again.
-type simGraph struct{ work []func() error }
+type simGraph struct{ work []simNode }
+
+type simNode struct {
+	what string // for errors
+	do   func() error
+}
 
 func (s *simulator) beginCapture(stream uint64) error {
 	s.mu.Lock()
@@ -24,21 +29,21 @@ func (s *simulator) endCapture(stream uint64) (graph, error) {
 }
 
 // queue does work, or keeps it where the stream captures.
-func (s *simulator) queue(stream uint64, work func() error) error {
+func (s *simulator) queue(stream uint64, what string, work func() error) error {
 	s.mu.Lock()
 	g := s.captures[stream]
 	s.mu.Unlock()
 	if g == nil {
 		return work()
 	}
-	g.work = append(g.work, work) // by the goroutine that has the stream
+	g.work = append(g.work, simNode{what, work}) // by the goroutine that has the stream
 	return nil
 }
 
 func (g *simGraph) launch(uint64) error {
-	for _, work := range g.work {
-		if err := work(); err != nil {
-			return err
+	for _, node := range g.work {
+		if err := node.do(); err != nil {
+			return fmt.Errorf("%s: %w", node.what, err)
 		}
 	}
 	return nil

@@ -139,7 +139,7 @@ func (s *simulator) copyOut(_ uint64, dst []byte, src uint64) error {
 }
 
 func (s *simulator) copy(stream, dst, src uint64, n int) error {
-	return s.queue(stream, func() error {
+	return s.queue(stream, "copy", func() error {
 		b, err := s.mem.Peek(src, n)
 		if err != nil {
 			return err
@@ -149,7 +149,7 @@ func (s *simulator) copy(stream, dst, src uint64, n int) error {
 }
 
 func (s *simulator) fill(stream, dst uint64, value byte, n int) error {
-	return s.queue(stream, func() error {
+	return s.queue(stream, "fill", func() error {
 		b, err := s.mem.Bytes(dst, n)
 		for i := range b {
 			b[i] = value
@@ -182,6 +182,7 @@ func (s *simulator) elapsed(from, to uint64) (time.Duration, error) {
 // simFunc is a kernel compiled for the simulator.
 type simFunc struct {
 	s        *simulator
+	name     string
 	program  *sim.Program
 	resident int // blocks
 }
@@ -208,7 +209,7 @@ func (s *simulator) load(k *Kernel) (function, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &simFunc{s, program, s.resident(max(1, k.Cluster))}, nil
+	return &simFunc{s, k.Name, program, s.resident(max(1, k.Cluster))}, nil
 }
 
 // resident is the number of blocks that run at once, in whole clusters; one cluster always does.
@@ -218,7 +219,7 @@ func (s *simulator) resident(cluster int) int {
 
 func (f *simFunc) launch(stream uint64, grid int, args []byte) error {
 	own := bytes.Clone(args) // a graph outlives the call
-	return f.s.queue(stream, func() error {
+	return f.s.queue(stream, f.name, func() error {
 		_, err := f.program.Run(f.s.ctx, f.s.mem, grid, own, sim.Options{Workers: f.s.c.Workers, Seed: f.s.c.Seed})
 		return err
 	})

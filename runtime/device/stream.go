@@ -47,6 +47,9 @@ func (d *Device) NewStream() (*Stream, error) {
 		return nil, err
 	}
 	defer release()
+	if err := d.time.reap(); err != nil {
+		return nil, d.fail("NewStream", err)
+	}
 	s, err := d.newStream()
 	if err != nil {
 		return nil, err
@@ -68,7 +71,8 @@ func (d *Device) newStream() (*Stream, error) {
 // Device is what the stream runs on.
 func (s *Stream) Device() *Device { return s.d }
 
-// Close gives the stream back, when what is queued is done; it does not wait for that. The device's default stream is closed with the device.
+// Close gives the stream back, when what is queued is done; it does not wait for that. The device's default stream is
+// closed with the device.
 func (s *Stream) Close() error {
 	if s == s.d.stream {
 		return fmt.Errorf("device: %s: the default stream is closed with its device", s.d.name)
@@ -76,13 +80,9 @@ func (s *Stream) Close() error {
 	if !s.h.busy.tryLock() {
 		return fmt.Errorf("device: %s: Close: %w", s.d.name, ErrConcurrent)
 	}
-	c := s.capture
-	if c == nil {
-		c = s.d.captureHere()
-	}
-	if c != nil {
+	if err := s.refuseInCapture("Stream.Close"); err != nil {
 		s.leave()
-		return s.d.refuse(c, "Stream.Close")
+		return err
 	}
 	first := s.h.closed.CompareAndSwap(false, true)
 	s.leave()
@@ -114,22 +114,26 @@ func (s *Stream) enterOutside(call string) error {
 	if err := s.enter(call); err != nil {
 		return err
 	}
-	c := s.capture
-	if c == nil {
-		c = s.d.captureHere()
-	}
-	if c != nil {
+	if err := s.refuseInCapture(call); err != nil {
 		s.leave()
-		return s.d.refuse(c, call)
+		return err
 	}
 	return nil
 }
 
+// refuseInCapture refuses a call on a stream that captures, and one of a goroutine that captures on another.
+func (s *Stream) refuseInCapture(call string) error {
+	if s.capture != nil {
+		return s.d.refuse(s.capture, call)
+	}
+	return s.d.inCapture(call)
+}
+
 func (s *Stream) leave() { s.h.busy.unlock() }
 
-// Launch runs a kernel on grid blocks with the argument struct (f.Kernel().ArgBytes bytes in C's layout) that args points
-// to. The struct is copied before Launch returns and may live on the stack; the memory that its addresses name must
-// stay open until the kernel is done. A grid of 0 blocks does nothing and counts as no launch. Failures are *Error
+// Launch runs a kernel on grid blocks with the argument struct (f.Kernel().ArgBytes bytes in C's layout) that args
+// points to. The struct is copied before Launch returns and may live on the stack; the memory that its addresses name
+// must stay open until the kernel is done. A grid of 0 blocks does nothing and counts as no launch. Failures are *Error
 // with kernel, grid and arguments; on a GPU a kernel's own failure shows in a later call. Launch allocates nothing.
 func (s *Stream) Launch(f *Func, grid int, args unsafe.Pointer) error {
 	if err := s.enter("Launch"); err != nil {

@@ -76,11 +76,18 @@ func (t *timeline) capture(l *lane, on bool) {
 
 // ask finds out which streams are idle, and destroys those that only waited for that.
 func (t *timeline) ask() error {
+	return t.visit(func(l *lane) bool { return l.closing || l.passed < t.now })
+}
+
+// reap destroys the streams that only waited for their work, where it is done.
+func (t *timeline) reap() error { return t.visit(func(l *lane) bool { return l.closing }) }
+
+func (t *timeline) visit(which func(l *lane) bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var errs []error
 	for _, l := range slices.Clone(t.lanes) {
-		if l.capturing || l.passed == t.now && !l.closing {
+		if l.capturing || !which(l) {
 			continue
 		}
 		idle, err := t.back.idle(l.raw)

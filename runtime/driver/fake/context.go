@@ -54,6 +54,7 @@ func (c *context) LoadModule(image []byte) (m driver.Module, err error) {
 			return driver.InvalidImage
 		}
 		m = driver.Module(c.handle("module"))
+		c.images = append(c.images, bytes.Clone(image))
 		return driver.Success
 	})
 	return m, err

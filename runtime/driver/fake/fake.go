@@ -38,6 +38,7 @@ type Driver struct {
 	mu     sync.Mutex
 	counts map[string]int
 	faults []*fault
+	images [][]byte // of the modules that were loaded
 	failed []string // calls that faults made fail
 	mem    map[driver.Ptr][]byte
 	used   []int64           // bytes, by device
@@ -103,6 +104,13 @@ func (d *Driver) Failed() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.failed)
+}
+
+// Images lists what LoadModule was given, and took.
+func (d *Driver) Images() [][]byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.images)
 }
 
 // Live counts the handles not given back yet, by kind: memory, stream, event, module, context,
