@@ -17,31 +17,27 @@ import (
 const _ = device.GenV1
 
 // copyParams are the arguments of launchCopy.
-// Dimensions called rows are equal.
+// Dimensions called n are equal.
 type copyParams struct {
-	X device.Tensor // [rows, 8192] bf16, read; last stride 1
-	Y device.Tensor // [rows, 8192] bf16, written; last stride 1
+	X0 device.Tensor // [n] u32, read
+	Y0 device.Tensor // [n] u32, written
 }
 
 // copyLayout is the kernels' one parameter as C lays it out.
 type copyLayout struct {
-	_         structs.HostLayout
-	x         uint64
-	y         uint64
-	x_stride0 int64
-	y_stride0 int64
-	rows      int32
-	_         [4]byte
+	_  structs.HostLayout
+	x0 uint64
+	y0 uint64
+	n  int32
+	_  [4]byte
 }
 
 // The offsets and the size that the CUDA C asserts; a difference does not compile.
 var (
-	_ [0]struct{}  = [unsafe.Offsetof(copyLayout{}.x)]struct{}{}
-	_ [8]struct{}  = [unsafe.Offsetof(copyLayout{}.y)]struct{}{}
-	_ [16]struct{} = [unsafe.Offsetof(copyLayout{}.x_stride0)]struct{}{}
-	_ [24]struct{} = [unsafe.Offsetof(copyLayout{}.y_stride0)]struct{}{}
-	_ [32]struct{} = [unsafe.Offsetof(copyLayout{}.rows)]struct{}{}
-	_ [40]struct{} = [unsafe.Sizeof(copyLayout{})]struct{}{}
+	_ [0]struct{}  = [unsafe.Offsetof(copyLayout{}.x0)]struct{}{}
+	_ [8]struct{}  = [unsafe.Offsetof(copyLayout{}.y0)]struct{}{}
+	_ [16]struct{} = [unsafe.Offsetof(copyLayout{}.n)]struct{}{}
+	_ [24]struct{} = [unsafe.Sizeof(copyLayout{})]struct{}{}
 )
 
 //go:embed copy.cu
@@ -50,10 +46,10 @@ var cu_copy string
 // copyFamily drives the checks and the choice of the kernel.
 var copyFamily = bind.Family{
 	Name:    "launchCopy",
-	Symbols: []string{"rows"},
+	Symbols: []string{"n"},
 	Fields: []bind.Field{
-		{Name: "X", Dims: []bind.Dim{{Symbol: 0}, {Symbol: -1, Size: 8192}}},
-		{Name: "Y", Dims: []bind.Dim{{Symbol: 0}, {Symbol: -1, Size: 8192}}, Written: true},
+		{Name: "X0", Dims: []bind.Dim{{Symbol: 0}}},
+		{Name: "Y0", Dims: []bind.Dim{{Symbol: 0}}, Written: true},
 	},
 	Configs: []bind.Config{
 		{
@@ -62,12 +58,12 @@ var copyFamily = bind.Family{
 				Source:   cu_copy,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				ArgBytes: 40,
+				ArgBytes: 24,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("copy")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16},
+			DTypes: []dtype.Type{dtype.U32, dtype.U32},
 			Max:    []int{0},
 			Each:   true,
 			Work:   []int{0},
@@ -77,8 +73,8 @@ var copyFamily = bind.Family{
 
 // copyWork is the number of blocks that find work.
 func copyWork(config int, p *copyParams, dims []int32) int {
-	rows := int64(dims[0])
-	return bind.Work(rows, 1)
+	n := int64(dims[0])
+	return bind.Work(n, 4096)
 }
 
 // launchCopy checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns
@@ -87,7 +83,7 @@ func copyWork(config int, p *copyParams, dims []int32) int {
 // Two fields may be the same tensor where the kernel reads each element before the same thread writes it. Otherwise
 // no tensor that is written may overlap another. The launch checks neither.
 func launchCopy(s *device.Stream, p copyParams) error {
-	tensors := [...]device.Tensor{p.X, p.Y}
+	tensors := [...]device.Tensor{p.X0, p.Y0}
 	var dims [1]int32
 	config, err := copyFamily.Bind(s, tensors[:], dims[:])
 	if err != nil {
@@ -98,11 +94,9 @@ func launchCopy(s *device.Stream, p copyParams) error {
 		return err
 	}
 	a := copyLayout{
-		x:         p.X.Addr(),
-		y:         p.Y.Addr(),
-		x_stride0: int64(p.X.Stride(0)),
-		y_stride0: int64(p.Y.Stride(0)),
-		rows:      dims[0],
+		x0: p.X0.Addr(),
+		y0: p.Y0.Addr(),
+		n:  dims[0],
 	}
 	err = s.Launch(fn, grid, unsafe.Pointer(&a))
 	runtime.KeepAlive(p) // the buffers, until their addresses are queued
@@ -113,7 +107,7 @@ func launchCopy(s *device.Stream, p copyParams) error {
 // holds at once, at most one an iteration, and 0 where there is no work: an output that must be written even then
 // needs at least one block. Outputs that are sized by it may still be unset; what else p holds is checked.
 func gridCopy(s *device.Stream, p copyParams) (int, error) {
-	tensors := [...]device.Tensor{p.X, p.Y}
+	tensors := [...]device.Tensor{p.X0, p.Y0}
 	var dims [1]int32
 	config, err := copyFamily.BindKnown(s, tensors[:], dims[:])
 	if err != nil {

@@ -17,36 +17,30 @@ import (
 const _ = device.GenV1
 
 // copy2Params are the arguments of launchCopy2.
-// Dimensions called rows are equal.
+// Dimensions called n are equal.
 type copy2Params struct {
-	X device.Tensor // [rows, 8192] bf16, read; last stride 1
-	Z device.Tensor // [rows, 8192] bf16, read; last stride 1
-	Y device.Tensor // [rows, 8192] bf16, written; last stride 1
+	X0 device.Tensor // [n] u32, read
+	X1 device.Tensor // [n] u32, read
+	Y0 device.Tensor // [n] u32, written
 }
 
 // copy2Layout is the kernels' one parameter as C lays it out.
 type copy2Layout struct {
-	_         structs.HostLayout
-	x         uint64
-	z         uint64
-	y         uint64
-	x_stride0 int64
-	z_stride0 int64
-	y_stride0 int64
-	rows      int32
-	_         [4]byte
+	_  structs.HostLayout
+	x0 uint64
+	x1 uint64
+	y0 uint64
+	n  int32
+	_  [4]byte
 }
 
 // The offsets and the size that the CUDA C asserts; a difference does not compile.
 var (
-	_ [0]struct{}  = [unsafe.Offsetof(copy2Layout{}.x)]struct{}{}
-	_ [8]struct{}  = [unsafe.Offsetof(copy2Layout{}.z)]struct{}{}
-	_ [16]struct{} = [unsafe.Offsetof(copy2Layout{}.y)]struct{}{}
-	_ [24]struct{} = [unsafe.Offsetof(copy2Layout{}.x_stride0)]struct{}{}
-	_ [32]struct{} = [unsafe.Offsetof(copy2Layout{}.z_stride0)]struct{}{}
-	_ [40]struct{} = [unsafe.Offsetof(copy2Layout{}.y_stride0)]struct{}{}
-	_ [48]struct{} = [unsafe.Offsetof(copy2Layout{}.rows)]struct{}{}
-	_ [56]struct{} = [unsafe.Sizeof(copy2Layout{})]struct{}{}
+	_ [0]struct{}  = [unsafe.Offsetof(copy2Layout{}.x0)]struct{}{}
+	_ [8]struct{}  = [unsafe.Offsetof(copy2Layout{}.x1)]struct{}{}
+	_ [16]struct{} = [unsafe.Offsetof(copy2Layout{}.y0)]struct{}{}
+	_ [24]struct{} = [unsafe.Offsetof(copy2Layout{}.n)]struct{}{}
+	_ [32]struct{} = [unsafe.Sizeof(copy2Layout{})]struct{}{}
 )
 
 //go:embed copy2.cu
@@ -55,11 +49,11 @@ var cu_copy2 string
 // copy2Family drives the checks and the choice of the kernel.
 var copy2Family = bind.Family{
 	Name:    "launchCopy2",
-	Symbols: []string{"rows"},
+	Symbols: []string{"n"},
 	Fields: []bind.Field{
-		{Name: "X", Dims: []bind.Dim{{Symbol: 0}, {Symbol: -1, Size: 8192}}},
-		{Name: "Z", Dims: []bind.Dim{{Symbol: 0}, {Symbol: -1, Size: 8192}}},
-		{Name: "Y", Dims: []bind.Dim{{Symbol: 0}, {Symbol: -1, Size: 8192}}, Written: true},
+		{Name: "X0", Dims: []bind.Dim{{Symbol: 0}}},
+		{Name: "X1", Dims: []bind.Dim{{Symbol: 0}}},
+		{Name: "Y0", Dims: []bind.Dim{{Symbol: 0}}, Written: true},
 	},
 	Configs: []bind.Config{
 		{
@@ -68,12 +62,12 @@ var copy2Family = bind.Family{
 				Source:   cu_copy2,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				ArgBytes: 56,
+				ArgBytes: 32,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("copy2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16},
+			DTypes: []dtype.Type{dtype.U32, dtype.U32, dtype.U32},
 			Max:    []int{0},
 			Each:   true,
 			Work:   []int{0},
@@ -83,8 +77,8 @@ var copy2Family = bind.Family{
 
 // copy2Work is the number of blocks that find work.
 func copy2Work(config int, p *copy2Params, dims []int32) int {
-	rows := int64(dims[0])
-	return bind.Work(rows, 1)
+	n := int64(dims[0])
+	return bind.Work(n, 4096)
 }
 
 // launchCopy2 checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns
@@ -93,7 +87,7 @@ func copy2Work(config int, p *copy2Params, dims []int32) int {
 // Two fields may be the same tensor where the kernel reads each element before the same thread writes it. Otherwise
 // no tensor that is written may overlap another. The launch checks neither.
 func launchCopy2(s *device.Stream, p copy2Params) error {
-	tensors := [...]device.Tensor{p.X, p.Z, p.Y}
+	tensors := [...]device.Tensor{p.X0, p.X1, p.Y0}
 	var dims [1]int32
 	config, err := copy2Family.Bind(s, tensors[:], dims[:])
 	if err != nil {
@@ -104,13 +98,10 @@ func launchCopy2(s *device.Stream, p copy2Params) error {
 		return err
 	}
 	a := copy2Layout{
-		x:         p.X.Addr(),
-		z:         p.Z.Addr(),
-		y:         p.Y.Addr(),
-		x_stride0: int64(p.X.Stride(0)),
-		z_stride0: int64(p.Z.Stride(0)),
-		y_stride0: int64(p.Y.Stride(0)),
-		rows:      dims[0],
+		x0: p.X0.Addr(),
+		x1: p.X1.Addr(),
+		y0: p.Y0.Addr(),
+		n:  dims[0],
 	}
 	err = s.Launch(fn, grid, unsafe.Pointer(&a))
 	runtime.KeepAlive(p) // the buffers, until their addresses are queued
@@ -121,7 +112,7 @@ func launchCopy2(s *device.Stream, p copy2Params) error {
 // holds at once, at most one an iteration, and 0 where there is no work: an output that must be written even then
 // needs at least one block. Outputs that are sized by it may still be unset; what else p holds is checked.
 func gridCopy2(s *device.Stream, p copy2Params) (int, error) {
-	tensors := [...]device.Tensor{p.X, p.Z, p.Y}
+	tensors := [...]device.Tensor{p.X0, p.X1, p.Y0}
 	var dims [1]int32
 	config, err := copy2Family.BindKnown(s, tensors[:], dims[:])
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command gotile generates, compiles, simulates and verifies the kernels of Go packages; see gotile help.
+// Command gotile generates, compiles, simulates, verifies and times the kernels of Go packages; see gotile help.
 package main
 
 import (

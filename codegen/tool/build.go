@@ -40,7 +40,11 @@ func main() {
 		From:    {{printf "%q" .From}},
 		Commit:  {{printf "%q" .Commit}},
 		Travels: {{.Travels}},
+{{- if .Command.Times}}
+		Suite:   kernels.Suite,
+{{- else}}
 		Kernels: kernels.Kernels,
+{{- end}}
 {{- if .Command.Runs}}
 		Cases:   kernels.Cases,
 		Sources: map[string]string{
@@ -53,7 +57,7 @@ func main() {
 }
 `))
 
-// build compiles the virtual main of a package. Commands that run cases need the generated Go; the others are built
+// build compiles the virtual main of a package. Commands that run kernels need the generated Go; the others are built
 // without it, and without all that uses it. A program that is to travel is static and follows GOOS and GOARCH.
 func (g *goCommand) build(ctx context.Context, p *pkg, c *worker.Command, out string, travels bool) error {
 	dir := filepath.Join(p.Dir, mainDir)
@@ -79,7 +83,7 @@ func (g *goCommand) build(ctx context.Context, p *pkg, c *worker.Command, out st
 		return err
 	}
 	replace, own := map[string]string{filepath.Join(dir, "main.go"): file}, ""
-	if !c.Runs {
+	if !c.Runs && !c.Times {
 		own = bootTag
 		for _, f := range p.hidden {
 			replace[f] = ""
@@ -114,9 +118,9 @@ func buildHint(text string, p *pkg, c *worker.Command) string {
 	case strings.Contains(text, "missing go.sum entry") || strings.Contains(text, "no required module provides package github.com/gotile") ||
 		strings.Contains(text, "cannot find module providing package github.com/gotile"):
 		return "gotile's own dependencies are missing from go.mod; run: go get -tool github.com/gotile/gotile/cmd/gotile (and go mod vendor where you vendor)"
-	case c.Runs && kernels && (strings.Contains(text, "undefined:") || strings.Contains(text, "no matching files found")):
+	case (c.Runs || c.Times) && kernels && (strings.Contains(text, "undefined:") || strings.Contains(text, "no matching files found")):
 		return "generated files may be missing or stale; run: gotile gen"
-	case !c.Runs && kernels && strings.Contains(text, "undefined:"):
+	case !c.Runs && !c.Times && kernels && strings.Contains(text, "undefined:"):
 		return "a file that uses generated names must carry //go:build !gotilegen"
 	}
 	return ""

@@ -58,7 +58,14 @@ func (g *goCommand) list(ctx context.Context, patterns []string, c *worker.Comma
 	if len(patterns) == 0 {
 		patterns = defaultPatterns()
 	}
-	all, err := g.goList(ctx, "", patterns)
+	if c.Times {
+		patterns = suites(patterns)
+	}
+	tag := bootTag
+	if c.Times {
+		tag = "" // a suite launches: it needs generated names
+	}
+	all, err := g.goList(ctx, "", tag, patterns)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,7 +79,7 @@ func (g *goCommand) list(ctx context.Context, patterns []string, c *worker.Comma
 	if err != nil {
 		return nil, nil, err
 	}
-	if all, err = g.goList(ctx, overlay, patterns); err != nil {
+	if all, err = g.goList(ctx, overlay, tag, patterns); err != nil {
 		return nil, nil, err
 	}
 	for _, p := range all {
@@ -91,13 +98,24 @@ func (g *goCommand) list(ctx context.Context, patterns []string, c *worker.Comma
 	case len(skipped) > 0:
 		return nil, nil, errors.Join(skipped...)
 	default:
-		return nil, nil, fmt.Errorf("no package of %s exports func Kernels() tile.Set", strings.Join(patterns, " "))
+		return nil, nil, fmt.Errorf("no package of %s exports func %s", strings.Join(patterns, " "), c.Exports())
 	}
 	return out, skipped, nil
 }
 
-func (g *goCommand) goList(ctx context.Context, overlay string, patterns []string) ([]*pkg, error) {
-	args := []string{"list", "-e", "-find", "-json=Dir,ImportPath,Name,GoFiles,IgnoredGoFiles,Match,Module,Error", "-tags=" + g.allTags(ctx, bootTag)}
+// suites are patterns in which gotile's own suites go by their names.
+func suites(patterns []string) []string {
+	out := slices.Clone(patterns)
+	for i, p := range out {
+		if token.IsIdentifier(p) {
+			out[i] = "github.com/gotile/gotile/bench/" + p
+		}
+	}
+	return out
+}
+
+func (g *goCommand) goList(ctx context.Context, overlay, tag string, patterns []string) ([]*pkg, error) {
+	args := []string{"list", "-e", "-find", "-json=Dir,ImportPath,Name,GoFiles,IgnoredGoFiles,Match,Module,Error", "-tags=" + g.allTags(ctx, tag)}
 	if overlay != "" {
 		args = append(args, "-overlay="+overlay)
 	}
@@ -130,17 +148,20 @@ var (
 // usable says why the command cannot work on a package.
 func (p *pkg) usable(c *worker.Command) error {
 	name := p.ImportPath
+	export, _, _ := strings.Cut(c.Exports(), "(")
 	switch {
 	case p.Dir == "" || len(p.GoFiles) == 0 && p.Error != nil:
 		if p.Error != nil {
 			return fmt.Errorf("%s: %s", name, strings.TrimSpace(p.Error.Err))
 		}
 		return fmt.Errorf("%s: no such package", name)
-	case p.Name == "main" && p.declares("Kernels"):
-		return fmt.Errorf("%s is package main, which cannot be imported: move its kernels into a package of their own", name)
+	case p.Name == "main" && p.declares(export):
+		return fmt.Errorf("%s is package main, which cannot be imported: move func %s into another package", name, c.Exports())
 	case p.Name == "main":
-		return fmt.Errorf("%w: %s is package main, which cannot be imported: kernels live in a package of their own, with func Kernels() tile.Set", errNoKernels, name)
-	case !p.declares("Kernels"):
+		return fmt.Errorf("%w: %s is package main, which cannot be imported: func %s lives in a package of its own", errNoKernels, name, c.Exports())
+	case c.Times && !p.declares(export):
+		return fmt.Errorf("%w: package %s has no func %s, which says what to time; add one in a file tagged //go:build !gotilegen", errNoKernels, name, c.Exports())
+	case !p.declares(export):
 		return fmt.Errorf("%w: package %s has no func Kernels() tile.Set, which names the kernels to work on; add one in a file without the !gotilegen tag:\n\tfunc Kernels() tile.Set { return tile.Configs(build, configs...) }", errNoKernels, name)
 	case p.Module == nil || !p.Module.Main:
 		return fmt.Errorf("package %s is not in the module you are in; run gotile inside that module", name)

@@ -50,7 +50,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var text bytes.Buffer
 	fs := command.FlagSet(&worker.Options{}, &text)
 	fs.StringVar(&inv.tags, "tags", "", "comma-separated build `tags`, as for go build")
-	if command.Runs {
+	if command.Runs || command.Times {
 		fs.StringVar(&inv.compile, "c", "", "build the program that does this for one package into `file` instead of running it; it takes the same flags, on a machine without Go")
 	}
 	if code, done := worker.Parse(fs, &text, args[1:], stdout, stderr); done {
@@ -59,11 +59,8 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fs.Visit(func(f *flag.Flag) {
 		switch f.Name {
 		case "tags", "c":
-		case "out":
-			// The program runs in the package's directory.
-			if abs, err := filepath.Abs(f.Value.String()); err == nil {
-				inv.flags = append(inv.flags, "-out="+abs)
-			}
+		case "out", "benchfmt", "peers":
+			inv.flags = append(inv.flags, "-"+f.Name+"="+fromHere(f.Value.String(), f.Name == "peers"))
 		default:
 			inv.flags = append(inv.flags, "-"+f.Name+"="+f.Value.String())
 		}
@@ -152,7 +149,7 @@ func usage(w io.Writer) {
 		fmt.Fprintf(w, "\t%-8s %s\n", c.Name, c.Short)
 	}
 	fmt.Fprint(w, "\n"+worker.PackagesHelp+" A package of kernels exports\n"+
-		"func Kernels() tile.Set, and for sim and verify func Cases() []tiletest.Case.\ngotile command -h lists a command's flags.\n\nEnvironment:\n\n")
+		"func Kernels() tile.Set, and for sim and verify func Cases() []tiletest.Case; one for bench exports\nfunc Suite() bench.Suite.\ngotile command -h lists a command's flags.\n\nEnvironment:\n\n")
 	for _, v := range env.All() {
 		fmt.Fprintf(w, "\t%-19s %s\n", v.Name, v.Doc)
 	}

@@ -132,6 +132,60 @@ func TestBootstrap(t *testing.T) {
 	}
 }
 
+// A suite of the user's own: built with the generated code, run here or, with -c, elsewhere.
+func TestBench(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs in a temporary module")
+	}
+	m := newModule(t, "kernels/axpy")
+	mustRun(t, "gen")
+	m.write(t, "kernels/axpy/suite.go", `//go:build !gotilegen
+
+package axpy
+
+import (
+	"github.com/gotile/gotile/bench"
+	"github.com/gotile/gotile/dtype"
+)
+
+func Suite() bench.Suite {
+	return bench.Suite{Name: "axpy", Benchmarks: func(bench.Selection) ([]bench.Benchmark, error) {
+		return []bench.Benchmark{{Name: "axpy/8x64/f32", Bytes: 8 * 64 * 8, Setup: func(s *bench.Setup) ([]bench.Contender, error) {
+			x, err := s.New(dtype.F32, 8, 64)
+			if err != nil {
+				return nil, err
+			}
+			b, err := s.New(dtype.F32, 64)
+			if err != nil {
+				return nil, err
+			}
+			y, err := s.New(dtype.F32, 8, 64)
+			return []bench.Contender{{Name: "gotile", Launch: func(int) error {
+				return launchAxpy(s.Stream, axpyParams{X: x, B: b, Y: y, Alpha: 3})
+			}}}, err
+		}}}, nil
+	}}
+}
+`)
+	mustRun(t, "bench", "-device", "sim", "-rounds", "1", "-replays", "1", "-out", "here")
+	if text := m.readFrom(t, m.pkg, "here", "sim", "axpy.json"); !strings.Contains(text, `"axpy/8x64/f32"`) || !strings.Contains(text, "bench -device sim -rounds 1 -replays 1 example.com/user/kernels/axpy") {
+		t.Errorf("results:\n%s", text)
+	}
+	bin := filepath.Join(m.root, "axpy.bench")
+	mustRun(t, "bench", "-c", bin)
+	cmd := exec.Command(bin, "-device", "sim", "-rounds", "1", "-replays", "1", "-case", "64")
+	cmd.Dir = t.TempDir()
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "axpy/8x64/f32: 2 groups") {
+		t.Errorf("the program says %s, %v", out, err)
+	}
+	m.write(t, "plain/plain.go", "package plain\n\nfunc F() {}\n")
+	mustFail(t, 2, "package example.com/user/plain has no func Suite() bench.Suite", "bench", "../../plain")
+	mustFail(t, 2, "no package of ../../plain/... exports func Suite() bench.Suite", "bench", "../../plain/...")
+	mustFail(t, 2, "github.com/gotile/gotile/bench/rmsnorm is not in the module you are in", "bench", "rmsnorm")
+	os.Remove("zsum.go")
+	mustFail(t, 1, "run: gotile gen", "bench")
+}
+
 // Under internal/ only packages beside it may import the kernels, and with -mod=vendor gotile comes from vendor.
 func TestBootstrapInternalVendored(t *testing.T) {
 	if testing.Short() {
@@ -181,7 +235,7 @@ func TestPackagesRefused(t *testing.T) {
 
 func TestCommandLine(t *testing.T) {
 	t.Setenv("GOTILE_TYPO", "1")
-	mustFail(t, 2, `unknown command "gne"; have gen, check, sim, verify, and help`, "gne")
+	mustFail(t, 2, `unknown command "gne"; have gen, check, sim, verify, bench, and help`, "gne")
 	t.Setenv("GOTILE_TYPO", "")
 	os.Unsetenv("GOTILE_TYPO")
 	if code, out, errs := run(t, "gen", "-nope"); code != 2 || out != "" || errs != "gotile gen: flag provided but not defined: -nope; run gotile gen -h\n" {
@@ -193,7 +247,7 @@ func TestCommandLine(t *testing.T) {
 	mustFail(t, 0, "GOTILE_NVRTC", "help")
 	mustFail(t, 0, worker.PackagesHelp, "help")
 	mustFail(t, 2, "GOTILE_TYPO is set, but gotile has none of that name", "gen", "./nowhere")
-	for _, c := range []string{"gen", "check", "sim", "verify"} {
+	for _, c := range []string{"gen", "check", "sim", "verify", "bench"} {
 		for _, args := range [][]string{{c, "-h"}, {"help", c}} {
 			code, out, _ := run(t, args...)
 			if code != 0 || !strings.Contains(out, "Example") || !strings.Contains(out, "gotile "+c) || !strings.Contains(out, "-tags") || !strings.Contains(out, worker.PackagesHelp) {

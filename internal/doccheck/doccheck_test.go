@@ -72,7 +72,7 @@ func source(t *testing.T, name string) (text string, markdown bool, err error) {
 	case "targets":
 		text, err = targets()
 		return text, true, err
-	case "bench", "floors":
+	case "bench", "floors", "of":
 		text, err = results(kind, rest)
 		return text, true, err
 	case "dump":

@@ -2,72 +2,207 @@ package doccheck
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/gotile/gotile/bench"
 )
 
-// shapes lists the ROWSxN of the cases rmsnorm/PASS/ROWSxN/bf16, in their order.
-func shapes(r *bench.Results) []string {
-	var out []string
+// kind is an operation and a type of a suite: the cases SUITE/PASS/ROWSxN/DTYPE that differ in their shapes alone.
+type kind struct{ pass, dtype string }
+
+func (k kind) String() string { return k.pass + "/" + k.dtype }
+
+// title is the kind in words.
+func (k kind) title() string {
+	words := map[string]string{"fwd": "forward", "bwd": "backward", "add_fwd": "forward with a residual", "add_bwd": "backward with a residual",
+		"gated_fwd": "gated forward", "gated_bwd": "gated backward"}[k.pass]
+	if words == "" {
+		words = k.pass
+	}
+	return words + ", " + k.dtype
+}
+
+// split gives a case's kind and shape.
+func split(c bench.Case) (k kind, shape string, ok bool) {
+	f := strings.Split(c.Name, "/")
+	if len(f) != 4 {
+		return kind{}, "", false
+	}
+	return kind{f[1], f[3]}, f[2], true
+}
+
+// kinds lists those of the results, in their order.
+func kinds(r *bench.Results) []kind {
+	var out []kind
 	for _, c := range r.Cases {
-		if f := strings.Split(c.Name, "/"); len(f) == 4 && !slices.Contains(out, f[2]) {
-			out = append(out, f[2])
+		if k, _, ok := split(c); ok && !slices.Contains(out, k) {
+			out = append(out, k)
 		}
 	}
 	return out
 }
 
-// pass is one row's half: our arm and the plain copy of as many tensors that was timed in turn with it.
-type pass struct {
-	ours, copy           bench.Arm
-	oursBytes, copyBytes int
+// row is a case as tables and pictures show it. Arms that are missing or have no time are empty names.
+type row struct {
+	shape            string
+	c                bench.Case
+	ours, copy, peer string
 }
 
-// passOf finds a pass (fwd or bwd) of a shape.
-func passOf(r *bench.Results, name, shape, copy string) (pass, error) {
-	full := "rmsnorm/" + name + "/" + shape + "/bf16"
+// rows are the cases of a kind, of all shapes or of those listed.
+func rows(r *bench.Results, k kind, list []string) ([]row, error) {
+	var all []row
 	for _, c := range r.Cases {
-		if c.Name != full {
-			continue
+		if is, shape, ok := split(c); ok && is == k {
+			all = append(all, rowOf(shape, c))
 		}
-		p := pass{ours: c.Arms["gotile"], copy: c.Arms[copy], oursBytes: c.Bytes, copyBytes: c.Arms[copy].Bytes}
-		if p.ours.Median <= 0 || p.copy.Median <= 0 || p.copyBytes == 0 {
-			return pass{}, fmt.Errorf("%s has no arms gotile and %s with a median and bytes", full, copy)
-		}
-		return p, nil
 	}
-	return pass{}, fmt.Errorf("no case %s", full)
+	if len(list) == 0 {
+		if len(all) == 0 {
+			return nil, fmt.Errorf("suite %s has no cases %s", r.Suite, k)
+		}
+		return all, nil
+	}
+	var out []row
+	for _, shape := range list {
+		i := slices.IndexFunc(all, func(r row) bool { return r.shape == shape })
+		if i < 0 {
+			return nil, fmt.Errorf("suite %s has no case %s of shape %q", r.Suite, k, shape)
+		}
+		out = append(out, all[i])
+	}
+	return out, nil
 }
 
-// terabytes is bytes in microseconds as TB/s.
-func terabytes(bytes int, us float64) string { return fmt.Sprintf("%.2f", float64(bytes)/us/1e6) }
-
-// ResultsTable shows the medians of RMSNorm's passes, each beside the copy of its run; no shapes: all of them. The
-// bandwidth is that of the fewest bytes that the pass moves.
-func ResultsTable(r *bench.Results, list []string) (string, error) {
-	if len(list) == 0 {
-		list = shapes(r)
+func rowOf(shape string, c bench.Case) row {
+	out := row{shape: shape, c: c}
+	for _, name := range slices.Sorted(maps.Keys(c.Arms)) {
+		switch a := c.Arms[name]; {
+		case a.Median <= 0:
+		case name == "gotile":
+			out.ours = name
+		case strings.HasPrefix(name, "copy"):
+			out.copy = name
+		case out.peer == "" || a.Median < c.Arms[out.peer].Median:
+			out.peer = name
+		}
 	}
-	if len(list) == 0 {
-		return "", fmt.Errorf("suite %s has no cases rmsnorm/PASS/ROWSxN/bf16", r.Suite)
+	return out
+}
+
+// peers reports whether other libraries were timed in the run.
+func (r row) peers() bool {
+	return slices.ContainsFunc(slices.Collect(maps.Keys(r.c.Arms)), func(name string) bool { return name != "gotile" && !strings.HasPrefix(name, "copy") })
+}
+
+// ratio is our time over another arm's: the median over rounds where the results have it.
+func (r row) ratio(arm string) float64 {
+	if x, ok := r.c.Ratio[arm]; ok {
+		return x
+	}
+	return r.c.Arms[r.ours].Median / r.c.Arms[arm].Median
+}
+
+// ofCopy is our bandwidth as a part of the copy's.
+func (r row) ofCopy() float64 {
+	bytes := r.c.Arms[r.copy].Bytes
+	if bytes == 0 {
+		bytes = r.c.Bytes
+	}
+	return float64(r.c.Bytes) / float64(bytes) / r.ratio(r.copy)
+}
+
+// terabytes is an arm's bandwidth in TB/s; 0 for none.
+func (r row) terabytes(arm string) float64 { return r.c.Bandwidth(arm) / 1e12 }
+
+// ResultsTable shows a kind of cases: our time beside the copy's bandwidth and the fastest peer's time, all medians of
+// one run. No shapes: all of them.
+func ResultsTable(r *bench.Results, k kind, list []string) (string, error) {
+	all, err := rows(r, k, list)
+	if err != nil {
+		return "", err
 	}
 	var b strings.Builder
-	b.WriteString("| rows x n | forward, µs | TB/s | copy, µs | TB/s | backward, µs | TB/s | copy2, µs | TB/s |\n" + strings.Repeat("| --- ", 9) + "|\n")
-	for _, s := range list {
-		fmt.Fprintf(&b, "| %s |", s)
-		for _, p := range [][2]string{{"fwd", "copy"}, {"bwd", "copy2"}} {
-			m, err := passOf(r, p[0], s, p[1])
-			if err != nil {
-				return "", err
-			}
-			fmt.Fprintf(&b, " %.1f | %s | %.1f | %s |", m.ours.Median, terabytes(m.oursBytes, m.ours.Median), m.copy.Median, terabytes(m.copyBytes, m.copy.Median))
-		}
-		b.WriteByte('\n')
+	fmt.Fprintf(&b, "| rows x n, %s | µs (min to max) | TB/s | copy, TB/s | part of it | fastest peer | its µs | our time against it |\n%s|\n", k.title(), strings.Repeat("| --- ", 8))
+	for _, row := range all {
+		fmt.Fprintf(&b, "| %s | %s |\n", row.shape, strings.Join(row.cells(), " | "))
 	}
-	fmt.Fprintf(&b, "\n%s, driver %s, NVRTC %s, commit %s; bf16, medians.\n", r.Device, r.Driver, r.NVRTC, r.Commit)
 	return b.String(), nil
+}
+
+func (r row) cells() []string {
+	cells := []string{"does not run", "", "", "", "not measured", "", ""}
+	if r.ours != "" {
+		a := r.c.Arms[r.ours]
+		cells[0] = fmt.Sprintf("%.1f (%.1f to %.1f)", a.Median, a.Min, a.Max)
+		cells[1] = fmt.Sprintf("%.2f", r.terabytes(r.ours))
+	}
+	if r.copy != "" {
+		cells[2] = fmt.Sprintf("%.2f", r.terabytes(r.copy))
+	}
+	if r.ours != "" && r.copy != "" {
+		cells[3] = fmt.Sprintf("%.2f", r.ofCopy())
+	}
+	switch {
+	case r.peer != "":
+		cells[4], cells[5] = r.peer, fmt.Sprintf("%.1f", r.c.Arms[r.peer].Median)
+	case r.peers():
+		cells[4] = "none runs"
+	}
+	if r.ours != "" && r.peer != "" {
+		cells[6] = fmt.Sprintf("%.2f", r.ratio(r.peer))
+		if _, verdict, ok := r.c.Compare(r.peer); ok && verdict == bench.NoChange {
+			cells[6] += ", " + verdict
+		}
+	}
+	return cells
+}
+
+// AllTables shows every kind.
+func AllTables(r *bench.Results) (string, error) {
+	var b strings.Builder
+	for _, k := range kinds(r) {
+		t, err := ResultsTable(r, k, nil)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(t + "\n")
+	}
+	if b.Len() == 0 {
+		return "", fmt.Errorf("suite %s has no cases SUITE/PASS/ROWSxN/DTYPE", r.Suite)
+	}
+	return b.String() + Provenance(r), nil
+}
+
+// Provenance says what results are of.
+func Provenance(r *bench.Results) string {
+	s := fmt.Sprintf("%s, driver %s, NVRTC %s, commit %s", r.Device, r.Driver, r.NVRTC, r.Commit)
+	if r.Dirty {
+		s += " with changes"
+	}
+	if r.Plan != "" {
+		s += ", " + r.Plan
+	}
+	s += "; medians.\n"
+	seen := map[string]bool{}
+	var versions []string
+	for _, f := range slices.Sorted(maps.Keys(r.Peers)) {
+		for v := range strings.SplitSeq(r.Peers[f], ", ") {
+			if !seen[v] {
+				seen[v] = true
+				versions = append(versions, v)
+			}
+		}
+	}
+	if len(versions) > 0 {
+		s += "Peers: " + strings.Join(versions, ", ") + ".\n"
+	}
+	for _, n := range r.Notes {
+		s += "Note: " + n + ".\n"
+	}
+	return s
 }
 
 // The bandwidth of reads plus writes that the floor assumes, in TB/s, and the part of it that a kernel should reach.
@@ -80,16 +215,22 @@ const (
 func FloorsTable(r *bench.Results, shape string) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| pass | tensors moved | floor, µs | target, %.2f of its bandwidth | measured, µs (min to max) |\n%s|\n", floorPart, strings.Repeat("| --- ", 5))
-	for _, p := range [][4]string{
-		{"fwd", "copy", "forward", "x read, y written: 2"},
-		{"bwd", "copy2", "backward, both launches", "x and dy read, dx written: 3"},
+	for _, p := range []struct{ pass, name, moved string }{
+		{"fwd", "forward", "x read, y written: 2"},
+		{"bwd", "backward, both launches", "x and dy read, dx written: 3"},
 	} {
-		m, err := passOf(r, p[0], shape, p[1])
+		k := kind{p.pass, "bf16"}
+		list, err := rows(r, k, []string{shape})
 		if err != nil {
 			return "", err
 		}
-		floor := float64(m.copyBytes) / floorBandwidth / 1e6 // the copy moves as many tensors
-		fmt.Fprintf(&b, "| %s | %s | %.1f | %.1f | %.1f (%.1f to %.1f) |\n", p[2], p[3], floor, floor/floorPart, m.ours.Median, m.ours.Min, m.ours.Max)
+		m := list[0]
+		if m.ours == "" || m.copy == "" || m.c.Arms[m.copy].Bytes == 0 {
+			return "", fmt.Errorf("%s of shape %s lacks our arm or a copy with its bytes", k, shape)
+		}
+		a := m.c.Arms[m.ours]
+		floor := float64(m.c.Arms[m.copy].Bytes) / floorBandwidth / 1e6 // the copy moves as many tensors
+		fmt.Fprintf(&b, "| %s | %s | %.1f | %.1f | %.1f (%.1f to %.1f) |\n", p.name, p.moved, floor, floor/floorPart, a.Median, a.Min, a.Max)
 	}
 	return b.String(), nil
 }

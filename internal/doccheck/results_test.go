@@ -3,8 +3,9 @@
 package doccheck
 
 import (
-	"encoding/json"
+	"encoding/xml"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,74 +16,149 @@ import (
 	"github.com/gotile/gotile/bench"
 )
 
-// results renders bench:FILE or bench:FILE:SHAPE,SHAPE, the table of medians, and floors:FILE:SHAPE.
-func results(kind, spec string) (string, error) {
-	file, list, some := strings.Cut(spec, ":")
-	b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
+// results renders bench:FILE, all tables, bench:FILE:PASS/DTYPE and bench:FILE:PASS/DTYPE:SHAPE,SHAPE, one, and
+// floors:FILE:SHAPE; of:FILE says what the results are of.
+func results(what, spec string) (string, error) {
+	fields := strings.Split(spec, ":")
+	r, err := bench.Read(filepath.Join(root, filepath.FromSlash(fields[0])))
 	if err != nil {
 		return "", err
 	}
-	var r bench.Results
-	if err := json.Unmarshal(b, &r); err != nil {
-		return "", fmt.Errorf("%s: %w", file, err)
+	switch {
+	case what == "of":
+		return Provenance(r), nil
+	case what == "floors" && len(fields) == 2:
+		return FloorsTable(r, fields[1])
+	case what == "bench" && len(fields) == 1:
+		return AllTables(r)
+	case what == "bench" && len(fields) <= 3:
+		pass, dtype, _ := strings.Cut(fields[1], "/")
+		var list []string
+		if len(fields) == 3 {
+			list = strings.Split(fields[2], ",")
+		}
+		return ResultsTable(r, kind{pass, dtype}, list)
 	}
-	if kind == "floors" {
-		return FloorsTable(&r, list)
-	}
-	if !some {
-		return ResultsTable(&r, nil)
-	}
-	return ResultsTable(&r, strings.Split(list, ","))
+	return "", fmt.Errorf("%s:%s: cannot read that", what, spec)
 }
 
-// measured is a run with two shapes: bandwidths 2 and 4 TB/s, copies 4 and 3.
-func measured() *bench.Results {
-	r := &bench.Results{Suite: "rmsnorm", Device: "GPU", Driver: "1.2", NVRTC: "13.0", Commit: "abc"}
-	for _, s := range []string{"8x16", "4x32"} {
-		r.Cases = append(r.Cases,
-			bench.Case{Name: "rmsnorm/fwd/" + s + "/bf16", Bytes: 2e8, Arms: map[string]bench.Arm{"gotile": {Median: 100, Min: 99, Max: 101.5}, "copy": {Median: 50, Bytes: 2e8}}},
-			bench.Case{Name: "rmsnorm/bwd/" + s + "/bf16", Bytes: 4e8, Arms: map[string]bench.Arm{"gotile": {Median: 100, Min: 99, Max: 101.5}, "copy2": {Median: 100, Bytes: 3e8}}})
+// pictures are the generated pictures.
+var pictures = []struct {
+	file, results string
+	kinds         []kind
+}{
+	{"docs/rmsnorm-h200.svg", "bench/results/h200/rmsnorm.json", []kind{{"fwd", "bf16"}, {"bwd", "bf16"}}},
+}
+
+func TestPictures(t *testing.T) {
+	for _, p := range pictures {
+		r, err := bench.Read(filepath.Join(root, filepath.FromSlash(p.results)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := Picture(r, p.kinds...)
+		if err != nil {
+			t.Fatalf("%s: %v", p.file, err)
+		}
+		path := filepath.Join(root, filepath.FromSlash(p.file))
+		if *write {
+			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		have, err := os.ReadFile(path)
+		if err != nil || string(have) != want {
+			t.Errorf("%s is stale; run go test ./internal/doccheck -write (%v)", p.file, err)
+		}
 	}
-	return r
+}
+
+// measured is a run of two shapes, of which our kernel does not run the second: 2 TB/s beside a copy's 4 and a peer.
+func measured() *bench.Results {
+	return &bench.Results{Suite: "rmsnorm", Device: "GPU", Driver: "1.2", NVRTC: "13.0", Commit: "abc", Plan: "9 rounds of 20 replays",
+		Peers: map[string]string{"fla": "torch 2, fla 3", "torch": "torch 2"}, Notes: []string{"it was hot"},
+		Cases: []bench.Case{
+			{Name: "rmsnorm/fwd/8x16/bf16", Bytes: 2e8, Base: "gotile", Ratio: map[string]float64{"copy": 2.5, "fla": 0.8}, Arms: map[string]bench.Arm{
+				"gotile": {Median: 100, Min: 99, Max: 101.5}, "copy": {Median: 50, Min: 50, Max: 50, Bytes: 1e8},
+				"fla": {Median: 120, Min: 119, Max: 121}, "torch": {Median: 150, Min: 150, Max: 151}, "liger": {Error: "no"}}},
+			{Name: "rmsnorm/fwd/4x32/bf16", Bytes: 2e8, Arms: map[string]bench.Arm{"gotile": {Error: "too long"}, "copy": {Median: 50, Bytes: 2e8}, "fla": {Error: "no"}}},
+			{Name: "rmsnorm/bwd/8x16/bf16", Bytes: 4e8, Arms: map[string]bench.Arm{"gotile": {Median: 100, Min: 99, Max: 101.5}, "copy2": {Median: 100, Bytes: 3e8}}},
+		}}
 }
 
 func TestResultsTable(t *testing.T) {
-	const head = "| rows x n | forward, µs | TB/s | copy, µs | TB/s | backward, µs | TB/s | copy2, µs | TB/s |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
-	const row = " | 100.0 | 2.00 | 50.0 | 4.00 | 100.0 | 4.00 | 100.0 | 3.00 |\n"
-	const foot = "\nGPU, driver 1.2, NVRTC 13.0, commit abc; bf16, medians.\n"
-	for want, list := range map[string][]string{
-		head + "| 8x16" + row + "| 4x32" + row + foot: nil,
-		head + "| 4x32" + row + foot:                  {"4x32"},
-	} {
-		got, err := ResultsTable(measured(), list)
+	const head = "| rows x n, forward, bf16 | µs (min to max) | TB/s | copy, TB/s | part of it | fastest peer | its µs | our time against it |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n"
+	const first = "| 8x16 | 100.0 (99.0 to 101.5) | 2.00 | 2.00 | 0.80 | fla | 120.0 | 0.80 |\n"
+	const second = "| 4x32 | does not run |  | 4.00 |  | none runs |  |  |\n"
+	for want, list := range map[string][]string{head + first + second: nil, head + second: {"4x32"}} {
+		got, err := ResultsTable(measured(), kind{"fwd", "bf16"}, list)
 		if d := cmp.Diff(want, got); err != nil || d != "" {
 			t.Errorf("%v: %v\n%s", list, err, d)
 		}
 	}
-	unequal := measured()
-	delete(unequal.Cases[1].Arms, "copy2")
-	if out, err := ResultsTable(unequal, nil); err == nil {
-		t.Errorf("no error without the arm copy2:\n%s", out)
+	all, err := AllTables(measured())
+	want := head + first + second + "\n" + strings.Replace(head, "forward", "backward", 1) +
+		"| 8x16 | 100.0 (99.0 to 101.5) | 4.00 | 3.00 | 1.33 | not measured |  |  |\n" +
+		"\nGPU, driver 1.2, NVRTC 13.0, commit abc, 9 rounds of 20 replays; medians.\nPeers: torch 2, fla 3.\nNote: it was hot.\n"
+	if d := cmp.Diff(want, all); err != nil || d != "" {
+		t.Errorf("%v\n%s", err, d)
 	}
-	for _, list := range [][]string{{"5x5"}, {""}} {
-		if out, err := ResultsTable(measured(), list); err == nil {
-			t.Errorf("no error for shapes %q:\n%s", list, out)
+	close := measured()
+	close.Cases[0].Ratio["fla"] = 1.01 // within the spread of an arm
+	if got, err := ResultsTable(close, kind{"fwd", "bf16"}, nil); err != nil || !strings.Contains(got, "| 1.01, no change |") {
+		t.Errorf("%v\n%s", err, got)
+	}
+	for _, bad := range []struct {
+		k    kind
+		list []string
+	}{{kind{"fwd", "f32"}, nil}, {kind{"fwd", "bf16"}, []string{"5x5"}}, {kind{"fwd", "bf16"}, []string{""}}} {
+		if out, err := ResultsTable(measured(), bad.k, bad.list); err == nil {
+			t.Errorf("no error for %v:\n%s", bad, out)
 		}
 	}
-	if out, err := ResultsTable(&bench.Results{}, nil); err == nil {
+	if out, err := AllTables(&bench.Results{}); err == nil {
 		t.Errorf("no error for no cases:\n%s", out)
+	}
+}
+
+// TestPicture: the picture is XML, has a mark an arm, and each at its place.
+func TestPicture(t *testing.T) {
+	text, err := Picture(measured(), kind{"fwd", "bf16"}, kind{"bwd", "bf16"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := xml.NewDecoder(strings.NewReader(text)); ; {
+		if _, err := d.Token(); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for mark, want := range map[string]int{`<circle class="gotile"`: 1 + 2, `<path class="peer"`: 1 + 1, `<line class="copy"`: 1 + 3} { // the legend's, too
+		if got := strings.Count(text, mark); got != want {
+			t.Errorf("%d marks %s, want %d", got, mark, want)
+		}
+	}
+	// 2 of 4 TB/s is the middle of the first panel's 320 pixels from 96 on.
+	if want := `<circle class="gotile" cx="256.0" cy="86.0" r="4.5"/>`; !strings.Contains(text, want) {
+		t.Errorf("no %s in:\n%s", want, text)
+	}
+	if _, err := Picture(measured(), kind{"fwd", "f32"}); err == nil {
+		t.Error("no error for a kind that was not measured")
 	}
 }
 
 func TestFloorsTable(t *testing.T) {
 	got, err := FloorsTable(measured(), "8x16")
 	want := "| pass | tensors moved | floor, µs | target, 0.93 of its bandwidth | measured, µs (min to max) |\n| --- | --- | --- | --- | --- |\n" +
-		"| forward | x read, y written: 2 | 46.7 | 50.2 | 100.0 (99.0 to 101.5) |\n" +
+		"| forward | x read, y written: 2 | 23.4 | 25.1 | 100.0 (99.0 to 101.5) |\n" +
 		"| backward, both launches | x and dy read, dx written: 3 | 70.1 | 75.4 | 100.0 (99.0 to 101.5) |\n"
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Errorf("%v\n%s", err, d)
 	}
-	if out, err := FloorsTable(measured(), "5x5"); err == nil {
-		t.Errorf("no error for a shape that was not measured:\n%s", out)
+	for _, shape := range []string{"5x5", "4x32"} {
+		if out, err := FloorsTable(measured(), shape); err == nil {
+			t.Errorf("no error for %s, which was not measured:\n%s", shape, out)
+		}
 	}
 }

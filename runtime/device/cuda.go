@@ -74,7 +74,7 @@ func (d *Device) describeCUDA(drv driver.Driver, ordinal int) error {
 	d.info = Info{
 		Name: name, GPU: shortName(name),
 		Major: ask(driver.ComputeCapabilityMajor), Minor: ask(driver.ComputeCapabilityMinor),
-		SMs: ask(driver.MultiprocessorCount), Memory: memory, SharedPerBlock: ask(driver.MaxSharedPerBlockOptin),
+		SMs: ask(driver.MultiprocessorCount), Memory: memory, L2: ask(driver.L2CacheSize), SharedPerBlock: ask(driver.MaxSharedPerBlockOptin),
 		CUDA: fmt.Sprintf("%d.%d", version/1000, version%1000/10), Driver: driverRelease(),
 	}
 	return errors.Join(errs...)

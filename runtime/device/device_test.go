@@ -110,7 +110,7 @@ func TestInfo(t *testing.T) {
 	d := openFake(t, newFake(fake.H200))
 	got := d.Info()
 	got.Driver = "" // of the machine that the test runs on
-	want := Info{Name: "NVIDIA H200", GPU: "h200", Major: 9, SMs: 132, Memory: fake.H200.Memory, SharedPerBlock: 227 << 10, CUDA: "13.0", NVRTC: "13.0"}
+	want := Info{Name: "NVIDIA H200", GPU: "h200", Major: 9, SMs: 132, Memory: fake.H200.Memory, L2: 60 << 20, SharedPerBlock: 227 << 10, CUDA: "13.0", NVRTC: "13.0"}
 	if got != want {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}

@@ -16,6 +16,7 @@ type Info struct {
 	Major, Minor   int    // compute capability: 9, 0; on the simulator the target's
 	SMs            int
 	Memory         int64  // bytes
+	L2             int    // bytes of the cache that all SMs share; 0 on the simulator
 	SharedPerBlock int    // bytes of shared memory a block can have on the device's target
 	CUDA           string // newest CUDA version the driver supports: "13.0"; empty on the simulator
 	Driver         string // the driver's release: "580.82.07"; empty where unknown

@@ -127,6 +127,7 @@ type DeviceAttribute int32
 const (
 	MaxThreadsPerBlock     DeviceAttribute = 1
 	MultiprocessorCount    DeviceAttribute = 16
+	L2CacheSize            DeviceAttribute = 38 // bytes
 	MaxThreadsPerSM        DeviceAttribute = 39
 	ComputeCapabilityMajor DeviceAttribute = 75
 	ComputeCapabilityMinor DeviceAttribute = 76

@@ -1,5 +1,5 @@
 // Package worker is what the gotile command does inside the program that it builds for a package of kernels: print
-// generated files, compile them, run the test cases on the simulator and on a GPU, and keep the receipts.
+// generated files, compile them, run the test cases on the simulator and on a GPU, keep the receipts, and time suites.
 package worker
 
 import (
@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"strings"
 
+	"github.com/gotile/gotile/bench"
 	"github.com/gotile/gotile/internal/env"
 	"github.com/gotile/gotile/tile"
 	"github.com/gotile/gotile/tile/tiletest"
@@ -31,6 +32,7 @@ type Package struct {
 	Kernels func() tile.Set
 	Cases   func() []tiletest.Case // nil for commands that run none
 	Sources map[string]string      // SHA-256 of the .cu files that are compiled in
+	Suite   func() bench.Suite     // of commands that time one; they have neither kernels nor cases
 }
 
 // Options are the flags of all commands; each registers its own.
@@ -42,6 +44,7 @@ type Options struct {
 	Run     string
 	Out     string
 	Seed    uint64
+	Bench   bench.Options
 }
 
 // Command is one row of the command table.
@@ -50,6 +53,7 @@ type Command struct {
 	Short string // one line
 	Long  string // the text of -h, with an example
 	Runs  bool   // runs the package's cases: needs the generated Go
+	Times bool   // times the package's suite: needs no Kernels
 	Vouch bool   // vouches for every kernel: a package without cases is a failure, not one to skip
 	flags func(*flag.FlagSet, *Options)
 	do    func(context.Context, *job) error
@@ -59,7 +63,15 @@ type Command struct {
 var Commands []*Command
 
 func init() { // the functions refer to the table
-	Commands = []*Command{genCommand, checkCommand, simCommand, verifyCommand}
+	Commands = []*Command{genCommand, checkCommand, simCommand, verifyCommand, benchCommand}
+}
+
+// Exports is the function that a package must export for the command.
+func (c *Command) Exports() string {
+	if c.Times {
+		return "Suite() bench.Suite"
+	}
+	return "Kernels() tile.Set"
 }
 
 // PackagesHelp says in every help what the packages of a command line are.

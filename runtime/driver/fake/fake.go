@@ -21,10 +21,11 @@ type Device struct {
 	SMs          int
 	ThreadsPerSM int
 	Shared       int // bytes of dynamic shared memory a block can ask for
+	L2           int // bytes
 }
 
 // H200 is a device like the one that gotile is measured on, with a small memory.
-var H200 = Device{Name: "NVIDIA H200", Memory: 1 << 28, Major: 9, Minor: 0, SMs: 132, ThreadsPerSM: 2048, Shared: 227 << 10}
+var H200 = Device{Name: "NVIDIA H200", Memory: 1 << 28, Major: 9, Minor: 0, SMs: 132, ThreadsPerSM: 2048, Shared: 227 << 10, L2: 60 << 20}
 
 // Kernel is what a launch runs. It finds memory with Driver.Bytes.
 type Kernel func(c driver.LaunchConfig, args unsafe.Pointer) driver.Result
@@ -231,6 +232,8 @@ func (d *Driver) DeviceAttribute(dev int, a driver.DeviceAttribute) (int, error)
 		return 1024, nil
 	case driver.MultiprocessorCount:
 		return v.SMs, nil
+	case driver.L2CacheSize:
+		return v.L2, nil
 	case driver.MaxThreadsPerSM:
 		return v.ThreadsPerSM, nil
 	case driver.ComputeCapabilityMajor:

@@ -1,0 +1,118 @@
+package bench
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// card is a GPU as nvidia-smi knows it: a number or a UUID. Empty is none, of which nothing is known.
+type card string
+
+// cardOf finds what a device is to nvidia-smi, which does not heed CUDA_VISIBLE_DEVICES.
+func cardOf(device string) card {
+	n, ok := strings.CutPrefix(device, "cuda:")
+	if !ok {
+		return ""
+	}
+	i, err := strconv.Atoi(n)
+	if visible := strings.Split(os.Getenv("CUDA_VISIBLE_DEVICES"), ","); err == nil && visible[0] != "" && i < len(visible) {
+		return card(strings.TrimSpace(visible[i]))
+	}
+	return card(n)
+}
+
+// query asks nvidia-smi; nothing where there is none.
+func (c card) query(ctx context.Context, what, fields string) [][]string {
+	if c == "" {
+		return nil
+	}
+	out, err := exec.CommandContext(ctx, "nvidia-smi", "--id="+string(c), "--format=csv,noheader", "--query-"+what+"="+fields).Output()
+	if err != nil {
+		return nil
+	}
+	var rows [][]string
+	for line := range strings.Lines(string(out)) {
+		if line = strings.TrimSpace(line); line != "" {
+			rows = append(rows, strings.Split(line, ", "))
+		}
+	}
+	return rows
+}
+
+// clocks are clocks, power, temperature and the reasons of throttling, as they are now.
+func (c card) clocks(ctx context.Context) map[string]string {
+	names := []string{"clocks.sm", "clocks.mem", "power.draw", "temperature.gpu", "clocks_event_reasons.active"}
+	got := map[string]string{}
+	if rows := c.query(ctx, "gpu", strings.Join(names, ",")); len(rows) == 1 && len(rows[0]) == len(names) {
+		for i, n := range names {
+			got[n] = rows[0][i]
+		}
+	}
+	return got
+}
+
+// strangers are the compute processes on the card that are neither this one nor its children.
+func (c card) strangers(ctx context.Context) []string {
+	var out []string
+	for _, row := range c.query(ctx, "compute-apps", "pid,process_name") {
+		pid, err := strconv.Atoi(row[0])
+		if err == nil && !descends(pid, os.Getpid()) {
+			out = append(out, strings.Join(row, " "))
+		}
+	}
+	return out
+}
+
+// descends reports whether a process is another or comes from it.
+func descends(pid, ancestor int) bool {
+	for range 100 { // no process has as many ancestors
+		if pid == ancestor {
+			return true
+		}
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			return false
+		}
+		// The name, in parentheses, may hold anything; state and parent follow it.
+		_, rest, _ := strings.Cut(string(stat[strings.LastIndexByte(string(stat), ')')+1:]), " ")
+		fields := strings.Fields(rest)
+		if len(fields) < 2 {
+			return false
+		}
+		if pid, err = strconv.Atoi(fields[1]); err != nil || pid <= 1 {
+			return false
+		}
+	}
+	return false
+}
+
+// lockPath is the file that is locked while a card is measured.
+func lockPath(c card) string {
+	return filepath.Join(os.TempDir(), "gotile-bench-"+strings.ReplaceAll(string(c), "/", "-")+".lock")
+}
+
+// binary is the SHA-256 of the program that runs; empty where it cannot be read.
+func binary() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,149 @@
+package bench
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+)
+
+// fakePeer in the environment makes the test binary a peer's process, which behaves as its family's name says.
+const fakePeer = "BENCH_TEST_FAKE_PEER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(fakePeer) != "" {
+		pretend(os.Args[len(os.Args)-2])
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// pretend is a peer. What it "computes" is 1, 2, 3, ...
+func pretend(family string) {
+	say := func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
+	if family == "missing" {
+		say(`{"error":"ModuleNotFoundError: No module named 'missing'"}`)
+		return
+	}
+	say(`{"versions":%q}`, family+" 1.0")
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		var m struct {
+			Op, Arm string
+			Case    struct{ Size int }
+			Groups  int
+			Count   int
+			Checks  []Check
+		}
+		if err := json.Unmarshal(in.Bytes(), &m); err != nil {
+			say(`{"error":%q}`, err.Error())
+			continue
+		}
+		switch m.Op {
+		case "prepare":
+			switch {
+			case family == "dies":
+				fmt.Fprintln(os.Stderr, "Segmentation fault")
+				os.Exit(1)
+			case family == "hangs":
+				time.Sleep(time.Hour)
+			case family == "babbles":
+				say("warning: compiling")
+			case family == "refuses":
+				say(`{"arms":{"refuses":{"error":"RuntimeError: no feature dim %d"}}}`, m.Case.Size)
+			default:
+				say(`{"arms":{%q:{"graph":%t}}}`, family, family != "plain")
+			}
+		case "replay":
+			say(`{"us":%d}`, 3*m.Count*2)
+		case "read":
+			x := make([]float64, m.Checks[0].Count)
+			for i := range x {
+				x[i] = float64(m.Checks[0].At + i + 1)
+			}
+			if family == "errs" {
+				x[len(x)-1] = 0
+			}
+			text, _ := json.Marshal([][]float64{x})
+			say(`{"values":%s}`, text)
+		case "free":
+			say("{}")
+		}
+	}
+}
+
+// pretended are peers of one arm each.
+func pretended(t *testing.T, families ...string) *Peers {
+	t.Setenv(fakePeer, "1")
+	p := &Peers{Files: fstest.MapFS{"peer.py": {Data: []byte("# not run")}}, Main: "peer.py"}
+	for i, f := range families {
+		p.Families = append(p.Families, Family{Name: f, Arms: []string{f}, Alone: i%2 == 1})
+	}
+	return p
+}
+
+// What a peer does wrong is the error of its arm; the others have times.
+func TestPeers(t *testing.T) {
+	all := []string{"good", "plain", "missing", "dies", "hangs", "babbles", "refuses", "errs"}
+	s := fills(pretended(t, all...))
+	out, r := runSim(t, s, Options{Python: os.Args[0], PeerLimit: 2 * time.Second})
+	if len(r.Cases) != 2 {
+		t.Fatalf("%d cases:\n%s", len(r.Cases), out)
+	}
+	want := map[string]string{
+		"missing": "No module named 'missing'", "dies": "peer dies: it ended; it said: Segmentation fault", "hangs": "no answer within 2s",
+		"babbles": `it answered "warning: compiling`, "refuses": "no feature dim 16", "errs": "wrong: y differs by 16 from element 0 on",
+	}
+	for i, c := range r.Cases {
+		for name, words := range want {
+			if i == 1 {
+				words = strings.NewReplacer("dim 16", "dim 8", "by 16", "by 8").Replace(words)
+			}
+			if a := c.Arms[name]; !strings.Contains(a.Error, words) || a.Median != 0 {
+				t.Errorf("%s: %s: %+v, want an error with %q", c.Name, name, a, words)
+			}
+		}
+		if a := c.Arms["good"]; a.Error != "" || a.Median != 3 || a.Plain { // 2 groups
+			t.Errorf("%s: good: %+v", c.Name, a)
+		}
+		if a := c.Arms["plain"]; a.Error != "" || !a.Plain {
+			t.Errorf("%s: plain: %+v", c.Name, a)
+		}
+		if c.Arms["gotile"].Median <= 0 {
+			t.Errorf("%s: gotile: %+v", c.Name, c.Arms["gotile"])
+		}
+	}
+	if r.Peers["good"] != "good 1.0" || r.Peers["missing"] != "" {
+		t.Errorf("versions %v", r.Peers)
+	}
+}
+
+func TestPeerWithoutInterpreter(t *testing.T) {
+	_, r := runSim(t, fills(pretended(t, "good")), Options{Python: "no-such-python", PeerLimit: time.Second})
+	if a := r.Cases[0].Arms["good"]; !strings.Contains(a.Error, "no-such-python") {
+		t.Errorf("%+v", a)
+	}
+}
+
+// A process that dies is started again for the next benchmark, a few times.
+func TestRestarts(t *testing.T) {
+	families, err := pretended(t, "dies").families(t.Context(), os.Args[0], "s", "0", t.TempDir(), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := families[0]
+	for i := range crashes + 2 {
+		turns := f.turns(t.Context(), &Benchmark{Peer: map[string]any{"size": 1}}, 2)
+		want := "Segmentation fault"
+		if i >= crashes {
+			want = "its process failed 3 times"
+		}
+		if err := turns[0].err; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("time %d: %v", i, err)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// process is a program that answers lines with lines.
+type process struct {
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	lines chan []byte // closed at the end of its output
+	errs  *tail
+	wait  func()
+}
+
+// startProcess starts a program; cancelling ctx kills it.
+func startProcess(ctx context.Context, name string, args ...string) (*process, error) {
+	p := &process{cmd: exec.CommandContext(ctx, name, args...), lines: make(chan []byte), errs: &tail{}}
+	p.cmd.Stderr, p.cmd.WaitDelay = p.errs, exitTime
+	var err error
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	p.wait = sync.OnceFunc(func() { p.cmd.Wait() })
+	go func() {
+		defer close(p.lines)
+		for r := bufio.NewReader(out); ; {
+			line, err := r.ReadBytes('\n')
+			if err != nil {
+				return // an unfinished line is no answer
+			}
+			p.lines <- line
+		}
+	}()
+	return p, nil
+}
+
+func (p *process) send(message any) error { return json.NewEncoder(p.in).Encode(message) }
+
+// line waits for a line of output.
+func (p *process) line(ctx context.Context, limit time.Duration) ([]byte, error) {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case line, ok := <-p.lines:
+		if !ok {
+			p.end(exitTime) // for all that it has to say
+			return nil, fmt.Errorf("it ended%s", p.errs.last())
+		}
+		return line, nil
+	case <-timer.C:
+		return nil, fmt.Errorf("no answer within %v%s: %w", limit, p.errs.last(), context.DeadlineExceeded)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// end waits until the program is gone, and kills it after a while. What it still prints is dropped.
+func (p *process) end(patience time.Duration) {
+	p.in.Close() // it should end with its input
+	kill := time.AfterFunc(patience, func() { p.cmd.Process.Kill() })
+	defer kill.Stop()
+	for range p.lines {
+	}
+	p.wait()
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const tailBytes = 4096
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b...)
+	if extra := len(t.text) - tailBytes; extra > 0 {
+		t.text = append([]byte(nil), t.text[extra:]...)
+	}
+	return len(b), nil
+}
+
+// last is the last line, with what leads to it in an error.
+func (t *tail) last() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
+	if s := strings.TrimSpace(lines[len(lines)-1]); s != "" {
+		return "; it said: " + s
+	}
+	return ""
+}

@@ -1,0 +1,203 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gotile/gotile/internal/wholefile"
+)
+
+// Results is the file DIR/GPU/SUITE.json.
+type Results struct {
+	Suite   string            `json:"suite"`
+	Device  string            `json:"device"`
+	Driver  string            `json:"driver"`
+	NVRTC   string            `json:"nvrtc"`
+	Commit  string            `json:"commit"`
+	Dirty   bool              `json:"dirty,omitempty"`  // the work tree differed from the commit
+	Binary  string            `json:"binary,omitempty"` // SHA-256 of the program
+	Command string            `json:"command"`          // of several runs, joined by &&
+	Plan    string            `json:"plan,omitempty"`   // rounds and replays
+	Clocks  map[string]string `json:"clocks"`           // under load, after the last case
+	Peers   map[string]string `json:"peers,omitempty"`  // versions by family
+	Notes   []string          `json:"notes,omitempty"`  // what makes the figures doubtful
+	Cases   []Case            `json:"cases"`
+}
+
+// Case is one operation on one shape.
+type Case struct {
+	Name   string             `json:"name"`  // rmsnorm/fwd/32768x4096/bf16
+	Bytes  int                `json:"bytes"` // the fewest that the operation moves
+	FLOPs  int                `json:"flops"`
+	Groups int                `json:"groups,omitempty"` // of inputs
+	Clocks map[string]string  `json:"clocks,omitempty"` // under load
+	Base   string             `json:"base,omitempty"`   // the arm that ratios compare with the others
+	Ratio  map[string]float64 `json:"ratio,omitempty"`  // median over rounds of the base's time over the arm's
+	Arms   map[string]Arm     `json:"arms"`
+}
+
+// Arm is one contender's time for a launch, in microseconds, or why it has none.
+type Arm struct {
+	Median float64   `json:"median_us,omitempty"`
+	Min    float64   `json:"min_us,omitempty"`
+	Max    float64   `json:"max_us,omitempty"`
+	Bytes  int       `json:"bytes,omitempty"`     // where the arm moves other bytes than the case
+	Plain  bool      `json:"no_graph,omitempty"`  // launched on a stream: includes launch overhead
+	Rounds []float64 `json:"rounds_us,omitempty"` // in their order
+	Error  string    `json:"error,omitempty"`
+}
+
+// Bandwidth is what an arm moves, in bytes a second; 0 where it has no time.
+func (c Case) Bandwidth(arm string) float64 {
+	a := c.Arms[arm]
+	if a.Median <= 0 {
+		return 0
+	}
+	bytes := c.Bytes
+	if a.Bytes > 0 {
+		bytes = a.Bytes
+	}
+	return float64(bytes) / a.Median * 1e6
+}
+
+// Read reads a results file, and refuses what it does not fully understand: writing it again would lose that.
+func Read(path string) (*Results, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Results{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(r); err != nil {
+		return nil, fmt.Errorf("%s is no results file, or truncated: %w; move it away", path, err)
+	}
+	if _, err := d.Token(); err != io.EOF || r.Suite == "" || r.Cases == nil {
+		return nil, fmt.Errorf("%s is no results file: it lacks a suite or cases, or goes on after them; move it away", path)
+	}
+	return r, nil
+}
+
+// path is where the results of a suite on a GPU go.
+func resultsPath(dir, gpu, suite string) string { return filepath.Join(dir, gpu, suite+".json") }
+
+// earlier are the cases of an existing file that a run which measures the named ones keeps; none where there is no file
+// or replace is set. They are kept only beside figures that they can be compared with.
+func (r *Results) earlier(path string, names []string, replace bool) (*Results, error) {
+	old, err := Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if old.Suite != r.Suite {
+		return nil, fmt.Errorf("%s holds results of suite %s, not %s; move it away", path, old.Suite, r.Suite)
+	}
+	old.Cases = slices.DeleteFunc(old.Cases, func(c Case) bool { return slices.Contains(names, c.Name) })
+	if replace || len(old.Cases) == 0 {
+		return nil, nil
+	}
+	for _, f := range []struct{ what, was, is string }{
+		{"device", old.Device, r.Device}, {"driver", old.Driver, r.Driver}, {"NVRTC", old.NVRTC, r.NVRTC}, {"commit", old.Commit, r.Commit},
+	} {
+		if f.was != f.is {
+			return nil, fmt.Errorf("%s has %d cases that this run does not measure, of %s %q, not %q: measure all of them, write to another directory with -out, or drop them with -replace",
+				path, len(old.Cases), f.what, f.was, f.is)
+		}
+	}
+	if (old.Dirty || r.Dirty) && old.Binary != r.Binary {
+		return nil, fmt.Errorf("%s has %d cases that this run does not measure, of another program (the work tree differs from its commit): commit first, or drop them with -replace", path, len(old.Cases))
+	}
+	return old, nil
+}
+
+// with is the results together with earlier cases. The order is that of the names, then what is unknown to them.
+func (r *Results) with(old *Results, order []string) *Results {
+	out := *r
+	if old != nil {
+		out.Cases = append(slices.Clone(old.Cases), r.Cases...)
+		commands := strings.Split(old.Command, " && ")
+		if !slices.Contains(commands, r.Command) {
+			commands = append(commands, r.Command)
+		}
+		out.Command = strings.Join(commands, " && ")
+		out.Peers = map[string]string{}
+		maps.Copy(out.Peers, old.Peers)
+		maps.Copy(out.Peers, r.Peers)
+		out.Notes = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(old.Notes), r.Notes...))))
+	}
+	at := map[string]int{}
+	for i, name := range order {
+		at[name] = i - len(order)
+	}
+	slices.SortStableFunc(out.Cases, func(a, b Case) int { return at[a.Name] - at[b.Name] })
+	return &out
+}
+
+// Write writes the file as a whole or not at all.
+func (r *Results) Write(path string) error {
+	text, err := r.text()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return wholefile.Write(path, text)
+}
+
+// text is JSON with a line an arm, so that a difference between two files can be read.
+func (r *Results) text() ([]byte, error) {
+	none := []int(nil) // takes the place of a field, and is left out
+	head, err := json.MarshalIndent(struct {
+		*Results
+		Cases []int `json:"cases,omitempty"`
+	}{r, none}, "", "\t")
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	b.Write(bytes.TrimSuffix(head, []byte("\n}")))
+	b.WriteString(",\n\t\"cases\": [")
+	for i, c := range r.Cases {
+		first, err := json.Marshal(struct {
+			*Case
+			Arms []int `json:"arms,omitempty"`
+		}{&c, none})
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, "%s\n\t\t%s, \"arms\": {", comma(i), bytes.TrimSuffix(first, []byte("}")))
+		for j, name := range slices.Sorted(maps.Keys(c.Arms)) {
+			key, err := json.Marshal(name)
+			if err != nil {
+				return nil, err
+			}
+			arm, err := json.Marshal(c.Arms[name])
+			if err != nil {
+				return nil, err
+			}
+			fmt.Fprintf(&b, "%s\n\t\t\t%s: %s", comma(j), key, arm)
+		}
+		b.WriteString("\n\t\t}}")
+	}
+	b.WriteString("\n\t]\n}\n")
+	return b.Bytes(), nil
+}
+
+func comma(i int) string {
+	if i > 0 {
+		return ","
+	}
+	return ""
+}

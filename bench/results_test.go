@@ -1,0 +1,152 @@
+package bench
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// sample has all fields set that matter to a reader.
+func sample(names ...string) *Results {
+	r := &Results{Suite: "s", Device: "GPU", Driver: "1", NVRTC: "13.0", Commit: "abc", Binary: "b1", Command: "gotile bench s",
+		Plan: "9 rounds of 20 replays", Clocks: map[string]string{"clocks.sm": "1980 MHz"}, Cases: []Case{}}
+	for _, n := range names {
+		r.Cases = append(r.Cases, Case{Name: n, Bytes: 100, FLOPs: 7, Groups: 2, Base: "gotile", Ratio: map[string]float64{"copy": 0.5}, Arms: map[string]Arm{
+			"gotile": {Median: 1, Min: 0.5, Max: 2, Rounds: []float64{1, 0.5, 2}},
+			"copy":   {Median: 2, Min: 2, Max: 2, Bytes: 80, Rounds: []float64{2, 2, 2}},
+			"peer":   {Error: `it said "no"`},
+		}})
+	}
+	return r
+}
+
+func TestWriteRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "gpu", "s.json")
+	for _, r := range []*Results{sample("s/a", "s/b"), sample()} {
+		if err := r.Write(path); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Read(path)
+		if d := cmp.Diff(r, got); err != nil || d != "" {
+			t.Errorf("%v\n%s", err, d)
+		}
+	}
+	text, err := sample("s/a").text()
+	if err != nil || !json.Valid(text) {
+		t.Fatalf("no JSON: %v\n%s", err, text)
+	}
+	if want := "\t\t\t\"copy\": {\"median_us\":2,\"min_us\":2,\"max_us\":2,\"bytes\":80,\"rounds_us\":[2,2,2]},\n"; !strings.Contains(string(text), want) {
+		t.Errorf("an arm is not a line:\n%s", text)
+	}
+}
+
+// The results in this repository are readable, whatever version wrote them.
+func TestReadCommitted(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join("results", "*", "*.json"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no results: %v", err)
+	}
+	for _, path := range paths {
+		if r, err := Read(path); err != nil || len(r.Cases) == 0 || r.Suite+".json" != filepath.Base(path) {
+			t.Errorf("%s: %v, %+v", path, err, r)
+		}
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	whole, err := sample("s/a").text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "s.json")
+	for what, text := range map[string]string{
+		"empty":           "",
+		"truncated":       string(whole[:len(whole)/2]),
+		"no JSON":         "notes",
+		"foreign":         `{"benchmarks":[]}`,
+		"without cases":   `{"suite":"s"}`,
+		"a newer field":   strings.Replace(string(whole), `"suite"`, `"mood":"good","suite"`, 1),
+		"two in one file": string(whole) + string(whole),
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, replace := range []bool{false, true} {
+			if _, err := sample().earlier(path, nil, replace); err == nil || !strings.Contains(err.Error(), "move it away") {
+				t.Errorf("%s: error %v", what, err)
+			}
+		}
+	}
+}
+
+func TestMerge(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.json")
+	old := sample("s/a", "s/b")
+	old.Command, old.Peers, old.Notes = "gotile bench -case b s", map[string]string{"x": "1"}, []string{"shared"}
+	if err := old.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	// A partial run of the same program keeps the other case, in the suite's order.
+	now := sample("s/a")
+	now.Cases[0].Bytes = 101
+	kept, err := now.earlier(path, []string{"s/a"}, false)
+	if err != nil || kept == nil {
+		t.Fatalf("%v, %v", kept, err)
+	}
+	got := now.with(kept, []string{"s/b", "s/a"})
+	if len(got.Cases) != 2 || got.Cases[0].Name != "s/b" || got.Cases[1].Bytes != 101 || got.Command != "gotile bench -case b s && gotile bench s" ||
+		got.Peers["x"] != "1" || len(got.Notes) != 1 {
+		t.Errorf("merged: %+v", got)
+	}
+	if again := now.with(got, []string{"s/b", "s/a"}); again.Command != got.Command {
+		t.Errorf("a repeated command: %q", again.Command)
+	}
+	for what, change := range map[string]func(*Results){
+		"device": func(r *Results) { r.Device = "other" }, "driver": func(r *Results) { r.Driver = "2" }, "NVRTC": func(r *Results) { r.NVRTC = "12" },
+		"commit": func(r *Results) { r.Commit = "def" }, "another program": func(r *Results) { r.Dirty, r.Binary = true, "b2" },
+	} {
+		now := sample("s/a")
+		change(now)
+		if _, err := now.earlier(path, []string{"s/a"}, false); err == nil || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), "-replace") {
+			t.Errorf("%s: %v", what, err)
+		}
+		// What the run measures anew need not agree, nor what is dropped by flag.
+		if kept, err := now.earlier(path, []string{"s/a", "s/b"}, false); err != nil || kept != nil {
+			t.Errorf("%s, all measured: %v, %v", what, kept, err)
+		}
+		if kept, err := now.earlier(path, []string{"s/a"}, true); err != nil || kept != nil {
+			t.Errorf("%s, replaced: %v, %v", what, kept, err)
+		}
+	}
+	other := sample("s/a")
+	other.Suite = "t"
+	if _, err := other.earlier(path, nil, true); err == nil || !strings.Contains(err.Error(), "suite s, not t") {
+		t.Errorf("another suite's file: %v", err)
+	}
+	if kept, err := now.earlier(path+"none", nil, false); err != nil || kept != nil {
+		t.Errorf("no file: %v, %v", kept, err)
+	}
+}
+
+func TestBenchfmt(t *testing.T) {
+	r := sample("rms/fwd/4x8")
+	want := `suite: s
+device: GPU
+driver: 1
+nvrtc: 13.0
+commit: abc
+BenchmarkRms/fwd/4x8/arm=copy 1 2000 ns/op 4e+07 B/s
+BenchmarkRms/fwd/4x8/arm=copy 1 2000 ns/op 4e+07 B/s
+BenchmarkRms/fwd/4x8/arm=copy 1 2000 ns/op 4e+07 B/s
+BenchmarkRms/fwd/4x8/arm=gotile 1 1000 ns/op 1e+08 B/s
+BenchmarkRms/fwd/4x8/arm=gotile 1 500 ns/op 2e+08 B/s
+BenchmarkRms/fwd/4x8/arm=gotile 1 2000 ns/op 5e+07 B/s
+`
+	if d := cmp.Diff(want, string(r.Benchfmt())); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,323 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gotile/gotile/internal/wholefile"
+	"github.com/gotile/gotile/runtime/device"
+)
+
+// Options are what gotile bench is told.
+type Options struct {
+	Device    string
+	Case      string // regexp
+	Selection Selection
+	Plan      Plan
+	Out       string        // directory of results; empty: none
+	Benchfmt  string        // file; empty: none
+	Python    string        // interpreter of the peers; empty: no peers
+	PeerLimit time.Duration // for preparing one benchmark
+	Replace   bool          // drop cases of an existing file that cannot be kept
+	Shared    bool          // go on while others compute on the card
+	Commit    string        // with -dirty where the work tree differs from it
+	Command   string        // without paths of this machine
+}
+
+// runner is one execution of a suite.
+type runner struct {
+	Options
+	suite    Suite
+	d        *device.Device
+	card     card
+	families []*family
+	results  *Results
+	old      *Results
+	order    []string // names of all benchmarks of the suite
+	path     string
+	stdout   io.Writer
+}
+
+// Run measures a suite, printing as it goes. After each benchmark the files are whole: what ends a run loses no more
+// than the benchmark under way.
+func Run(ctx context.Context, s Suite, o Options, stdout io.Writer) error {
+	r := &runner{Options: o, suite: s, card: cardOf(o.Device), stdout: stdout}
+	todo, err := r.select_()
+	if err != nil {
+		return err
+	}
+	if r.card != "" {
+		unlock, err := lock(lockPath(r.card))
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
+	strangers := r.card.strangers(ctx)
+	if len(strangers) > 0 && !o.Shared {
+		return fmt.Errorf("others compute on %s: %s; wait until they are done, or set -shared, which is noted in the results", o.Device, strings.Join(strangers, ", "))
+	}
+	if r.d, err = device.Open(o.Device, device.WithContext(ctx)); err != nil {
+		return err
+	}
+	defer r.d.Close()
+	r.describe(strangers)
+	if o.Out != "" {
+		r.path = resultsPath(o.Out, r.d.Info().GPU, s.Name)
+		names := make([]string, len(todo))
+		for i, b := range todo {
+			names[i] = b.Name
+		}
+		if r.old, err = r.results.earlier(r.path, names, o.Replace); err != nil {
+			return err
+		}
+	}
+	if o.Python != "" && s.Peers != nil {
+		tmp, err := os.MkdirTemp("", "gotile-bench")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(tmp)
+		number := strings.TrimPrefix(o.Device, "cuda:")
+		if r.families, err = s.Peers.families(ctx, o.Python, s.Name, number, tmp, o.PeerLimit); err != nil {
+			return err
+		}
+		defer func() {
+			for _, f := range r.families {
+				f.end(exitTime)
+			}
+		}()
+	}
+	for i, b := range todo {
+		if err := r.benchmark(ctx, &b); err != nil {
+			return fmt.Errorf("%s: %w", b.Name, err)
+		}
+		if i == len(todo)-1 {
+			r.note(ctx)
+		}
+		if err := r.write(); err != nil {
+			return err
+		}
+	}
+	if r.path != "" {
+		fmt.Fprintln(stdout, "wrote", r.path)
+	}
+	return nil
+}
+
+// select_ lists what the command line asks for, and the names of all.
+func (r *runner) select_() ([]Benchmark, error) {
+	if r.Plan.Rounds < 1 || r.Plan.Replays < 1 {
+		return nil, fmt.Errorf("%d rounds of %d replays: at least 1 of each", r.Plan.Rounds, r.Plan.Replays)
+	}
+	re, err := regexp.Compile(r.Case)
+	if err != nil {
+		return nil, fmt.Errorf("-case: %w", err)
+	}
+	every, err := r.suite.Benchmarks(Selection{})
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range every {
+		r.order = append(r.order, b.Name)
+	}
+	all, err := r.suite.Benchmarks(r.Selection)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.suite.check(all); err != nil {
+		return nil, err
+	}
+	todo := slices.DeleteFunc(slices.Clone(all), func(b Benchmark) bool { return !re.MatchString(b.Name) })
+	if len(todo) == 0 {
+		return nil, fmt.Errorf("-case %q matches none of the %d benchmarks of suite %s", r.Case, len(all), r.suite.Name)
+	}
+	return todo, nil
+}
+
+// describe fills in what the results say of the run.
+func (r *runner) describe(strangers []string) {
+	info := r.d.Info()
+	commit, dirty := strings.CutSuffix(r.Commit, "-dirty")
+	if commit == "" {
+		commit = "unknown"
+	}
+	r.results = &Results{Suite: r.suite.Name, Device: info.Name, Driver: info.Driver, NVRTC: info.NVRTC,
+		Commit: commit, Dirty: dirty, Binary: binary(), Command: r.Command, Clocks: map[string]string{},
+		Plan: fmt.Sprintf("%d rounds of %d replays", r.Plan.Rounds, r.Plan.Replays), Cases: []Case{}}
+	if r.d.Kind() == device.Sim {
+		r.results.Notes = append(r.results.Notes, "measured on the simulator: times mean nothing")
+	}
+	for _, s := range strangers {
+		r.results.Notes = append(r.results.Notes, "another process computed on the card at the start: "+s)
+	}
+}
+
+// note adds what is known at the end only.
+func (r *runner) note(ctx context.Context) {
+	for _, s := range r.card.strangers(ctx) {
+		r.results.Notes = append(r.results.Notes, "another process computed on the card at the end: "+s)
+	}
+}
+
+// benchmark measures one benchmark and adds its case to the results.
+func (r *runner) benchmark(ctx context.Context, b *Benchmark) (err error) {
+	st := r.d.Stream()
+	setup := &Setup{Stream: st, Groups: b.groups(r.cache()), ctx: ctx}
+	ours, err := r.ours(b, setup)
+	defer func() {
+		for _, g := range ours {
+			err = errors.Join(err, g.close())
+		}
+		err = errors.Join(err, setup.close())
+		_, trimmed := r.d.Trim() // for the peers of the next one
+		err = errors.Join(err, trimmed)
+	}()
+	if err != nil {
+		return err
+	}
+	var turns []*turn
+	for _, g := range ours {
+		turns = append(turns, g.turn)
+	}
+	turns = append(turns, r.peers(ctx, b, setup.Groups)...)
+	defer func() {
+		for _, f := range r.families {
+			f.free(ctx)
+		}
+	}()
+	if err := r.Plan.measure(ctx, turns, r.d.Kind() == device.CUDA); err != nil {
+		return err
+	}
+	c := Case{Name: b.Name, Bytes: b.Bytes, FLOPs: b.FLOPs, Groups: setup.Groups, Base: turns[0].name, Arms: map[string]Arm{}}
+	if c.Clocks, err = r.underLoad(ctx, turns); err != nil {
+		return err
+	}
+	verify(ctx, turns, setup.Groups-1)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c.Ratio = ratios(turns)
+	for _, t := range turns {
+		c.Arms[t.name] = t.arm()
+	}
+	if len(c.Clocks) > 0 {
+		r.results.Clocks = c.Clocks
+	}
+	r.results.Cases = append(r.results.Cases, c)
+	r.show(c, turns)
+	return nil
+}
+
+// cache is the size of the L2 that the groups are to exceed. The simulator has none.
+func (r *runner) cache() int {
+	if r.d.Kind() == device.Sim {
+		return 0
+	}
+	return r.d.Info().L2
+}
+
+// peers prepares the families: first, together, those that do not mind, then the others one by one.
+func (r *runner) peers(ctx context.Context, b *Benchmark, groups int) []*turn {
+	if b.Peer == nil {
+		return nil
+	}
+	turns := make([][]*turn, len(r.families))
+	var wg sync.WaitGroup
+	for i, f := range r.families {
+		if !f.Alone {
+			wg.Go(func() { turns[i] = f.turns(ctx, b, groups) })
+		}
+	}
+	wg.Wait()
+	for i, f := range r.families {
+		if f.Alone {
+			turns[i] = f.turns(ctx, b, groups)
+		}
+		if f.versions != "" {
+			if r.results.Peers == nil {
+				r.results.Peers = map[string]string{}
+			}
+			r.results.Peers[f.Name] = f.versions
+		}
+	}
+	return slices.Concat(turns...)
+}
+
+// underLoad reads the clocks while a contender runs: they fall as soon as none does.
+func (r *runner) underLoad(ctx context.Context, turns []*turn) (map[string]string, error) {
+	i := slices.IndexFunc(turns, func(t *turn) bool { return t.err == nil })
+	if r.card == "" || i < 0 {
+		return nil, nil
+	}
+	got := make(chan map[string]string, 1)
+	go func() { got <- r.card.clocks(ctx) }()
+	for {
+		select {
+		case c := <-got:
+			return c, ctx.Err()
+		default:
+			if _, err := turns[i].replay(ctx, r.Plan.Replays); err != nil {
+				turns[i].err = err
+				return <-got, ctx.Err()
+			}
+		}
+	}
+}
+
+// write writes the files.
+func (r *runner) write() error {
+	all := r.results.with(r.old, r.order)
+	if r.path != "" {
+		if err := all.Write(r.path); err != nil {
+			return err
+		}
+	}
+	if r.Benchfmt != "" {
+		return wholefile.Write(r.Benchfmt, r.results.Benchfmt())
+	}
+	return nil
+}
+
+// show prints a case.
+func (r *runner) show(c Case, turns []*turn) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s: %d groups%s\n", c.Name, c.Groups, clockText(c.Clocks))
+	for _, t := range turns {
+		a := c.Arms[t.name]
+		if a.Error != "" {
+			fmt.Fprintf(&b, "  %-14s %s\n", t.name, a.Error)
+			continue
+		}
+		fmt.Fprintf(&b, "  %-14s %9.2f us  [%.2f, %.2f]  %.3f TB/s", t.name, a.Median, a.Min, a.Max, c.Bandwidth(t.name)/1e12)
+		if ratio, verdict, ok := c.Compare(t.name); ok {
+			fmt.Fprintf(&b, "  %s takes %.3f of its time: %s", c.Base, ratio, verdict)
+		}
+		if a.Plain {
+			b.WriteString("  (no graph)")
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteTo(r.stdout)
+}
+
+func clockText(clocks map[string]string) string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(clocks)) {
+		out = append(out, clocks[name])
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(out, ", ") + ")"
+}
