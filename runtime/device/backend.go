@@ -11,10 +11,17 @@ import (
 type backend interface {
 	alloc(bytes int) (uint64, error) // bytes > 0
 	free(addr uint64) error
+	// allocHost gives memory that the device reads and writes while the host goes on.
+	allocHost(bytes int) ([]byte, error) // bytes > 0
+	freeHost(host []byte) error
+	// pooled is whether memory that was given back is to be kept for the next owner.
+	pooled() bool
 
 	newStream() (uint64, error)
 	freeStream(s uint64) error
 	sync(ctx context.Context, s uint64) error
+	// idle reports whether all work of a stream is done.
+	idle(s uint64) (bool, error)
 
 	// Copies are in stream order; host slices stay untouched until the stream is synchronised.
 	copyIn(s, dst uint64, src []byte) error
@@ -28,6 +35,11 @@ type backend interface {
 	syncEvent(ctx context.Context, e uint64) error
 	elapsed(from, to uint64) (time.Duration, error)
 
+	// beginCapture turns launches, copies and fills on a stream into nodes of a graph; endCapture is called on the same
+	// thread. It ends the capture even where it fails.
+	beginCapture(s uint64) error
+	endCapture(s uint64) (graph, error)
+
 	load(k *Kernel) (function, error)
 	// compiler is the version of the compiler in use; empty where there is none.
 	compiler() string
@@ -39,5 +51,12 @@ type function interface {
 	// launch runs the kernel on grid > 0 blocks; args may be reused when it returns.
 	launch(s uint64, grid int, args []byte) error
 	blocks() int
+	close() error
+}
+
+// graph is work that was captured.
+type graph interface {
+	launch(s uint64) error
+	nodes() int
 	close() error
 }

@@ -12,10 +12,27 @@ type Buffer struct {
 	cleanup runtime.Cleanup
 }
 
-// Alloc reserves bytes of device memory. 0 bytes are fine: such a buffer has address 0. Too many are ErrOutOfMemory.
-func (d *Device) Alloc(bytes int) (*Buffer, error) {
+// Alloc reserves bytes of device memory, for use on any stream. 0 bytes are fine: such a buffer has address 0. Too many
+// are ErrOutOfMemory. The memory of closed buffers is kept and given out again, once no work under way uses it; where
+// the device has no more, Alloc waits for that.
+func (d *Device) Alloc(bytes int) (*Buffer, error) { return d.alloc(bytes, nil) }
+
+// Alloc is Device.Alloc for memory that is used on this stream only, or on others in order with it (Wait). What was
+// closed before is given out at once, since the stream does one thing after the other.
+func (s *Stream) Alloc(bytes int) (*Buffer, error) {
+	if err := s.enterOutside("Alloc"); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	return s.d.alloc(bytes, s.h.lane)
+}
+
+func (d *Device) alloc(bytes int, home *lane) (*Buffer, error) {
 	if bytes < 0 {
 		return nil, fmt.Errorf("device: %s: allocation of %d bytes: %w", d.name, bytes, ErrShape)
+	}
+	if err := d.inCapture("Alloc"); err != nil {
+		return nil, err
 	}
 	d.Drain()
 	release, err := d.use()
@@ -23,13 +40,14 @@ func (d *Device) Alloc(bytes int) (*Buffer, error) {
 		return nil, err
 	}
 	defer release()
-	var addr uint64
+	var m memory
 	if bytes > 0 {
-		if addr, err = d.back.alloc(bytes); err != nil {
+		if m, err = d.buffers.get(bytes, home); err != nil {
 			return nil, d.fail("Alloc", fmt.Errorf("%d bytes: %w", bytes, err))
 		}
 	}
-	b := &Buffer{h: d.track(bufferHandle, addr, bytes)}
+	b := &Buffer{h: &handle{d: d, kind: bufferHandle, raw: m.addr, bytes: bytes, lane: home}}
+	d.register(b.h)
 	b.cleanup = runtime.AddCleanup(b, leaked, b.h)
 	return b, nil
 }
@@ -46,8 +64,12 @@ func (b *Buffer) Device() *Device { return b.h.d }
 // Closed reports whether the memory was given back.
 func (b *Buffer) Closed() bool { return b.h.closed.Load() }
 
-// Close gives the memory back, after what is under way on the device. Closing twice is fine.
+// Close gives the memory back, after what is under way on the device, and after the graphs that hold it were closed.
+// Closing twice is fine.
 func (b *Buffer) Close() error {
+	if err := b.h.d.inCapture("Buffer.Close"); err != nil {
+		return err
+	}
 	b.cleanup.Stop()
 	return b.h.close()
 }

@@ -25,6 +25,8 @@ type cache struct {
 	limit int64  // bytes; the least recently used entries go when it is exceeded
 	log   *slog.Logger
 	once  sync.Once // the first complaint; there is one
+	// fill writes an entry's bytes; tests put a full disk here.
+	fill func(f *os.File, data []byte) error
 }
 
 const (
@@ -38,7 +40,7 @@ const (
 
 // openCache finds the directory: GOTILE_CACHE, else gotile in the user's cache directory.
 func openCache(log *slog.Logger) *cache {
-	c := &cache{limit: cacheLimit, log: log}
+	c := &cache{limit: cacheLimit, log: log, fill: fillFile}
 	switch dir := env.Get(env.Cache); dir {
 	case "off":
 	case "":
@@ -52,6 +54,11 @@ func openCache(log *slog.Logger) *cache {
 		c.dir = dir
 	}
 	return c
+}
+
+func fillFile(f *os.File, data []byte) error {
+	_, err := f.Write(data)
+	return err
 }
 
 // complain logs that the cache does not work, once.
@@ -92,7 +99,12 @@ func (c *cache) get(key string, build func() ([]byte, error)) ([]byte, error) {
 
 // read returns a verified entry and deletes a damaged one.
 func (c *cache) read(path, key string) ([]byte, bool) {
-	file, err := os.ReadFile(path)
+	info, err := os.Stat(path)
+	var file []byte
+	// What the cache did not write may be a pipe, which would make the reader wait, or of any size.
+	if err == nil && info.Mode().IsRegular() && info.Size() <= c.limit {
+		file, err = os.ReadFile(path)
+	}
 	if err != nil {
 		if !os.IsNotExist(err) {
 			c.complain(err)
@@ -100,7 +112,7 @@ func (c *cache) read(path, key string) ([]byte, bool) {
 		return nil, false
 	}
 	if data, ok := unseal(file, key); ok {
-		if i, err := os.Stat(path); err == nil && time.Since(i.ModTime()) > touchAge {
+		if time.Since(info.ModTime()) > touchAge {
 			os.Chtimes(path, time.Time{}, time.Now()) // a failure costs the entry its place, no more
 		}
 		return data, true
@@ -142,7 +154,7 @@ func (c *cache) write(path, key string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(file)
+	err = c.fill(f, file)
 	if e := f.Close(); err == nil {
 		err = e
 	}

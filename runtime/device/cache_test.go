@@ -200,6 +200,25 @@ func TestCacheEvicts(t *testing.T) {
 
 const cacheChild = "DEVICE_TEST_CACHE"
 
+// cacheProcess runs the test that calls it in a process of its own, with a directory, and gives what that printed. The
+// command is what the process is started by; nil: nothing.
+func cacheProcess(t *testing.T, dir string, command ...string) string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Error(err)
+		return ""
+	}
+	args := append(command, exe, "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), cacheChild+"="+dir)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	return string(out)
+}
+
 // hammer uses a small cache at random, damaging it now and then. No get may fail or give wrong bytes.
 func hammer(c *cache, seed int) error {
 	for i := range 300 {
@@ -225,7 +244,7 @@ func hammer(c *cache, seed int) error {
 // Goroutines and processes share one cache, with evictions and damage all the time.
 func TestCacheShared(t *testing.T) {
 	if dir := os.Getenv(cacheChild); dir != "" {
-		c := &cache{dir: dir, limit: 8 << 10, log: (&logBuffer{}).logger()}
+		c := &cache{dir: dir, limit: 8 << 10, log: (&logBuffer{}).logger(), fill: fillFile}
 		ok(t, hammer(c, os.Getpid()))
 		return
 	}
@@ -239,18 +258,8 @@ func TestCacheShared(t *testing.T) {
 			}
 		})
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for range 2 {
-		wg.Go(func() {
-			cmd := exec.Command(exe, "-test.run=^TestCacheShared$")
-			cmd.Env = append(os.Environ(), cacheChild+"="+c.dir)
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%v\n%s", err, out)
-			}
-		})
+		wg.Go(func() { cacheProcess(t, c.dir) })
 	}
 	wg.Wait()
 	left, err := filepath.Glob(filepath.Join(c.dir, tempPrefix+"*"))

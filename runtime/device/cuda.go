@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gotile/gotile/internal/target"
@@ -20,6 +21,8 @@ type cuda struct {
 	sms    int
 	cache  *cache
 	nvrtc  func() (compiler, error) // opens the compiler at the first call
+
+	capturing atomic.Int64 // captures under way
 }
 
 // openCUDA sets up the device with a number.
@@ -101,6 +104,12 @@ func (c *cuda) alloc(bytes int) (uint64, error) {
 }
 
 func (c *cuda) free(addr uint64) error { return c.ctx.Free(driver.Ptr(addr)) }
+
+func (c *cuda) allocHost(bytes int) ([]byte, error) { return c.ctx.AllocHost(bytes) }
+func (c *cuda) freeHost(host []byte) error          { return c.ctx.FreeHost(host) }
+func (c *cuda) pooled() bool                        { return true }
+
+func (c *cuda) idle(s uint64) (bool, error) { return c.ctx.QueryStream(driver.Stream(s)) }
 
 func (c *cuda) newStream() (uint64, error) {
 	s, err := c.ctx.NewStream()

@@ -28,6 +28,15 @@ func (c *cuda) load(k *Kernel) (function, error) {
 	if err != nil {
 		return nil, err
 	}
+	var f *cudaFunc
+	c.apart(func() { f, err = c.loadImage(k, image) })
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (c *cuda) loadImage(k *Kernel, image []byte) (*cudaFunc, error) {
 	m, err := c.ctx.LoadModule(image)
 	if err != nil {
 		return nil, err
@@ -53,6 +62,9 @@ func (f *cudaFunc) prepare(k *Kernel, sms int) error {
 			return err
 		}
 	}
+	if k.Cluster > 1 {
+		return f.countClusters(k)
+	}
 	perSM, err := f.ctx.MaxActiveBlocks(f.fn, k.Threads, k.Shared)
 	if err != nil {
 		return err
@@ -61,6 +73,23 @@ func (f *cudaFunc) prepare(k *Kernel, sms int) error {
 		return fmt.Errorf("an SM cannot hold a block of %d threads with %d bytes of shared memory and this many registers: %w", k.Threads, k.Shared, ErrTarget)
 	}
 	f.resident = perSM * sms
+	return nil
+}
+
+// countClusters counts the blocks of the clusters that the device holds. It is less than what its SMs hold: a cluster
+// lies within one group of SMs, and groups differ in size.
+func (f *cudaFunc) countClusters(k *Kernel) error {
+	c := f.config
+	c.Grid[0], c.Cluster = uint32(k.Cluster), [3]uint32{uint32(k.Cluster), 1, 1}
+	c.Grid[1], c.Grid[2] = 1, 1
+	n, err := f.ctx.MaxActiveClusters(f.fn, c)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return fmt.Errorf("the device cannot hold a cluster of %d blocks of %d threads with %d bytes of shared memory and this many registers: %w", k.Cluster, k.Threads, k.Shared, ErrTarget)
+	}
+	f.resident = n * k.Cluster
 	return nil
 }
 

@@ -1,8 +1,8 @@
 // Package device runs kernels: on an NVIDIA GPU ("cuda:0") or on the simulator ("sim"), behind one API.
 //
-// A Device owns memory (Buffer, seen through Tensor), queues (Stream), points in time (Event) and loaded kernels
-// (Func). It is safe for concurrent use. A Stream is not: use from two goroutines at once is refused with
-// ErrConcurrent. Nothing here prints; WithLogger gives it a logger.
+// A Device owns memory (Buffer, seen through Tensor; HostBuffer), queues (Stream), points in time (Event), captured
+// work (Graph) and loaded kernels (Func). It is safe for concurrent use. A Stream is not: use from two goroutines at
+// once is refused with ErrConcurrent. Nothing here prints; WithLogger gives it a logger.
 package device
 
 import (
@@ -43,6 +43,10 @@ type Device struct {
 	back   backend
 	stream *Stream
 
+	time    *timeline
+	buffers *pool // device memory
+	hosts   *pool // pinned host memory
+
 	life   sync.RWMutex // held for reading by what creates and destroys; for writing by Close
 	closed bool
 	sticky atomic.Pointer[Error] // the error after which the device is lost
@@ -50,9 +54,12 @@ type Device struct {
 	mu    sync.Mutex
 	live  map[*handle]struct{} // everything to give back
 	leaks []*handle            // found unreachable by the garbage collector, not yet given back
+	// phases are the names that streams set, "" first; launches are counted by their numbers.
+	phases   []string
+	captures []*capture // under way
 
-	funcs  sync.Map // *Kernel -> *loading
-	counts sync.Map // kernel name -> *atomic.Int64
+	capturing atomic.Int64 // len(captures)
+	funcs     sync.Map     // *Kernel -> *loading
 }
 
 // config is what options set.
@@ -97,7 +104,7 @@ func Open(name string, opts ...Option) (*Device, error) {
 }
 
 func open(name string, c *config) (*Device, error) {
-	d := &Device{name: name, log: c.log, live: map[*handle]struct{}{}}
+	d := &Device{name: name, log: c.log, live: map[*handle]struct{}{}, phases: []string{""}}
 	var err error
 	if ordinal, ok := strings.CutPrefix(name, "cuda:"); ok {
 		n, convErr := strconv.Atoi(ordinal)
@@ -113,8 +120,12 @@ func open(name string, c *config) (*Device, error) {
 		return nil, fmt.Errorf("device: unknown device %q; there are sim and cuda:N (cuda:0 is the first GPU)", name)
 	}
 	if err != nil {
+		if driver.CodeOf(err) != driver.Success {
+			return nil, d.fail("Open", err)
+		}
 		return nil, fmt.Errorf("device: %s: %w", name, err)
 	}
+	d.openPools()
 	if d.stream, err = d.newStream(); err != nil {
 		d.back.close()
 		return nil, err
@@ -169,26 +180,16 @@ func (d *Device) Target() *target.Target { return d.target }
 // need streams of their own.
 func (d *Device) Stream() *Stream { return d.stream }
 
-// Launches counts the launches since the device was opened, by kernel name. Launches that failed and launches of 0
-// blocks are not counted.
-func (d *Device) Launches() map[string]int {
-	out := map[string]int{}
-	d.counts.Range(func(name, n any) bool {
-		if v := n.(*atomic.Int64).Load(); v > 0 {
-			out[name.(string)] = int(v)
-		}
-		return true
-	})
-	return out
-}
-
 // Close waits for what the device's streams do, then gives back everything the device owns; buffers, streams and
-// functions refuse to be used from then on. Closing twice is fine.
+// functions refuse to be used from then on. Closing twice is fine. While a graph is captured it is ErrCapture.
 func (d *Device) Close() error {
 	d.life.Lock()
 	defer d.life.Unlock()
 	if d.closed {
 		return nil
+	}
+	if n := d.capturing.Load(); n > 0 {
+		return fmt.Errorf("device: %s: Close: %w (%d under way)", d.name, ErrCapture, n)
 	}
 	d.closed = true
 	var errs []error
@@ -204,8 +205,11 @@ func (d *Device) Close() error {
 	}
 	for _, h := range handles {
 		h.closed.Store(true)
-		errs = append(errs, d.giveBack(h))
+		if h.kind != streamHandle {
+			errs = append(errs, d.giveBack(h))
+		}
 	}
+	errs = append(errs, d.time.closeAll(), d.buffers.close(), d.hosts.close())
 	d.funcs.Range(func(_, l any) bool {
 		if f := l.(*loading).f.Load(); f != nil {
 			errs = append(errs, f.fn.close())

@@ -75,17 +75,34 @@ func TestLaunchAllocatesNothing(t *testing.T) {
 	k := scaleKernel()
 	x := must(NewTensor(d, dtype.F32, scaleThreads))
 	ok(t, UploadFloats(d.Stream(), x, make([]float64, scaleThreads)))
-	if n := testing.AllocsPerRun(1000, func() {
+	s := d.Stream()
+	launch := func() error {
 		f, err := d.Load(k)
+		if err != nil {
+			return err
+		}
+		a := scaleArgs{x: x.Addr(), y: x.Addr(), a: 2, n: scaleThreads}
+		return s.Launch(f, 1, unsafe.Pointer(&a))
+	}
+	forward, backward := must(s.Capture(launch)), must(s.Capture(launch))
+	if n := testing.AllocsPerRun(1000, func() {
+		s.SetPhase("forward")
+		err := launch()
+		if err == nil {
+			err = forward.Launch(s)
+		}
+		s.SetPhase("backward")
+		if err == nil {
+			err = launch()
+		}
+		if err == nil {
+			err = backward.Launch(s)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := scaleArgs{x: x.Addr(), y: x.Addr(), a: 2, n: scaleThreads}
-		if err := d.Stream().Launch(f, 1, unsafe.Pointer(&a)); err != nil {
-			t.Fatal(err)
-		}
 	}); n != 0 {
-		t.Errorf("%v allocations a launch", n)
+		t.Errorf("%v allocations for two launches and two graphs", n)
 	}
 }
 

@@ -26,6 +26,8 @@ var (
 	ErrShape = errors.New("bad shape")
 	// ErrDType: host numbers of another type than the tensor.
 	ErrDType = errors.New("wrong element type")
+	// ErrCapture: a call that is not allowed while a stream captures a graph.
+	ErrCapture = errors.New("not allowed while a graph is captured")
 	// ErrTarget: a kernel that the device's target cannot run.
 	ErrTarget = errors.New("kernel does not support the target")
 )
@@ -37,7 +39,7 @@ type Error struct {
 	Call   string        // the driver's function, or the method that failed
 	Kernel string        // of a failed launch; of the stream's last launch where Async
 	Grid   int           // blocks of that launch
-	Args   []byte        // its argument struct
+	Args   []byte        // its argument struct; nil where it is not known any more
 	Async  bool          // seen while waiting: a launch at or before Kernel is to blame
 	Err    error         // the cause
 }

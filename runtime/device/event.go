@@ -1,6 +1,7 @@
 package device
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 type Event struct {
 	h       *handle
 	cleanup runtime.Cleanup
+	last    launched // before it
 }
 
 // Record marks the present end of the stream's work.
@@ -21,7 +23,7 @@ func (s *Stream) Record() (*Event, error) {
 		return nil, err
 	}
 	defer release()
-	if err := s.enter("Record"); err != nil {
+	if err := s.enterOutside("Record"); err != nil {
 		return nil, err
 	}
 	defer s.leave()
@@ -29,14 +31,16 @@ func (s *Stream) Record() (*Event, error) {
 	if err != nil {
 		return nil, s.fail("Record", err)
 	}
-	e := &Event{h: s.d.track(eventHandle, raw, 0)}
+	e := &Event{h: &handle{d: s.d, kind: eventHandle, raw: raw}, last: s.last}
+	s.d.register(e.h)
+	e.last.args = bytes.Clone(e.last.args)
 	e.cleanup = runtime.AddCleanup(e, leaked, e.h)
 	return e, nil
 }
 
 // Wait makes what is queued on the stream from now on wait for an event of the same device.
 func (s *Stream) Wait(e *Event) error {
-	if err := s.enter("Wait"); err != nil {
+	if err := s.enterOutside("Wait"); err != nil {
 		return err
 	}
 	defer s.leave()
@@ -69,6 +73,9 @@ func (e *Event) Since(start *Event) (time.Duration, error) {
 
 // Close gives the event back. Closing twice is fine.
 func (e *Event) Close() error {
+	if err := e.h.d.inCapture("Event.Close"); err != nil {
+		return err
+	}
 	e.cleanup.Stop()
 	return e.h.close()
 }
@@ -78,6 +85,9 @@ func (e *Event) with(call string, do func() error) error {
 	d := e.h.d
 	if e.h.closed.Load() {
 		return fmt.Errorf("device: %s: %s of an event: %w", d.name, call, ErrClosed)
+	}
+	if err := d.inCapture("Event." + call); err != nil {
+		return err
 	}
 	if lost := d.sticky.Load(); lost != nil {
 		return lost
@@ -90,5 +100,7 @@ func (e *Event) with(call string, do func() error) error {
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("device: %s: wait abandoned: %w", d.name, err)
 	}
-	return d.keep(&Error{Call: call, Async: true, Err: err})
+	failure := &Error{Call: call, Async: true, Err: err}
+	e.last.blame(failure)
+	return d.keep(failure)
 }

@@ -1,6 +1,7 @@
 package device_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -52,4 +53,75 @@ func ExampleTensor_Check() {
 	// Output:
 	// <nil> true
 	// true
+}
+
+// Stream-ordered tensors: each step's memory is the last step's, without a wait in between.
+func ExampleStream_NewTensor() {
+	d, _ := device.Open("sim")
+	defer d.Close()
+	s := d.Stream()
+	for range 3 {
+		x, err := s.NewTensor(dtype.F32, 2, 3)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		s.Fill(x.Buffer(), 0, x.Buffer().Bytes(), 0)
+		x.Close()
+	}
+	fmt.Println(d.Memory())
+	// Output: {0 0 24}
+}
+
+// Work that is queued once and replayed: here a fill and a copy; mostly launches.
+func ExampleStream_Capture() {
+	d, _ := device.Open("sim")
+	defer d.Close()
+	s := d.Stream()
+	x, _ := device.NewTensor(d, dtype.I32, 2)
+	y, _ := device.NewTensor(d, dtype.I32, 2)
+	g, err := s.Capture(func() error {
+		if err := s.Copy(y.Buffer(), 0, x.Buffer(), 0, 8); err != nil {
+			return err
+		}
+		return s.Fill(x.Buffer(), 0, 8, 0)
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer g.Close()
+	device.UploadFloats(s, x, []float64{3, 4})
+	g.Launch(s)
+	out, _ := device.DownloadFloats(s, y)
+	fmt.Println(g.Nodes(), out)
+
+	_, err = s.Capture(func() error {
+		_, err := d.Alloc(8)
+		return err
+	})
+	fmt.Println(errors.Is(err, device.ErrCapture))
+	// Output:
+	// 2 [3 4]
+	// true
+}
+
+// Copies that the host does not wait for need pinned memory.
+func ExampleDevice_Pinned() {
+	d, _ := device.Open("sim")
+	defer d.Close()
+	s := d.Stream()
+	x, _ := d.Alloc(5)
+	host, err := d.Pinned(10)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer host.Close()
+	copy(host.Bytes(), "hello")
+	s.CopyInAsync(x, 0, host, 0, 5)
+	s.CopyOutAsync(host, 5, x, 0, 5)
+	s.Sync(context.Background()) // until here the bytes belong to the device
+	fmt.Printf("%s\n", host.Bytes())
+	// Output: hellohello
 }

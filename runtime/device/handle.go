@@ -17,21 +17,31 @@ const (
 	bufferHandle handleKind = iota
 	eventHandle
 	streamHandle
+	graphHandle
+	hostHandle
 )
 
-func (k handleKind) String() string { return [...]string{"buffer", "event", "stream"}[k] }
+func (k handleKind) String() string {
+	return [...]string{"buffer", "event", "stream", "graph", "pinned buffer"}[k]
+}
 
-// handle is what a Buffer, Event or Stream owns of the backend. It outlives its owner: when the garbage collector
-// finds the owner unreachable, the handle is what is left to give back. So it must not point to the owner.
+// handle is what a Buffer, Event, Stream or Graph owns of the backend. It outlives its owner: when the garbage
+// collector finds the owner unreachable, the handle is what is left to give back. So it must not point to the owner.
 type handle struct {
-	d      *Device
-	kind   handleKind
-	raw    uint64
-	bytes  int // of buffers
-	closed atomic.Bool
-	busy   flag // streams: held by the call under way
-	pcs    [12]uintptr
-	depth  int
+	d     *Device
+	kind  handleKind
+	raw   uint64
+	bytes int    // of buffers
+	host  []byte // of pinned buffers; may be longer
+	lane  *lane  // of a stream; of a buffer, the only stream that uses it
+	graph graph
+	// holds are the buffers that a graph needs, holders the number of graphs that need a buffer. Guarded by Device.mu.
+	holds   map[*handle]struct{}
+	holders int
+	closed  atomic.Bool
+	busy    flag // streams: held by the call under way
+	pcs     [12]uintptr
+	depth   int
 }
 
 // flag is held by one goroutine at a time.
@@ -47,14 +57,12 @@ func (f *flag) lock() {
 	}
 }
 
-// track registers a handle with the position of the caller outside this package.
-func (d *Device) track(kind handleKind, raw uint64, bytes int) *handle {
-	h := &handle{d: d, kind: kind, raw: raw, bytes: bytes}
-	h.depth = runtime.Callers(3, h.pcs[:])
+// register notes a handle that is to be given back, with the position of the caller outside this package.
+func (d *Device) register(h *handle) {
+	h.depth = runtime.Callers(2, h.pcs[:])
 	d.mu.Lock()
 	d.live[h] = struct{}{}
 	d.mu.Unlock()
-	return h
 }
 
 // packagePrefix begins the names of this package's functions.
@@ -87,12 +95,8 @@ func (h *handle) release() error {
 	d := h.d
 	d.life.RLock()
 	defer d.life.RUnlock()
-	d.mu.Lock()
-	_, ours := d.live[h]
-	delete(d.live, h)
-	d.mu.Unlock()
-	if !ours || d.sticky.Load() != nil {
-		return nil // Close has it, or the device is lost with all it held
+	if !d.claim(h) {
+		return nil
 	}
 	if err := d.giveBack(h); err != nil {
 		return d.fail("Close", err)
@@ -100,26 +104,48 @@ func (h *handle) release() error {
 	return nil
 }
 
+// claim takes a closed handle off the list of what is to be given back. It is false where the caller is not to do it:
+// Device.Close does, or the graphs that hold the buffer, or nobody, since the device is lost with all that it held.
+func (d *Device) claim(h *handle) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, ours := d.live[h]; !ours || h.holders > 0 {
+		return false
+	}
+	delete(d.live, h)
+	return d.sticky.Load() == nil
+}
+
 // giveBack calls the backend.
 func (d *Device) giveBack(h *handle) error {
 	switch h.kind {
+	case hostHandle:
+		if h.bytes == 0 {
+			return nil
+		}
+		return d.hosts.put(memory{host: h.host}, h.bytes, nil)
+	case graphHandle:
+		err := h.graph.close()
+		d.unhold(h)
+		return err
 	case streamHandle:
-		return d.back.freeStream(h.raw)
+		return d.time.close(h.lane)
 	case eventHandle:
 		return d.back.freeEvent(h.raw)
 	}
 	if h.bytes == 0 {
 		return nil
 	}
-	return d.back.free(h.raw)
+	return d.buffers.put(memory{addr: h.raw}, h.bytes, h.lane)
 }
 
-// takeAll empties the list of live handles: events first, then streams, then buffers.
+// takeAll empties the list of live handles: events first, then graphs, streams, buffers and pinned
+// buffers.
 func (d *Device) takeAll() []*handle {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var out []*handle
-	for _, kind := range []handleKind{eventHandle, streamHandle, bufferHandle} {
+	for _, kind := range []handleKind{eventHandle, graphHandle, streamHandle, bufferHandle, hostHandle} {
 		for h := range d.live {
 			if h.kind == kind {
 				out = append(out, h)
@@ -131,22 +157,27 @@ func (d *Device) takeAll() []*handle {
 	return out
 }
 
-// leaked is the cleanup of buffers, streams and events that were dropped without Close. It runs on a goroutine of the
-// runtime at any time, within a graph capture too, so it calls no driver: it queues the handle for Drain.
+// leaked is the cleanup of buffers, streams, events and graphs that were dropped without Close. It runs on a goroutine
+// of the runtime at any time, within a graph capture too, so it calls no driver: it queues the handle for Drain.
 func leaked(h *handle) {
-	if !h.closed.CompareAndSwap(false, true) {
-		return
-	}
 	d := h.d
-	d.mu.Lock()
-	d.leaks = append(d.leaks, h)
-	d.mu.Unlock()
+	if h.kind != hostHandle { // whose bytes may be in use: it stays until the device is closed
+		if !h.closed.CompareAndSwap(false, true) {
+			return
+		}
+		d.mu.Lock()
+		d.leaks = append(d.leaks, h)
+		d.mu.Unlock()
+	}
 	d.log.Warn("gotile: "+h.kind.String()+" dropped without Close", "device", d.name, "bytes", h.bytes, "made", h.origin())
 }
 
 // Drain gives back what was dropped without Close and has been found by the garbage collector; it returns how many
-// handles. Alloc, NewStream and Stream.Sync call it.
+// handles. Alloc, NewStream, Capture and Stream.Sync call it. Within a capture it does nothing.
 func (d *Device) Drain() int {
+	if d.captureHere() != nil {
+		return 0
+	}
 	d.mu.Lock()
 	leaks := d.leaks
 	d.leaks = nil
@@ -158,11 +189,7 @@ func (d *Device) Drain() int {
 	defer d.life.RUnlock()
 	n := 0
 	for _, h := range leaks {
-		d.mu.Lock()
-		_, ours := d.live[h]
-		delete(d.live, h)
-		d.mu.Unlock()
-		if !ours || d.sticky.Load() != nil {
+		if !d.claim(h) {
 			continue
 		}
 		n++

@@ -18,9 +18,9 @@ type Kernel struct {
 	Source    string   // CUDA C with an entry point called Name
 	Targets   []string // that the kernel supports; empty: all
 	Threads   int      // of a block, a multiple of 32
-	Cluster   int      // blocks of a cluster; 0 or 1: none
 	MinBlocks int      // resident on an SM, as promised to the compiler; 0: nothing promised
 	Shared    int      // bytes of dynamic shared memory of a block
+	Cluster   int      // blocks of a cluster, as the source declares; 0 or 1: no clusters
 	ArgBytes  int      // size of the argument struct
 	Build     func() (Program, error)
 }
@@ -32,10 +32,10 @@ type Program interface {
 
 // Func is a kernel loaded on a device. It lives until the device is closed.
 type Func struct {
-	d     *Device
-	k     *Kernel
-	fn    function
-	count *atomic.Int64
+	d      *Device
+	k      *Kernel
+	fn     function
+	counts atomic.Pointer[[]*atomic.Int64] // launches, by number of the phase
 }
 
 // loading is the state of one kernel on one device.
@@ -80,8 +80,7 @@ func (d *Device) loadSlow(k *Kernel) (*Func, error) {
 	if err != nil {
 		return nil, d.fail("Load", fmt.Errorf("kernel %s: %w", k.Name, err))
 	}
-	n, _ := d.counts.LoadOrStore(k.Name, new(atomic.Int64))
-	f := &Func{d: d, k: k, fn: fn, count: n.(*atomic.Int64)}
+	f := &Func{d: d, k: k, fn: fn}
 	l.f.Store(f)
 	return f, nil
 }
@@ -96,10 +95,10 @@ func (k *Kernel) check(t *target.Target, shared int) error {
 		return fmt.Errorf("kernel %s: %w %s; it supports %s", k.Name, ErrTarget, t.Name, strings.Join(k.Targets, ", "))
 	case k.Threads < 32 || k.Threads > 1024 || k.Threads%32 != 0:
 		return fmt.Errorf("kernel %s: %d threads a block; a block has 32 to 1024, in warps of 32: %w", k.Name, k.Threads, ErrTarget)
-	case k.Cluster < 0 || k.Cluster > t.Cluster:
-		return fmt.Errorf("kernel %s: clusters of %d blocks; %s has at most %d: %w", k.Name, k.Cluster, t.Name, t.Cluster, ErrTarget)
 	case k.Shared < 0 || k.Shared > shared:
 		return fmt.Errorf("kernel %s: %d bytes of shared memory a block; %s has %d: %w", k.Name, k.Shared, t.Name, shared, ErrTarget)
+	case k.Cluster < 0 || k.Cluster > max(1, t.Cluster):
+		return fmt.Errorf("kernel %s: clusters of %d blocks; %s has up to %d: %w", k.Name, k.Cluster, t.Name, max(1, t.Cluster), ErrTarget)
 	case k.ArgBytes < 0 || k.ArgBytes > maxArgBytes:
 		return fmt.Errorf("kernel %s: %d bytes of arguments; a launch takes %d: %w", k.Name, k.ArgBytes, maxArgBytes, ErrTarget)
 	}
@@ -115,5 +114,6 @@ func (f *Func) Kernel() *Kernel { return f.k }
 // Device is where it was loaded.
 func (f *Func) Device() *Device { return f.d }
 
-// Blocks is how many blocks the device holds at once: its SMs times the blocks that one SM holds.
+// Blocks is how many blocks the device holds at once: its SMs times the blocks that one SM holds. With clusters it is
+// the blocks of the clusters that it holds at once, which may be less.
 func (f *Func) Blocks() int { return f.fn.blocks() }

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"sync"
@@ -37,6 +38,8 @@ type simulator struct {
 	sizes  map[uint64]int
 	next   uint64 // stream and event handles
 	events map[uint64]time.Time
+
+	captures map[uint64]*simGraph // by stream
 }
 
 func (d *Device) openSim(c *config) error {
@@ -61,6 +64,7 @@ func (d *Device) openSim(c *config) error {
 	}
 	d.back = &simulator{
 		c: s, ctx: c.ctx, target: t, mem: sim.NewMemory(s.TrackUninitialised), sizes: map[uint64]int{}, events: map[uint64]time.Time{},
+		captures: map[uint64]*simGraph{},
 	}
 	return nil
 }
@@ -72,19 +76,19 @@ func orDefault[T int | int64](v, def T) T {
 	return v
 }
 
-func (s *simulator) alloc(bytes int) (uint64, error) {
+func (s *simulator) alloc(n int) (uint64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if int64(bytes) > s.c.Memory-s.used {
+	if int64(n) > s.c.Memory-s.used {
 		return 0, &driver.Error{Call: "sim.Memory.Alloc", Code: driver.OutOfMemory, Name: "out of memory",
 			Text: fmt.Sprintf("%d of %d bytes in use", s.used, s.c.Memory)}
 	}
-	addr, err := s.mem.Alloc(bytes)
+	addr, err := s.mem.Alloc(n)
 	if err != nil {
 		return 0, err
 	}
-	s.used += int64(bytes)
-	s.sizes[addr] = bytes
+	s.used += int64(n)
+	s.sizes[addr] = n
 	return addr, nil
 }
 
@@ -106,6 +110,14 @@ func (s *simulator) handle() uint64 {
 	return s.next
 }
 
+func (s *simulator) allocHost(n int) ([]byte, error) { return make([]byte, n), nil }
+func (s *simulator) freeHost([]byte) error           { return nil }
+
+// pooled: addresses are given out once, so that an access after Close is reported.
+func (s *simulator) pooled() bool { return false }
+
+func (s *simulator) idle(uint64) (bool, error) { return true, nil }
+
 func (s *simulator) newStream() (uint64, error)              { return s.handle(), nil }
 func (s *simulator) freeStream(uint64) error                 { return nil }
 func (s *simulator) sync(context.Context, uint64) error      { return nil }
@@ -126,20 +138,24 @@ func (s *simulator) copyOut(_ uint64, dst []byte, src uint64) error {
 	return err
 }
 
-func (s *simulator) copy(_, dst, src uint64, bytes int) error {
-	b, err := s.mem.Peek(src, bytes)
-	if err != nil {
-		return err
-	}
-	return s.copyIn(0, dst, b)
+func (s *simulator) copy(stream, dst, src uint64, n int) error {
+	return s.queue(stream, "copy", func() error {
+		b, err := s.mem.Peek(src, n)
+		if err != nil {
+			return err
+		}
+		return s.copyIn(stream, dst, b)
+	})
 }
 
-func (s *simulator) fill(_, dst uint64, value byte, bytes int) error {
-	b, err := s.mem.Bytes(dst, bytes)
-	for i := range b {
-		b[i] = value
-	}
-	return err
+func (s *simulator) fill(stream, dst uint64, value byte, n int) error {
+	return s.queue(stream, "fill", func() error {
+		b, err := s.mem.Bytes(dst, n)
+		for i := range b {
+			b[i] = value
+		}
+		return err
+	})
 }
 
 func (s *simulator) record(uint64) (uint64, error) {
@@ -165,9 +181,10 @@ func (s *simulator) elapsed(from, to uint64) (time.Duration, error) {
 
 // simFunc is a kernel compiled for the simulator.
 type simFunc struct {
-	s       *simulator
-	program *sim.Program
-	cluster int // blocks of a cluster
+	s        *simulator
+	name     string
+	program  *sim.Program
+	resident int // blocks
 }
 
 // load builds the kernel and checks that the numbers in the generated file are those of the kernel of today.
@@ -192,13 +209,21 @@ func (s *simulator) load(k *Kernel) (function, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &simFunc{s, program, max(low.Cluster, 1)}, nil
+	return &simFunc{s, k.Name, program, s.resident(max(1, k.Cluster))}, nil
 }
 
-func (f *simFunc) launch(_ uint64, grid int, args []byte) error {
-	_, err := f.program.Run(f.s.ctx, f.s.mem, grid, args, sim.Options{Workers: f.s.c.Workers, Seed: f.s.c.Seed})
-	return err
+// resident is the number of blocks that run at once, in whole clusters; one cluster always does.
+func (s *simulator) resident(cluster int) int {
+	return max(1, s.c.SMs*s.c.BlocksPerSM/cluster) * cluster
 }
 
-func (f *simFunc) blocks() int  { return max(1, f.s.c.SMs*f.s.c.BlocksPerSM/f.cluster) * f.cluster }
+func (f *simFunc) launch(stream uint64, grid int, args []byte) error {
+	own := bytes.Clone(args) // a graph outlives the call
+	return f.s.queue(stream, f.name, func() error {
+		_, err := f.program.Run(f.s.ctx, f.s.mem, grid, own, sim.Options{Workers: f.s.c.Workers, Seed: f.s.c.Seed})
+		return err
+	})
+}
+
+func (f *simFunc) blocks() int  { return f.resident }
 func (f *simFunc) close() error { return nil }

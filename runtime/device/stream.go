@@ -1,10 +1,12 @@
 package device
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
 	"runtime"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -15,18 +17,39 @@ type Stream struct {
 	h       *handle
 	cleanup runtime.Cleanup
 	args    []byte // the argument struct of a launch, 64-byte aligned as tensor maps must be
-	last    *Func  // of the last launch, for errors that show later
-	grid    int
+	last    launched
+	phase   atomic.Int32 // number of the phase
+	capture *capture     // under way; nil: none
+}
+
+// launched is what an error that shows later says of the last launch before it.
+type launched struct {
+	f    *Func // nil: no launch
+	grid int
+	args []byte // the argument struct; may be the stream's buffer, nil where another launch has overwritten that
+}
+
+// blame names the launch that may have caused an error.
+func (l launched) blame(e *Error) {
+	if l.f != nil {
+		e.Kernel, e.Grid, e.Args = l.f.k.Name, l.grid, bytes.Clone(l.args)
+	}
 }
 
 // NewStream makes a stream that runs beside the others. The owner closes it.
 func (d *Device) NewStream() (*Stream, error) {
+	if err := d.inCapture("NewStream"); err != nil {
+		return nil, err
+	}
 	d.Drain()
 	release, err := d.use()
 	if err != nil {
 		return nil, err
 	}
 	defer release()
+	if err := d.time.reap(); err != nil {
+		return nil, d.fail("NewStream", err)
+	}
 	s, err := d.newStream()
 	if err != nil {
 		return nil, err
@@ -40,19 +63,26 @@ func (d *Device) newStream() (*Stream, error) {
 	if err != nil {
 		return nil, d.fail("NewStream", err)
 	}
-	return &Stream{d: d, h: d.track(streamHandle, raw, 0)}, nil
+	s := &Stream{d: d, h: &handle{d: d, kind: streamHandle, raw: raw, lane: d.time.add(raw)}}
+	d.register(s.h)
+	return s, nil
 }
 
 // Device is what the stream runs on.
 func (s *Stream) Device() *Device { return s.d }
 
-// Close gives the stream back; what is queued still runs. The device's default stream is closed with the device.
+// Close gives the stream back, when what is queued is done; it does not wait for that. The device's default stream is
+// closed with the device.
 func (s *Stream) Close() error {
 	if s == s.d.stream {
 		return fmt.Errorf("device: %s: the default stream is closed with its device", s.d.name)
 	}
 	if !s.h.busy.tryLock() {
 		return fmt.Errorf("device: %s: Close: %w", s.d.name, ErrConcurrent)
+	}
+	if err := s.refuseInCapture("Stream.Close"); err != nil {
+		s.leave()
+		return err
 	}
 	first := s.h.closed.CompareAndSwap(false, true)
 	s.leave()
@@ -79,11 +109,31 @@ func (s *Stream) enter(call string) error {
 	return nil
 }
 
+// enterOutside is enter for what cannot be part of a graph.
+func (s *Stream) enterOutside(call string) error {
+	if err := s.enter(call); err != nil {
+		return err
+	}
+	if err := s.refuseInCapture(call); err != nil {
+		s.leave()
+		return err
+	}
+	return nil
+}
+
+// refuseInCapture refuses a call on a stream that captures, and one of a goroutine that captures on another.
+func (s *Stream) refuseInCapture(call string) error {
+	if s.capture != nil {
+		return s.d.refuse(s.capture, call)
+	}
+	return s.d.inCapture(call)
+}
+
 func (s *Stream) leave() { s.h.busy.unlock() }
 
-// Launch runs a kernel on grid blocks with the argument struct (f.Kernel().ArgBytes bytes in C's layout) that args points
-// to. The struct is copied before Launch returns and may live on the stack; the memory that its addresses name must
-// stay open until the kernel is done. A grid of 0 blocks does nothing and counts as no launch. Failures are *Error
+// Launch runs a kernel on grid blocks with the argument struct (f.Kernel().ArgBytes bytes in C's layout) that args
+// points to. The struct is copied before Launch returns and may live on the stack; the memory that its addresses name
+// must stay open until the kernel is done. A grid of 0 blocks does nothing and counts as no launch. Failures are *Error
 // with kernel, grid and arguments; on a GPU a kernel's own failure shows in a later call. Launch allocates nothing.
 func (s *Stream) Launch(f *Func, grid int, args unsafe.Pointer) error {
 	if err := s.enter("Launch"); err != nil {
@@ -99,16 +149,27 @@ func (s *Stream) Launch(f *Func, grid int, args unsafe.Pointer) error {
 		return fmt.Errorf("device: %s: launch of %s on %d blocks; a grid has 0 to %d: %w", s.d.name, f.k.Name, grid, math.MaxInt32, ErrShape)
 	case args == nil && f.k.ArgBytes > 0:
 		return fmt.Errorf("device: %s: launch of %s without its %d bytes of arguments", s.d.name, f.k.Name, f.k.ArgBytes)
+	case f.k.Cluster > 1 && grid%f.k.Cluster != 0:
+		return fmt.Errorf("device: %s: launch of %s on %d blocks, which are no whole clusters of %d: %w", s.d.name, f.k.Name, grid, f.k.Cluster, ErrShape)
 	case grid == 0:
 		return nil
 	}
 	buf := s.argBuffer(f.k.ArgBytes)
+	s.last.args = nil
 	copy(buf, unsafe.Slice((*byte)(args), f.k.ArgBytes))
 	if err := f.fn.launch(s.h.raw, grid, buf); err != nil {
-		return s.d.keep(&Error{Call: "Launch", Kernel: f.k.Name, Grid: grid, Args: append([]byte(nil), buf...), Err: err})
+		err = s.d.keep(&Error{Call: "Launch", Kernel: f.k.Name, Grid: grid, Args: append([]byte(nil), buf...), Err: err})
+		if s.capture != nil {
+			s.d.spoil(s.capture, err)
+		}
+		return err
 	}
-	f.count.Add(1)
-	s.last, s.grid = f, grid
+	if s.capture != nil {
+		s.capture.launch(f, s.phase.Load(), grid, buf)
+		return nil
+	}
+	f.count(s.phase.Load()).Add(1)
+	s.last = launched{f, grid, buf}
 	return nil
 }
 
@@ -126,7 +187,7 @@ func (s *Stream) argBuffer(n int) []byte {
 // Sync waits until everything queued so far is done and returns the first failure of it. When ctx is cancelled the
 // wait is abandoned, not the work.
 func (s *Stream) Sync(ctx context.Context) error {
-	if err := s.enter("Sync"); err != nil {
+	if err := s.enterOutside("Sync"); err != nil {
 		return err
 	}
 	err := s.wait(ctx)
@@ -136,21 +197,21 @@ func (s *Stream) Sync(ctx context.Context) error {
 }
 
 func (s *Stream) wait(ctx context.Context) error {
+	before := s.d.time.present()
 	if err := s.d.back.sync(ctx, s.h.raw); err != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("device: %s: wait abandoned: %w", s.d.name, err)
 		}
 		return s.fail("Sync", err)
 	}
+	s.d.time.reached(s.h.lane, before)
 	return nil
 }
 
 // fail describes an error that work queued before may have caused.
 func (s *Stream) fail(call string, err error) error {
 	e := &Error{Call: call, Async: true, Err: err}
-	if s.last != nil {
-		e.Kernel, e.Grid = s.last.k.Name, s.grid
-	}
+	s.last.blame(e)
 	return s.d.keep(e)
 }
 
@@ -184,13 +245,18 @@ func (s *Stream) Copy(dst *Buffer, dstOffset int, src *Buffer, srcOffset, bytes 
 		return fmt.Errorf("device: %s: Copy of %d bytes from byte %d to byte %d: the ranges overlap: %w", s.d.name, bytes, srcOffset, dstOffset, ErrShape)
 	}
 	return s.onBuffer("Copy", dst, dstOffset, bytes, false, func(addr uint64) error {
+		s.touched(src)
 		return s.d.back.copy(s.h.raw, addr, src.Addr()+uint64(srcOffset), bytes)
 	})
 }
 
 // onBuffer runs an operation on a range of a buffer, and waits for it where asked to.
 func (s *Stream) onBuffer(call string, b *Buffer, offset, bytes int, wait bool, do func(addr uint64) error) error {
-	if err := s.enter(call); err != nil {
+	enter := s.enter
+	if wait {
+		enter = s.enterOutside
+	}
+	if err := enter(call); err != nil {
 		return err
 	}
 	defer s.leave()
@@ -200,8 +266,13 @@ func (s *Stream) onBuffer(call string, b *Buffer, offset, bytes int, wait bool, 
 	if bytes == 0 {
 		return nil
 	}
+	s.touched(b)
 	if err := do(b.Addr() + uint64(offset)); err != nil {
-		return s.fail(call, err)
+		err = s.fail(call, err)
+		if s.capture != nil {
+			s.d.spoil(s.capture, err)
+		}
+		return err
 	}
 	if !wait {
 		return nil

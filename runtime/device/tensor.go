@@ -25,6 +25,16 @@ type Tensor struct {
 
 // NewTensor allocates a contiguous tensor; without dimensions it has rank 0 and one element. Any dimension may be 0.
 func NewTensor(d *Device, dt dtype.Type, shape ...int) (Tensor, error) {
+	return newTensor(d, d.Alloc, dt, shape)
+}
+
+// NewTensor is the function NewTensor for a tensor that is used on this stream only, or on others in order with it:
+// its memory is Stream.Alloc's.
+func (s *Stream) NewTensor(dt dtype.Type, shape ...int) (Tensor, error) {
+	return newTensor(s.d, s.Alloc, dt, shape)
+}
+
+func newTensor(d *Device, alloc func(bytes int) (*Buffer, error), dt dtype.Type, shape []int) (Tensor, error) {
 	t, err := describe(dt, shape, nil)
 	if err != nil {
 		return Tensor{}, fmt.Errorf("device: %s: new tensor %v %v: %w", d.name, dt, shape, err)
@@ -33,7 +43,7 @@ func NewTensor(d *Device, dt dtype.Type, shape ...int) (Tensor, error) {
 	if !ok {
 		return Tensor{}, fmt.Errorf("device: %s: new tensor %v %v: its size in bytes overflows: %w", d.name, dt, shape, ErrShape)
 	}
-	if t.buf, err = d.Alloc(n); err != nil {
+	if t.buf, err = alloc(n); err != nil {
 		return Tensor{}, fmt.Errorf("new tensor %v %v: %w", dt, shape, err)
 	}
 	return t, nil

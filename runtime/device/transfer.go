@@ -37,7 +37,7 @@ func asBytes[T Number](x []T) []byte {
 
 // transfer moves n elements of type dt between host and tensor.
 func (s *Stream) transfer(call string, t Tensor, dt dtype.Type, n int, host []byte, in bool) error {
-	if err := s.enter(call); err != nil {
+	if err := s.enterOutside(call); err != nil {
 		return err
 	}
 	defer s.leave()

@@ -20,7 +20,7 @@ type frame struct {
 	out  uintptr // a handle, size or address that C returns
 	out4 int32   // an int that C returns
 	outf float32
-	text *byte // a C string that C returns; memory of libcuda, not of Go
+	text *byte // a C string, or host memory, that C returns; memory of libcuda, not of Go
 
 	config launchConfig
 	attr   launchAttribute
@@ -57,6 +57,15 @@ var (
 	_ [56]byte = [unsafe.Sizeof(launchConfig{})]byte{}
 	_ [72]byte = [unsafe.Sizeof(launchAttribute{})]byte{}
 )
+
+// setConfig fills in config, and attr where there are clusters.
+func (f *frame) setConfig(l LaunchConfig) {
+	f.config = launchConfig{grid: l.Grid, block: l.Block, shared: l.Shared, stream: uintptr(l.Stream)}
+	if l.Cluster != [3]uint32{} {
+		f.attr = launchAttribute{id: attrCluster, value: l.Cluster}
+		f.config.attrs, f.config.numAttrs = &f.attr, 1
+	}
+}
 
 var frames = sync.Pool{New: func() any { return new(frame) }}
 

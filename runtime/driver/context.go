@@ -103,12 +103,37 @@ func (c *context) MaxActiveBlocks(f Function, threads, sharedBytes int) (int, er
 	return c.number(cuOccupancyMaxActiveBlocks, uintptr(f), uintptr(threads), uintptr(sharedBytes))
 }
 
+func (c *context) MaxActiveClusters(fn Function, l LaunchConfig) (int, error) {
+	f := newFrame()
+	defer f.done()
+	f.out4 = 0
+	f.setConfig(l)
+	f.args[0], f.args[1], f.args[2] = addr(&f.out4), uintptr(fn), addr(&f.config)
+	err := c.lib.check(c.lib.callIn(c.ctx, cuOccupancyMaxActiveClusters, f, 3))
+	return int(f.out4), err
+}
+
 func (c *context) Alloc(bytes int) (Ptr, error) {
 	p, err := c.create(cuMemAlloc, uintptr(bytes))
 	return Ptr(p), err
 }
 
 func (c *context) Free(p Ptr) error { return c.call(cuMemFree, uintptr(p)) }
+
+func (c *context) AllocHost(bytes int) ([]byte, error) {
+	f := newFrame()
+	defer f.done()
+	f.text = nil
+	f.args[0], f.args[1], f.args[2] = addr(&f.text), uintptr(bytes), 0
+	if err := c.lib.check(c.lib.callIn(c.ctx, cuMemHostAlloc, f, 3)); err != nil {
+		return nil, err
+	}
+	return unsafe.Slice(f.text, bytes), nil
+}
+
+func (c *context) FreeHost(b []byte) error {
+	return c.callKeep(cuMemFreeHost, 0, unsafe.Pointer(unsafe.SliceData(b)), 0)
+}
 
 func (c *context) CopyIn(dst Ptr, src []byte) error {
 	return c.callKeep(cuMemcpyHtoD, 1, unsafe.Pointer(unsafe.SliceData(src)), uintptr(dst), 0, uintptr(len(src)))
@@ -183,11 +208,7 @@ func (c *context) Elapsed(from, to Event) (float32, error) {
 
 func (c *context) Launch(fn Function, l LaunchConfig, args unsafe.Pointer) error {
 	f := newFrame()
-	f.config = launchConfig{grid: l.Grid, block: l.Block, shared: l.Shared, stream: uintptr(l.Stream)}
-	if l.Cluster != [3]uint32{} {
-		f.attr = launchAttribute{id: attrCluster, value: l.Cluster}
-		f.config.attrs, f.config.numAttrs = &f.attr, 1
-	}
+	f.setConfig(l)
 	f.params[0] = args
 	f.args[0], f.args[1], f.args[2], f.args[3] = addr(&f.config), uintptr(fn), addr(&f.params), 0
 	err := c.lib.check(c.lib.callIn(c.ctx, cuLaunchKernelEx, f, 4))

@@ -112,6 +112,20 @@ func TestMemory(t *testing.T) {
 	if !errors.As(err, &e) || !errors.Is(err, OutOfMemory) || e.Error() != "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (out of memory)" {
 		t.Errorf("too much memory: %v", err)
 	}
+	if _, err := c.AllocHost(2 << 30); !errors.Is(err, OutOfMemory) {
+		t.Errorf("too much pinned memory: %v", err)
+	}
+	host := must[[]byte](t)(c.AllocHost(1000))
+	if len(host) != 1000 {
+		t.Errorf("%d bytes of pinned memory", len(host))
+	}
+	copy(host, "pinned")
+	ok(t, c.CopyInAsync(p, host[:6], s))
+	ok(t, c.CopyOutAsync(host[994:], p, s))
+	if string(host[994:]) != "pinned" {
+		t.Errorf("%q", host[994:])
+	}
+	ok(t, c.FreeHost(host))
 	ok(t, c.Free(p))
 	ok(t, c.Free(q))
 	ok(t, c.DestroyStream(s))
@@ -137,6 +151,11 @@ func TestModulesAndEvents(t *testing.T) {
 	}
 	if n := must[int](t)(c.MaxActiveBlocks(f, 256, 3<<10)); n != 8+3 {
 		t.Errorf("blocks %d", n)
+	}
+
+	shape := LaunchConfig{Grid: [3]uint32{4, 1, 1}, Block: [3]uint32{256, 1, 1}, Shared: 3 << 10, Cluster: [3]uint32{4, 1, 1}}
+	if n := must[int](t)(c.MaxActiveClusters(f, shape)); n != 4000+400+8+3 {
+		t.Errorf("clusters %d", n)
 	}
 
 	s, a, b := must[Stream](t)(c.NewStream()), must[Event](t)(c.NewEvent()), must[Event](t)(c.NewEvent())
@@ -196,6 +215,37 @@ func TestLaunch(t *testing.T) {
 	if err == nil || err.Error() != "cuLaunchKernelEx: CUresult(4242)" {
 		t.Errorf("a code that nobody knows: %v", err)
 	}
+}
+
+func TestGraph(t *testing.T) {
+	c := must[Context](t)(stub(t).Retain(0))
+	s, p := must[Stream](t)(c.NewStream()), must[Ptr](t)(c.Alloc(52))
+	f := must[Function](t)(c.Function(must[Module](t)(c.LoadModule([]byte("\x7fELF scale\x00"))), "scale"))
+	config := LaunchConfig{Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{32, 1, 1}, Stream: s}
+	ok(t, c.BeginCapture(s))
+	for range 3 {
+		ok(t, c.Launch(f, config, unsafe.Pointer(&launchArgs{report: p})))
+	}
+	if !must[bool](t)(c.QueryStream(s)) {
+		t.Error("a launch that is captured runs")
+	}
+	g := must[Graph](t)(c.EndCapture(s))
+	if _, err := c.EndCapture(s); !errors.Is(err, CaptureInvalidated) {
+		t.Errorf("ended twice: %v", err)
+	}
+	if n := must[int](t)(c.GraphNodes(g)); n != 3 {
+		t.Errorf("%d nodes", n)
+	}
+	e := must[GraphExec](t)(c.Instantiate(g))
+	ok(t, c.DestroyGraph(g))
+	ok(t, c.LaunchGraph(e, s))
+	if must[bool](t)(c.QueryStream(s)) {
+		t.Error("the stream is idle after a graph was launched")
+	}
+	if n := testing.AllocsPerRun(100, func() { c.LaunchGraph(e, s) }); n != 0 && !raceEnabled {
+		t.Errorf("%v allocations a launch of a graph", n)
+	}
+	ok(t, c.DestroyGraphExec(e))
 }
 
 func TestLaunchAllocatesNothing(t *testing.T) {

@@ -22,6 +22,9 @@ type (
 	Function uintptr
 	Stream   uintptr
 	Event    uintptr
+	// Graph is a graph that was captured, GraphExec one made ready to launch.
+	Graph     uintptr
+	GraphExec uintptr
 	// Ptr is an address in device memory.
 	Ptr uint64
 )
@@ -55,9 +58,15 @@ type Context interface {
 	SetFunctionAttribute(f Function, a FunctionAttribute, value int) error
 	// MaxActiveBlocks is how many blocks of f one SM holds at once.
 	MaxActiveBlocks(f Function, threads, sharedBytes int) (int, error)
+	// MaxActiveClusters is how many clusters of f the device holds at once; c gives block, shared memory and cluster.
+	MaxActiveClusters(f Function, c LaunchConfig) (int, error)
 
 	Alloc(bytes int) (Ptr, error)
 	Free(p Ptr) error
+	// AllocHost gives page-locked host memory, which asynchronous copies need to be asynchronous.
+	AllocHost(bytes int) ([]byte, error)
+	// FreeHost takes what AllocHost gave.
+	FreeHost(b []byte) error
 	CopyIn(dst Ptr, src []byte) error
 	CopyOut(dst []byte, src Ptr) error
 	Copy(dst, src Ptr, bytes int) error
@@ -90,6 +99,17 @@ type Context interface {
 	// Launch starts a kernel with one parameter, the struct that args points to. The driver has copied it when Launch
 	// returns.
 	Launch(f Function, c LaunchConfig, args unsafe.Pointer) error
+
+	// BeginCapture turns what is queued on s into nodes of a graph, until EndCapture. Both are called on one thread.
+	// Until then what allocates or waits fails on that thread, and makes EndCapture fail; other threads are free.
+	BeginCapture(s Stream) error
+	EndCapture(s Stream) (Graph, error)
+	GraphNodes(g Graph) (int, error)
+	Instantiate(g Graph) (GraphExec, error)
+	LaunchGraph(e GraphExec, s Stream) error
+	DestroyGraph(g Graph) error
+	// DestroyGraphExec may be called while the graph runs.
+	DestroyGraphExec(e GraphExec) error
 }
 
 // LaunchConfig is the shape of a launch.

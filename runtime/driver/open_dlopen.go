@@ -88,8 +88,11 @@ const (
 	cuFuncGetAttribute
 	cuFuncSetAttribute
 	cuOccupancyMaxActiveBlocks
+	cuOccupancyMaxActiveClusters
 	cuMemAlloc
 	cuMemFree
+	cuMemHostAlloc
+	cuMemFreeHost
 	cuMemcpyHtoD
 	cuMemcpyDtoH
 	cuMemcpyDtoD
@@ -110,49 +113,66 @@ const (
 	cuEventQuery
 	cuEventElapsedTime
 	cuLaunchKernelEx
+	cuStreamBeginCapture
+	cuStreamEndCapture
+	cuGraphGetNodes
+	cuGraphInstantiate
+	cuGraphLaunch
+	cuGraphDestroy
+	cuGraphExecDestroy
 	numProcs
 )
 
 // symbols are the names the library exports; cuda.h maps the plain names to the suffixed ones.
 var symbols = [numProcs]string{
-	cuInit:                     "cuInit",
-	cuDriverGetVersion:         "cuDriverGetVersion",
-	cuGetErrorName:             "cuGetErrorName",
-	cuGetErrorString:           "cuGetErrorString",
-	cuDeviceGetCount:           "cuDeviceGetCount",
-	cuDeviceGet:                "cuDeviceGet",
-	cuDeviceGetName:            "cuDeviceGetName",
-	cuDeviceTotalMem:           "cuDeviceTotalMem_v2",
-	cuDeviceGetAttribute:       "cuDeviceGetAttribute",
-	cuDevicePrimaryCtxRetain:   "cuDevicePrimaryCtxRetain",
-	cuDevicePrimaryCtxRelease:  "cuDevicePrimaryCtxRelease_v2",
-	cuCtxSetCurrent:            "cuCtxSetCurrent",
-	cuModuleLoadData:           "cuModuleLoadData",
-	cuModuleUnload:             "cuModuleUnload",
-	cuModuleGetFunction:        "cuModuleGetFunction",
-	cuFuncGetAttribute:         "cuFuncGetAttribute",
-	cuFuncSetAttribute:         "cuFuncSetAttribute",
-	cuOccupancyMaxActiveBlocks: "cuOccupancyMaxActiveBlocksPerMultiprocessor",
-	cuMemAlloc:                 "cuMemAlloc_v2",
-	cuMemFree:                  "cuMemFree_v2",
-	cuMemcpyHtoD:               "cuMemcpyHtoD_v2",
-	cuMemcpyDtoH:               "cuMemcpyDtoH_v2",
-	cuMemcpyDtoD:               "cuMemcpyDtoD_v2",
-	cuMemcpyHtoDAsync:          "cuMemcpyHtoDAsync_v2",
-	cuMemcpyDtoHAsync:          "cuMemcpyDtoHAsync_v2",
-	cuMemcpyDtoDAsync:          "cuMemcpyDtoDAsync_v2",
-	cuMemsetD8Async:            "cuMemsetD8Async",
-	cuMemsetD32Async:           "cuMemsetD32Async",
-	cuStreamCreate:             "cuStreamCreate",
-	cuStreamDestroy:            "cuStreamDestroy_v2",
-	cuStreamSynchronize:        "cuStreamSynchronize",
-	cuStreamQuery:              "cuStreamQuery",
-	cuStreamWaitEvent:          "cuStreamWaitEvent",
-	cuEventCreate:              "cuEventCreate",
-	cuEventDestroy:             "cuEventDestroy_v2",
-	cuEventRecord:              "cuEventRecord",
-	cuEventSynchronize:         "cuEventSynchronize",
-	cuEventQuery:               "cuEventQuery",
-	cuEventElapsedTime:         "cuEventElapsedTime",
-	cuLaunchKernelEx:           "cuLaunchKernelEx",
+	cuInit:                       "cuInit",
+	cuDriverGetVersion:           "cuDriverGetVersion",
+	cuGetErrorName:               "cuGetErrorName",
+	cuGetErrorString:             "cuGetErrorString",
+	cuDeviceGetCount:             "cuDeviceGetCount",
+	cuDeviceGet:                  "cuDeviceGet",
+	cuDeviceGetName:              "cuDeviceGetName",
+	cuDeviceTotalMem:             "cuDeviceTotalMem_v2",
+	cuDeviceGetAttribute:         "cuDeviceGetAttribute",
+	cuDevicePrimaryCtxRetain:     "cuDevicePrimaryCtxRetain",
+	cuDevicePrimaryCtxRelease:    "cuDevicePrimaryCtxRelease_v2",
+	cuCtxSetCurrent:              "cuCtxSetCurrent",
+	cuModuleLoadData:             "cuModuleLoadData",
+	cuModuleUnload:               "cuModuleUnload",
+	cuModuleGetFunction:          "cuModuleGetFunction",
+	cuFuncGetAttribute:           "cuFuncGetAttribute",
+	cuFuncSetAttribute:           "cuFuncSetAttribute",
+	cuOccupancyMaxActiveBlocks:   "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+	cuOccupancyMaxActiveClusters: "cuOccupancyMaxActiveClusters",
+	cuMemAlloc:                   "cuMemAlloc_v2",
+	cuMemFree:                    "cuMemFree_v2",
+	cuMemHostAlloc:               "cuMemHostAlloc",
+	cuMemFreeHost:                "cuMemFreeHost",
+	cuMemcpyHtoD:                 "cuMemcpyHtoD_v2",
+	cuMemcpyDtoH:                 "cuMemcpyDtoH_v2",
+	cuMemcpyDtoD:                 "cuMemcpyDtoD_v2",
+	cuMemcpyHtoDAsync:            "cuMemcpyHtoDAsync_v2",
+	cuMemcpyDtoHAsync:            "cuMemcpyDtoHAsync_v2",
+	cuMemcpyDtoDAsync:            "cuMemcpyDtoDAsync_v2",
+	cuMemsetD8Async:              "cuMemsetD8Async",
+	cuMemsetD32Async:             "cuMemsetD32Async",
+	cuStreamCreate:               "cuStreamCreate",
+	cuStreamDestroy:              "cuStreamDestroy_v2",
+	cuStreamSynchronize:          "cuStreamSynchronize",
+	cuStreamQuery:                "cuStreamQuery",
+	cuStreamWaitEvent:            "cuStreamWaitEvent",
+	cuEventCreate:                "cuEventCreate",
+	cuEventDestroy:               "cuEventDestroy_v2",
+	cuEventRecord:                "cuEventRecord",
+	cuEventSynchronize:           "cuEventSynchronize",
+	cuEventQuery:                 "cuEventQuery",
+	cuEventElapsedTime:           "cuEventElapsedTime",
+	cuLaunchKernelEx:             "cuLaunchKernelEx",
+	cuStreamBeginCapture:         "cuStreamBeginCapture_v2",
+	cuStreamEndCapture:           "cuStreamEndCapture",
+	cuGraphGetNodes:              "cuGraphGetNodes",
+	cuGraphInstantiate:           "cuGraphInstantiateWithFlags",
+	cuGraphLaunch:                "cuGraphLaunch",
+	cuGraphDestroy:               "cuGraphDestroy",
+	cuGraphExecDestroy:           "cuGraphExecDestroy",
 }

@@ -27,6 +27,9 @@ const (
 	OutOfResources     Result = 701
 	LaunchFailed       Result = 719
 	NotSupported       Result = 801
+	CaptureUnsupported Result = 900 // a call that a capture does not allow
+	CaptureInvalidated Result = 901 // by such a call
+	CaptureWrongThread Result = 908
 	InvalidClusterSize Result = 912
 )
 
@@ -51,6 +54,9 @@ var results = map[Result]struct {
 	NotReady:           {"CUDA_ERROR_NOT_READY", false},
 	OutOfResources:     {"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", false},
 	NotSupported:       {"CUDA_ERROR_NOT_SUPPORTED", false},
+	CaptureUnsupported: {"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", false},
+	CaptureInvalidated: {"CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", false},
+	CaptureWrongThread: {"CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD", false},
 	InvalidClusterSize: {"CUDA_ERROR_INVALID_CLUSTER_SIZE", false},
 	214:                {"CUDA_ERROR_ECC_UNCORRECTABLE", true},
 	220:                {"CUDA_ERROR_NVLINK_UNCORRECTABLE", true},

@@ -54,6 +54,7 @@ func (c *context) LoadModule(image []byte) (m driver.Module, err error) {
 			return driver.InvalidImage
 		}
 		m = driver.Module(c.handle("module"))
+		c.images = append(c.images, bytes.Clone(image))
 		return driver.Success
 	})
 	return m, err
@@ -122,6 +123,15 @@ func (c *context) SetFunctionAttribute(f driver.Function, a driver.FunctionAttri
 	})
 }
 
+// blocksPerSM is what an SM holds of a launch.
+func (c *context) blocksPerSM(threads, shared int) int {
+	n := c.device.ThreadsPerSM / threads
+	if shared > 0 {
+		n = min(n, (c.device.Shared+1024)/(shared+1024)) // the hardware keeps 1 KB a block
+	}
+	return n
+}
+
 func (c *context) MaxActiveBlocks(f driver.Function, threads, shared int) (n int, err error) {
 	err = c.do("cuOccupancyMaxActiveBlocksPerMultiprocessor", func() driver.Result {
 		if c.function(f) == nil {
@@ -130,9 +140,29 @@ func (c *context) MaxActiveBlocks(f driver.Function, threads, shared int) (n int
 		if threads <= 0 {
 			return driver.InvalidValue
 		}
-		n = c.device.ThreadsPerSM / threads
-		if shared > 0 {
-			n = min(n, (c.device.Shared+1024)/(shared+1024)) // the hardware keeps 1 KB a block
+		n = c.blocksPerSM(threads, shared)
+		return driver.Success
+	})
+	return n, err
+}
+
+// gpcSMs is the size of the groups of SMs that a cluster lies within.
+const gpcSMs = 16
+
+func (c *context) MaxActiveClusters(f driver.Function, l driver.LaunchConfig) (n int, err error) {
+	err = c.do("cuOccupancyMaxActiveClusters", func() driver.Result {
+		cluster, threads := int(l.Cluster[0]), int(l.Block[0])
+		switch {
+		case c.function(f) == nil:
+			return driver.InvalidHandle
+		case threads <= 0 || l.Grid[0] == 0:
+			return driver.InvalidValue
+		case cluster < 1 || cluster > 8 || int(l.Grid[0])%cluster != 0:
+			return driver.InvalidClusterSize
+		}
+		perSM := c.blocksPerSM(threads, int(l.Shared))
+		for sms := c.device.SMs; sms > 0; sms -= gpcSMs {
+			n += min(sms, gpcSMs) * perSM / cluster
 		}
 		return driver.Success
 	})
@@ -169,50 +199,86 @@ func (c *context) Free(p driver.Ptr) error {
 	})
 }
 
-func (c *context) copyIn(call string, dst driver.Ptr, src []byte) error {
+func (c *context) AllocHost(n int) (b []byte, err error) {
+	err = c.do("cuMemHostAlloc", func() driver.Result {
+		if n <= 0 {
+			return driver.InvalidValue
+		}
+		if int64(n) > c.device.Memory { // the host has as much
+			return driver.OutOfMemory
+		}
+		b = make([]byte, n)
+		c.hosts[unsafe.SliceData(b)] = c.handle("host memory")
+		return driver.Success
+	})
+	return b, err
+}
+
+func (c *context) FreeHost(b []byte) error {
+	return c.do("cuMemFreeHost", func() driver.Result {
+		at := unsafe.SliceData(b)
+		h := c.hosts[at]
+		delete(c.hosts, at)
+		return valid(c.drop("host memory", h), driver.InvalidValue)
+	})
+}
+
+// copyIn and copyOut are refused where the stream captures; s is 0 where there is none.
+func (c *context) copyIn(call string, dst driver.Ptr, src []byte, s driver.Stream) error {
 	return c.do(call, func() driver.Result {
+		if c.breaks(uintptr(s)) {
+			return driver.CaptureUnsupported
+		}
 		d := c.Bytes(dst, len(src))
 		copy(d, src)
 		return valid(d != nil, driver.InvalidValue)
 	})
 }
 
-func (c *context) copyOut(call string, dst []byte, src driver.Ptr) error {
+func (c *context) copyOut(call string, dst []byte, src driver.Ptr, s driver.Stream) error {
 	return c.do(call, func() driver.Result {
-		s := c.Bytes(src, len(dst))
-		copy(dst, s)
-		return valid(s != nil, driver.InvalidValue)
+		if c.breaks(uintptr(s)) {
+			return driver.CaptureUnsupported
+		}
+		b := c.Bytes(src, len(dst))
+		copy(dst, b)
+		return valid(b != nil, driver.InvalidValue)
 	})
 }
 
-func (c *context) copy(call string, dst, src driver.Ptr, n int) error {
-	return c.do(call, func() driver.Result {
-		d, s := c.Bytes(dst, n), c.Bytes(src, n)
-		copy(d, s)
-		return valid(d != nil && s != nil, driver.InvalidValue)
-	})
+// move is a copy within the device.
+func (c *context) move(dst, src driver.Ptr, n int) driver.Result {
+	d, s := c.Bytes(dst, n), c.Bytes(src, n)
+	copy(d, s)
+	return valid(d != nil && s != nil, driver.InvalidValue)
 }
 
-func (c *context) CopyIn(dst driver.Ptr, src []byte) error { return c.copyIn("cuMemcpyHtoD", dst, src) }
+func (c *context) CopyIn(dst driver.Ptr, src []byte) error {
+	return c.copyIn("cuMemcpyHtoD", dst, src, 0)
+}
+
 func (c *context) CopyOut(dst []byte, src driver.Ptr) error {
-	return c.copyOut("cuMemcpyDtoH", dst, src)
+	return c.copyOut("cuMemcpyDtoH", dst, src, 0)
 }
-func (c *context) Copy(dst, src driver.Ptr, n int) error { return c.copy("cuMemcpyDtoD", dst, src, n) }
+
+func (c *context) Copy(dst, src driver.Ptr, n int) error {
+	return c.do("cuMemcpyDtoD", func() driver.Result { return c.move(dst, src, n) })
+}
 
 func (c *context) CopyInAsync(dst driver.Ptr, src []byte, s driver.Stream) error {
-	return c.copyIn("cuMemcpyHtoDAsync", dst, src)
+	return c.copyIn("cuMemcpyHtoDAsync", dst, src, s)
 }
 
 func (c *context) CopyOutAsync(dst []byte, src driver.Ptr, s driver.Stream) error {
-	return c.copyOut("cuMemcpyDtoHAsync", dst, src)
+	return c.copyOut("cuMemcpyDtoHAsync", dst, src, s)
 }
 
 func (c *context) CopyAsync(dst, src driver.Ptr, n int, s driver.Stream) error {
-	return c.copy("cuMemcpyDtoDAsync", dst, src, n)
+	return c.queue("cuMemcpyDtoDAsync", s, func() driver.Result { return c.move(dst, src, n) })
 }
 
 func (c *context) Set8Async(dst driver.Ptr, value uint8, n int, s driver.Stream) error {
-	return c.do("cuMemsetD8Async", func() driver.Result {
+	return c.queue("cuMemsetD8Async", s, func() driver.Result {
 		b := c.Bytes(dst, n)
 		for i := range b {
 			b[i] = value
@@ -222,7 +288,7 @@ func (c *context) Set8Async(dst driver.Ptr, value uint8, n int, s driver.Stream)
 }
 
 func (c *context) Set32Async(dst driver.Ptr, value uint32, n int, s driver.Stream) error {
-	return c.do("cuMemsetD32Async", func() driver.Result {
+	return c.queue("cuMemsetD32Async", s, func() driver.Result {
 		b := c.Bytes(dst, 4*n)
 		if b == nil || dst%4 != 0 {
 			return driver.InvalidValue
@@ -249,6 +315,12 @@ func (c *context) Launch(f driver.Function, l driver.LaunchConfig, args unsafe.P
 		return fail(call, driver.InvalidHandle)
 	case l.Grid[0]*l.Grid[1]*l.Grid[2] == 0 || threads == 0 || threads > 1024 || int(l.Shared) > fn.shared || args == nil:
 		return fail(call, driver.InvalidValue)
+	}
+	if cap := c.captures[l.Stream]; cap != nil {
+		if r := c.record(cap, fn, l, args); r != driver.Success {
+			return fail(call, r)
+		}
+		return nil
 	}
 	if r := c.kernels[fn.name](l, args); r != driver.Success {
 		// A kernel's failure shows at the next synchronisation.

@@ -6,6 +6,7 @@ package fake
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -36,15 +37,22 @@ type Driver struct {
 	mu     sync.Mutex
 	counts map[string]int
 	faults []*fault
+	images [][]byte // of the modules that were loaded
+	failed []string // calls that faults made fail
 	mem    map[driver.Ptr][]byte
-	used   []int64 // bytes, by device
-	next   uintptr // of all handles and addresses
+	used   []int64           // bytes, by device
+	next   uintptr           // of all handles and addresses
+	hosts  map[*byte]uintptr // handles of pinned memory
 	live   map[uintptr]string
 	funcs  map[driver.Function]*function
 	sticky driver.Result
 	held   bool
 	clock  map[driver.Event]float32
-	now    float32
+	args   map[string]int // bytes of a kernel's argument struct
+
+	captures map[driver.Stream]*capture
+	graphs   map[uintptr][]node // of graphs and of what they were instantiated to
+	now      float32
 }
 
 type fault struct {
@@ -64,7 +72,8 @@ func New(kernels map[string]Kernel, devices ...Device) *Driver {
 	return &Driver{
 		devices: devices, kernels: maps.Clone(kernels), counts: map[string]int{}, mem: map[driver.Ptr][]byte{},
 		used: make([]int64, len(devices)), next: 0x10000, live: map[uintptr]string{},
-		funcs: map[driver.Function]*function{}, clock: map[driver.Event]float32{},
+		funcs: map[driver.Function]*function{}, clock: map[driver.Event]float32{}, args: map[string]int{}, hosts: map[*byte]uintptr{},
+		captures: map[driver.Stream]*capture{}, graphs: map[uintptr][]node{},
 	}
 }
 
@@ -89,7 +98,22 @@ func (d *Driver) Count(call string) int {
 	return n
 }
 
-// Live counts the handles not given back yet, by kind: memory, stream, event, module, context.
+// Failed lists the calls that Fail made fail.
+func (d *Driver) Failed() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.failed)
+}
+
+// Images lists what LoadModule was given, and took.
+func (d *Driver) Images() [][]byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.images)
+}
+
+// Live counts the handles not given back yet, by kind: memory, stream, event, module, context,
+// graph, exec, host memory.
 func (d *Driver) Live() map[string]int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -127,6 +151,7 @@ func (d *Driver) enter(call string) error {
 		}
 		if f.left--; f.left == 0 {
 			d.faults = append(d.faults[:i:i], d.faults[i+1:]...)
+			d.failed = append(d.failed, call)
 			if f.code.Sticky() {
 				d.sticky = f.code
 			}
@@ -135,6 +160,9 @@ func (d *Driver) enter(call string) error {
 	}
 	if d.sticky != 0 {
 		return fail(call, d.sticky)
+	}
+	if d.refused(call) {
+		return fail(call, driver.CaptureUnsupported)
 	}
 	return nil
 }

@@ -21,14 +21,23 @@ func (c *context) wait(kind string, h uintptr) driver.Result {
 	if c.live[h] != kind {
 		return driver.InvalidHandle
 	}
+	if c.breaks(h) {
+		return driver.CaptureUnsupported
+	}
 	return valid(!c.held, driver.LaunchFailed)
 }
 
 func (c *context) query(call, kind string, h uintptr) (done bool, err error) {
 	err = c.do(call, func() driver.Result {
 		done = !c.held
+		if c.breaks(h) {
+			return driver.CaptureUnsupported
+		}
 		return valid(c.live[h] == kind, driver.InvalidHandle)
 	})
+	if driver.CodeOf(err) == driver.NotReady {
+		return false, nil // an answer, not a failure
+	}
 	return done && err == nil, err
 }
 

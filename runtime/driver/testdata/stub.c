@@ -10,7 +10,8 @@ typedef int R;
 enum { OK = 0, INVALID_VALUE = 1, OOM = 2, INVALID_DEVICE = 101, INVALID_CONTEXT = 201, NOT_FOUND = 500, NOT_READY = 600 };
 
 typedef struct { int dev, refs; } context;
-typedef struct { context *ctx; int busy; } stream;
+typedef struct { int launches; } graph;
+typedef struct { context *ctx; int busy; graph *capture; } stream;
 typedef struct { context *ctx; float ms; } event;
 typedef struct { unsigned id; char pad[4]; union { char size[64]; unsigned dim[3]; } value; } attribute;
 typedef struct {
@@ -72,12 +73,23 @@ R cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, void *f, int threads, size
   NEED_CONTEXT;
   return f ? (*n = 2048 / threads + (int)(shared >> 10), OK) : INVALID_VALUE;
 }
+R cuOccupancyMaxActiveClusters(int *n, void *f, const config *c) {
+  NEED_CONTEXT;
+  if (!f || c->num != 1 || c->attrs->id != 4) return INVALID_VALUE;
+  return *n = 1000 * c->attrs->value.dim[0] + 100 * c->gx + c->bx / 32 + (c->shared >> 10), OK;
+}
 R cuMemAlloc_v2(uint64_t *p, size_t n) {
   NEED_CONTEXT;
   if (n > (1 << 30)) return OOM;
   return *p = (uint64_t)malloc(n), OK;
 }
 R cuMemFree_v2(uint64_t p) { NEED_CONTEXT; return free((void *)p), OK; }
+R cuMemHostAlloc(void **p, size_t n, unsigned flags) {
+  NEED_CONTEXT;
+  if (n > (1 << 30)) return OOM;
+  return flags ? INVALID_VALUE : (*p = malloc(n), OK);
+}
+R cuMemFreeHost(void *p) { NEED_CONTEXT; return free(p), OK; }
 R cuMemcpyHtoD_v2(uint64_t d, const void *s, size_t n) { NEED_CONTEXT; return memcpy((void *)d, s, n), OK; }
 R cuMemcpyDtoH_v2(void *d, uint64_t s, size_t n) { NEED_CONTEXT; return memcpy(d, (void *)s, n), OK; }
 R cuMemcpyDtoD_v2(uint64_t d, uint64_t s, size_t n) { NEED_CONTEXT; return memcpy((void *)d, (void *)s, n), OK; }
@@ -114,6 +126,7 @@ R cuEventElapsedTime(float *ms, event *a, event *b) { NEED_CONTEXT; return *ms =
 R cuLaunchKernelEx(const config *c, void *f, void **params, void **extra) {
   stream *s = c->stream;
   NEED_STREAM;
+  if (s->capture) return s->capture->launches++, OK;
   if (!f || extra || c->num > 1) return INVALID_VALUE;
   struct { unsigned *report; unsigned number; } *a = params[0];
   if (a->number == 99) return 4242;
@@ -123,3 +136,24 @@ R cuLaunchKernelEx(const config *c, void *f, void **params, void **extra) {
   s->busy = 1;
   return OK;
 }
+
+// Graphs count launches; a graph that is made ready is the graph, with a reference that is given back.
+R cuStreamBeginCapture_v2(stream *s, int mode) {
+  NEED_STREAM;
+  if (mode != 1 || s->capture) return INVALID_VALUE;
+  return s->capture = calloc(1, sizeof *s->capture), OK;
+}
+R cuStreamEndCapture(stream *s, graph **g) {
+  NEED_STREAM;
+  if (!s->capture) return 901;
+  return *g = s->capture, s->capture = NULL, OK;
+}
+R cuGraphGetNodes(graph *g, void **nodes, size_t *n) { NEED_CONTEXT; return nodes ? INVALID_VALUE : (*n = g->launches, OK); }
+R cuGraphInstantiateWithFlags(graph **e, graph *g, unsigned long long flags) {
+  NEED_CONTEXT;
+  if (flags) return INVALID_VALUE;
+  return *e = malloc(sizeof **e), **e = *g, OK;
+}
+R cuGraphLaunch(graph *e, stream *s) { NEED_STREAM; return s->busy = e->launches, OK; }
+R cuGraphDestroy(graph *g) { NEED_CONTEXT; return free(g), OK; }
+R cuGraphExecDestroy(graph *e) { NEED_CONTEXT; return free(e), OK; }

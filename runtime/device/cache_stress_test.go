@@ -1,0 +1,190 @@
+package device
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gotile/gotile/internal/env"
+	"github.com/gotile/gotile/runtime/driver/fake"
+)
+
+// slowCompiler takes its time, so that processes that start together compile together.
+type slowCompiler struct{ fakeCompiler }
+
+func (c *slowCompiler) compile(k *Kernel, arch string) ([]byte, error) {
+	time.Sleep(100 * time.Millisecond)
+	return c.fakeCompiler.compile(k, arch)
+}
+
+// loaded opens a device with a cache in dir and loads the test kernel; what the driver is given must be the kernel. It
+// returns the number of compilations.
+func loaded(t *testing.T, dir string) int64 {
+	t.Helper()
+	t.Setenv(env.Cache, dir)
+	drv, comp := newFake(fake.H200), &slowCompiler{}
+	d := opened(t, "cuda:0", withFake(drv, nil), func(c *config) { c.nvrtc = func() (compiler, error) { return comp, nil } })
+	k := scaleKernel()
+	must(d.Load(k))
+	want := must((&fakeCompiler{}).compile(k, "sm_90a"))
+	if got := drv.Images(); len(got) != 1 || !bytes.Equal(got[0], want) {
+		t.Errorf("the driver was given %q", got)
+	}
+	return comp.compiled.Load()
+}
+
+// Processes that compile one kernel at the same time all get it, and so does who comes later, without compiling.
+func TestCacheProcessesCompileAtOnce(t *testing.T) {
+	if dir := os.Getenv(cacheChild); dir != "" {
+		fmt.Printf("compiled %d times\n", loaded(t, dir))
+		return
+	}
+	dir := filepath.Join(t.TempDir(), "cache")
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			if out := cacheProcess(t, dir); !strings.Contains(out, "compiled 1 times") && !strings.Contains(out, "compiled 0 times") {
+				t.Error(out)
+			}
+		})
+	}
+	wg.Wait()
+	if n := loaded(t, dir); n != 0 {
+		t.Errorf("compiled %d times with a warm cache", n)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+		t.Errorf("%v, %v", files, err)
+	}
+}
+
+// A disk that fills up in the middle of an entry: nothing of it stays, the kernel is compiled each time, and kept when
+// there is room again.
+func TestCacheWriteFails(t *testing.T) {
+	c, log := newCache(t)
+	full := errors.New("no space left on device")
+	c.fill = func(f *os.File, data []byte) error {
+		f.Write(data[:len(data)/2])
+		return full
+	}
+	key := cacheKey("a")
+	for range 3 {
+		if !fetch(t, c, key) {
+			t.Error("half an entry was used")
+		}
+	}
+	if files := must(os.ReadDir(c.dir)); len(files) != 0 {
+		t.Errorf("left on the full disk: %v", files)
+	}
+	if n := strings.Count(log.String(), "not cached"); n != 1 || !strings.Contains(log.String(), full.Error()) {
+		t.Errorf("%d complaints: %s", n, log)
+	}
+	c.fill = fillFile
+	if !fetch(t, c, key) || fetch(t, c, key) {
+		t.Error("not kept when there is room again")
+	}
+}
+
+// The same on a real disk of 64 KB, which other files fill.
+func TestCacheFullDisk(t *testing.T) {
+	if dir := os.Getenv(cacheChild); dir != "" {
+		ok(t, os.WriteFile(filepath.Join(dir, "small"), make([]byte, 8<<10), 0o644))
+		err := os.WriteFile(filepath.Join(dir, "rest"), make([]byte, 1<<20), 0o644)
+		if err == nil {
+			t.Fatal("the disk is not full")
+		}
+		ok(t, os.Remove(filepath.Join(dir, "small"))) // room for some of an entry, or for a few
+		var log logBuffer
+		t.Setenv(env.Cache, dir)
+		c := openCache(log.logger())
+		for i := range 20 {
+			key := cacheKey(fmt.Sprint(i))
+			fetch(t, c, key)
+			fetch(t, c, key)
+		}
+		if !strings.Contains(log.String(), "not cached") {
+			t.Errorf("20 entries on 8 KB: %s", &log)
+		}
+		return
+	}
+	dir := t.TempDir()
+	mount := []string{"unshare", "-rm", "sh", "-c", `mount -t tmpfs -o size=64k tmpfs "$` + cacheChild + `" && exec "$0" "$@"`}
+	probe := exec.Command(mount[0], append(mount[1:], "true")...)
+	probe.Env = append(os.Environ(), cacheChild+"="+dir)
+	if out, err := probe.CombinedOutput(); err != nil {
+		t.Skipf("no file system may be mounted here: %v %s", err, out)
+	}
+	cacheProcess(t, dir, mount...)
+}
+
+// What stands in an entry's place and is none: it is replaced where that is possible, and never waited for.
+func TestCacheForeignEntries(t *testing.T) {
+	key := cacheKey("a")
+	for name, place := range map[string]func(path string) error{
+		"another version": func(path string) error {
+			file := bytes.Replace(seal(key, entry(key)), []byte("cubin-1"), []byte("cubin-0"), 1)
+			return os.WriteFile(path, file, 0o644)
+		},
+		"unreadable":   func(path string) error { return os.Symlink(path, path) }, // ELOOP, for root as well
+		"dangling":     func(path string) error { return os.Symlink(path+".none", path) },
+		"pipe":         makePipe,
+		"empty folder": func(path string) error { return os.Mkdir(path, 0o755) },
+		"huge": func(path string) error {
+			if err := os.WriteFile(path, seal(key, entry(key)), 0o644); err != nil {
+				return err
+			}
+			return os.Truncate(path, 8<<30) // sparse
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, log := newCache(t)
+			ok(t, os.MkdirAll(c.dir, 0o755))
+			if err := place(filepath.Join(c.dir, key+cacheSuffix)); errors.Is(err, errors.ErrUnsupported) {
+				t.Skip("once, on linux, is enough")
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if !fetch(t, c, key) {
+				t.Error("used as an entry")
+			}
+			if fetch(t, c, key) {
+				t.Errorf("not replaced: %s", log)
+			}
+		})
+	}
+}
+
+// Entries are evicted all the time while others read them.
+func TestCacheEvictionUnderReaders(t *testing.T) {
+	c, _ := newCache(t)
+	c.limit = 2 * int64(len(seal(cacheKey("0"), entry(cacheKey("0")))))
+	var wg sync.WaitGroup
+	for range 2 { // readers of one entry that others push out
+		wg.Go(func() {
+			for range 300 {
+				fetch(t, c, cacheKey("0"))
+			}
+		})
+	}
+	for g := range 2 {
+		wg.Go(func() {
+			for i := range 300 {
+				fetch(t, c, cacheKey(fmt.Sprint(g, i)))
+			}
+		})
+	}
+	wg.Wait()
+	var total int64
+	for _, f := range must(os.ReadDir(c.dir)) {
+		total += must(f.Info()).Size()
+	}
+	if total > 2*c.limit {
+		t.Errorf("%d bytes are kept, the limit is %d", total, c.limit)
+	}
+}
