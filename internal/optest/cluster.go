@@ -8,7 +8,7 @@ func clustered[A any](name string, threads, size int, doc string, f func(k *tile
 		tile.Targets("sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a"), tile.Doc(doc))
 }
 
-// clusterRowArgs: the four reductions of each row of X, a row a cluster, and the row over its sum of ones.
+// clusterRowArgs: the four reductions of each row of X, a row a cluster, and what every block makes of one.
 type clusterRowArgs[T tile.Number] struct {
 	X tile.Global[T] `tile:"rows,n"`
 	Y tile.Global[T] `tile:"rows,4"`
