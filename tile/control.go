@@ -28,16 +28,18 @@ type persistent struct {
 // Step makes an iteration cover n values of the loop variable.
 func Step(n int) LoopOption { return func(p *persistent) { p.step = n } }
 
-// Blocks makes the grid exactly as many blocks as a dimension says: for outputs with a row a block.
+// Blocks makes the grid exactly as many blocks as a dimension says: for outputs with a row a block. With a loop of the
+// cluster it is as many clusters.
 func Blocks(dim Index) LoopOption { return func(p *persistent) { p.blocks = &dim } }
 
 // OneBlockEach makes the grid one block an iteration. The hardware then gives a block to a multiprocessor as soon as
-// another is done, which balances better than fixed shares; what a block does before the loop is done each time.
+// another is done, which balances better than fixed shares; what a block does before the loop is done each time. With a
+// loop of the cluster it is one cluster an iteration.
 func OneBlockEach() LoopOption { return func(p *persistent) { p.each = true } }
 
 // Persistent is a loop over 0, step, .. < n whose iterations the blocks of the grid share, or, at warp scope, all
-// warps of all blocks. The grid is as many blocks as the device holds at once, at most one an iteration. A kernel has
-// one, at its top level; n is known at launch.
+// warps of all blocks, or, at cluster scope, its clusters. The grid is as many blocks as the device holds at once, at
+// most one an iteration, in whole clusters. A kernel has one, at its top level; n is known at launch.
 func Persistent[N Int](s Scope, n N, opts ...LoopOption) iter.Seq[Index] {
 	b, scope := scopeOf(s)
 	return func(yield func(Index) bool) {

@@ -134,9 +134,13 @@ func checkClusterShare(r run) error {
 		if err := launchClusterShare(r.Stream, p); err != nil {
 			return err
 		}
+		blocks := int(r.Floats(p.Y)[1]) // as many as the device has room for, in clusters of two
+		if blocks%2 != 0 || blocks > rows+rows%2 {
+			r.Errorf("%d rows on %d blocks", rows, blocks)
+		}
 		var want []int
 		for row := range rows {
-			want = append(want, row, (rows+1)/2*2)
+			want = append(want, row%blocks, blocks)
 		}
 		ints(r, "block and blocks", p.Y, want)
 	}

@@ -8,7 +8,7 @@ func clustered[A any](name string, threads, size int, doc string, f func(k *tile
 		tile.Targets("sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a"), tile.Doc(doc))
 }
 
-// clusterRowArgs: the four reductions of each row of X, a row a cluster, and the row over its sum of ones.
+// clusterRowArgs: the four reductions of each row of X, a row a cluster, and what every block makes of one.
 type clusterRowArgs[T tile.Number] struct {
 	X tile.Global[T] `tile:"rows,n"`
 	Y tile.Global[T] `tile:"rows,4"`
@@ -104,14 +104,14 @@ func clusterGrid(name string) (*tile.Kernel, error) {
 
 func clusterGridKernels() tile.Set { return family(kernel{"op_cluster_grid", clusterGrid}) }
 
-// clusterShareArgs: rows that are shared out over the blocks and over the warps of a grid of clusters.
+// clusterShareArgs: rows that are shared out over the blocks of a grid of clusters.
 type clusterShareArgs struct {
 	Y tile.Global[tile.I32] `tile:"rows,2"` // the block that served a row and the number of blocks
 }
 
 func clusterShare(name string) (*tile.Kernel, error) {
-	return clustered(name, 64, 2, "A row a block, in a grid of clusters.", func(k *tile.Builder, a clusterShareArgs) {
-		for row := range tile.Persistent(k, a.Y.Dim(0), tile.OneBlockEach()) {
+	return clustered(name, 64, 2, "Rows shared out over the blocks of a grid of clusters.", func(k *tile.Builder, a clusterShareArgs) {
+		for row := range tile.Persistent(k, a.Y.Dim(0)) {
 			tile.Store(k, a.Y.At(row, 0), k.BlockID().Int())
 			tile.Store(k, a.Y.At(row, 1), k.NumBlocks().Int())
 		}

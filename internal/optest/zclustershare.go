@@ -64,7 +64,6 @@ var clusterShareFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.I32},
 			Max:    []int{0},
-			Each:   true,
 			Work:   []int{0},
 		},
 	},

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"math/bits"
 	"testing"
 
 	"github.com/gotile/gotile/dtype"
@@ -48,6 +49,7 @@ func (s step) String() string {
 type program struct {
 	threads, rows, cols, vec, across int // the distribution
 	warp                             bool
+	cluster                          int // blocks; 0: none
 	m, n                             int // the extents
 	steps                            []step
 }
@@ -64,6 +66,12 @@ func drawProgram(t *rapid.T) program {
 	p.m, p.n = num(1, p.rows, "m"), num(1, p.cols, "n")
 	if p.warp = p.threads == 32 && num(0, 1, "warp") == 1; !p.warp && num(0, 1, "wide") == 1 && p.threads > 32 {
 		p.across = p.threads
+	}
+	if !p.warp && num(0, 2, "clustered") == 0 {
+		p.cluster = 2 << num(0, 2, "cluster")
+		if num(0, 1, "several blocks a row") == 1 {
+			p.across = p.threads << num(0, bits.Len(uint(p.cluster))-1, "blocks a row")
+		}
 	}
 	p.steps = drawSteps(t, num(3, 14, "length"), 2)
 	return p
@@ -325,6 +333,10 @@ func (d *device[T]) run(steps []step) {
 			to := []tile.Global[T]{d.a.Y, d.a.R, d.a.C, d.a.O}[s.k]
 			tile.Store(d.s, to.At(s.a%outputs), pick(d.values[s.k], s.b))
 		case "share":
+			if d.p.cluster > 0 { // shared memory is a block's
+				d.push(matrix, pick(d.values[matrix], s.a))
+				break
+			}
 			t := tile.NewShared[T](d.k, d.p.rows, d.p.cols)
 			tile.Store(d.s, t, pick(d.values[matrix], s.a))
 			d.push(matrix, tile.Load(d.s, t, d.span))
@@ -367,11 +379,20 @@ func (p program) kernel(t dtype.Type) (*tile.Kernel, error) {
 
 func record[T tile.Number](p program) (*tile.Kernel, error) {
 	var zero T
+	opts := []tile.Option{tile.Threads(p.threads)}
+	if p.cluster > 0 {
+		opts = append(opts, tile.ClusterSize(p.cluster))
+	}
 	return tile.Define("random", func(k *tile.Builder, a randomArgs[T]) {
 		d := &device[T]{p: p, t: zero.DType(), k: k, a: a, s: k.Block()}
-		span := k.Block().Striped2(p.rows, p.cols, p.vec, p.across)
-		if p.warp {
+		var span tile.Span
+		switch {
+		case p.warp:
 			d.s, span = k.Warp(), k.Warp().Striped2(p.rows, p.cols, p.vec, p.across)
+		case p.cluster > 0:
+			d.s, span = k.Cluster(), k.Cluster().Striped2(p.rows, p.cols, p.vec, p.across)
+		default:
+			span = k.Block().Striped2(p.rows, p.cols, p.vec, p.across)
 		}
 		d.span = span.Clip(a.X.Dim(1), a.X.Dim(2))
 		for i := range inputs {
@@ -384,7 +405,7 @@ func record[T tile.Number](p program) (*tile.Kernel, error) {
 		for i, g := range []tile.Global[T]{a.Y, a.R, a.C, a.O} {
 			tile.Store(d.s, g.At(outputs-1), d.values[i][len(d.values[i])-1])
 		}
-	}, tile.Threads(p.threads))
+	}, opts...)
 }
 
 // data are the inputs: small numbers, negative ones among them.

@@ -13,6 +13,7 @@ func TestClusters(t *testing.T) {
 	each(t, func(t *testing.T, d *Device) {
 		k := scaleKernel()
 		k.Cluster, k.Source = 4, scaleClustered(4)
+		k.Build = func() (Program, error) { return scaleProgram{4}, nil }
 		f := must(d.Load(k))
 		if n := f.Blocks(); n < 4 || n%4 != 0 {
 			t.Errorf("%d blocks", n)

@@ -46,9 +46,9 @@ func scaleKernel() *Kernel {
 }
 
 // scaleProgram lowers the kernel by hand.
-type scaleProgram struct{}
+type scaleProgram struct{ cluster int }
 
-func (scaleProgram) Lower(target string) (*thr.Kernel, error) {
+func (p scaleProgram) Lower(target string) (*thr.Kernel, error) {
 	x := &thr.Arg{Name: "x", Kind: thr.ArgPointer, Type: thr.Type{DT: dtype.F32, Ptr: true, Const: true}}
 	y := &thr.Arg{Name: "y", Kind: thr.ArgPointer, Type: thr.Type{DT: dtype.F32, Ptr: true}, Offset: 8}
 	a := &thr.Arg{Name: "a", Kind: thr.ArgScalar, Type: thr.Val(dtype.F32), Offset: 16}
@@ -66,7 +66,7 @@ func (scaleProgram) Lower(target string) (*thr.Kernel, error) {
 	}
 	scaled := thr.Apply{Op: ir.Mul, T: dtype.F32, R: dtype.F32, Args: []thr.Expr{thr.ArgRef{Arg: a}, thr.Ref{Local: v}}}
 	return &thr.Kernel{
-		Name: "scale", IR: &ir.Kernel{Name: "scale"}, Target: target, Threads: scaleThreads, Args: []*thr.Arg{x, y, a, n}, ArgBytes: 24,
+		Name: "scale", IR: &ir.Kernel{Name: "scale"}, Target: target, Threads: scaleThreads, Cluster: p.cluster, Args: []*thr.Arg{x, y, a, n}, ArgBytes: 24,
 		Body: []thr.Stmt{
 			thr.Decl{At: at, Local: i, Init: i32(ir.Add, first, thr.Call{Fn: thr.TID, R: dtype.I32})},
 			thr.Decl{At: at, Local: v},

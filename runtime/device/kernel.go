@@ -18,7 +18,6 @@ type Kernel struct {
 	Source    string   // CUDA C with an entry point called Name
 	Targets   []string // that the kernel supports; empty: all
 	Threads   int      // of a block, a multiple of 32
-	Cluster   int      // blocks of a cluster; 0 or 1: none
 	MinBlocks int      // resident on an SM, as promised to the compiler; 0: nothing promised
 	Shared    int      // bytes of dynamic shared memory of a block
 	ArgBytes  int      // size of the argument struct
