@@ -57,6 +57,20 @@ func (x Index) compareInt(op ir.Op, y int) Reg[Bool] {
 	return Reg[Bool]{b: x.b, v: x.b.Apply(op, nil, 0, x.v, x.b.Int(y))}
 }
 
+// AtMost says that a run-time dimension, which the index must be, is at most n: a launch with more is refused, or served
+// by another kernel of the family. Spans that begin at 0 of a dimension say so by themselves.
+func (x Index) AtMost(n int) {
+	switch {
+	case x.b == nil || x.v == nil:
+	case x.v.Op != ir.Dim:
+		x.b.Errorf(ir.Dim, ErrLimit, "AtMost of what is no run-time dimension itself; give one such as a.X.Dim(1)")
+	case n < 1:
+		x.b.Errorf(ir.Dim, ErrLimit, "AtMost(%d): no launch would be left; give at least 1", n)
+	default:
+		ir.LimitSymbol(x.v, n)
+	}
+}
+
 // Float is the index as an f32 of rank 0, rounded to nearest.
 func (x Index) Float() Reg[F32] {
 	if x.b == nil {

@@ -35,6 +35,7 @@ var compounds = []compound{
 	{[]string{"Builder.Block", "Builder.Warp", "Builder.Cluster"}, "none", "scopes: who executes an op together"},
 	{[]string{"Block.Striped", "Block.Striped2", "Warp.Striped", "Warp.Striped2", "Cluster.Striped", "Cluster.Striped2"}, "none", "spans: how a tile lies in registers"},
 	{[]string{"Span.Clip", "Span.Axis", "Reg.Span"}, "none", "a span with run-time extents; the span of a row or a column; the span of a tile"},
+	{[]string{"Index.AtMost"}, "none", "a launch refuses a dimension that is larger"},
 	{[]string{"Coord"}, "coord", "`Coord(span, axis)` is a tile of its own elements' coordinates; it takes a span, not a tile"},
 	{[]string{"Reg.Fill"}, "fill; none where no extent is there", "elements past the extents take a value"},
 	{[]string{"NewVar"}, "var", "`NewVar(scope, x)` declares a variable; a tile variable has the span and the extents of x"},

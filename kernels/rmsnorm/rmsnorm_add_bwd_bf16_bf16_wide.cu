@@ -103,13 +103,13 @@ static_assert(field_offset(rmsnorm_add_bwd_bf16_bf16_wide_args, n) == 108, "n");
 static_assert(field_offset(rmsnorm_add_bwd_bf16_bf16_wide_args, parts) == 112, "parts");
 
 extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_bf16_bf16_wide(const __grid_constant__ rmsnorm_add_bwd_bf16_bf16_wide_args a) {
-  bool w_vec = aligned(a.w, 16);
+  bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
   int col0 = (int)threadIdx.x * 8;
-  bool s_vec = aligned(a.s, 16) && (a.s_stride0 & 7) == 0;
-  bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0;
-  bool ds_vec = aligned(a.ds, 16) && (a.ds_stride0 & 7) == 0;
-  bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0;
-  bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0;
+  bool s_vec = aligned(a.s, 16) && (a.s_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool ds_vec = aligned(a.ds, 16) && (a.ds_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
   int div_of = (int)((u32)a.n + 4095u) / 4096;
   for (int it = (int)blockIdx.x; it < (int)((u32)div_of * (u32)a.parts); it += (int)gridDim.x) {
     int mul = (int)((u32)rem_i32(it, div_of) * 4096u);
@@ -118,7 +118,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_bf16_bf16_wide
 
     // load w
     u32 w[8];
-    if (w_vec && ((mul & 7) == 0 && (n_left & 7) == 0)) {
+    if (w_vec) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
         load_u32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
@@ -143,7 +143,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_bf16_bf16_wide
 
       // load s
       u32 s[8];
-      if (s_vec && ((mul & 7) == 0 && (n_left & 7) == 0)) {
+      if (s_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&s[i * 4], s_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
@@ -161,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_bf16_bf16_wide
 
       // load dy
       u32 dy[8];
-      if (dy_vec && ((mul & 7) == 0 && (n_left & 7) == 0)) {
+      if (dy_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
@@ -179,7 +179,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_bf16_bf16_wide
 
       // load ds
       u32 ds[8];
-      if (ds_vec && ((mul & 7) == 0 && (n_left & 7) == 0)) {
+      if (ds_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&ds[i * 4], ds_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
@@ -212,7 +212,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_bf16_bf16_wide
 
       // store dx
       __syncthreads();
-      if (dx_vec && ((mul & 7) == 0 && (n_left & 7) == 0)) {
+      if (dx_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           store_u32x4_cs_if(dx_at + (i64)(col0 + i * 2048), &dx[i * 4], col0 + i * 2048 < n_left);
@@ -235,7 +235,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_bf16_bf16_wide
 
     // store part
     __syncthreads();
-    if (part_vec && ((mul & 3) == 0 && (n_left & 7) == 0)) {
+    if (part_vec) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
         store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 8], col0 + i * 2048 < n_left);

@@ -3,12 +3,12 @@
 // rmsnorm_add_bwd_f32_f32_c2048: RMSNorm backward of a sum: dx = dr, and each block's share of dw in f32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 16 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 256 threads a block, 32 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       16  f32   sum_part: partial results of sum, one a warp
+//        0       32  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -93,7 +93,7 @@ static_assert(field_offset(rmsnorm_add_bwd_f32_f32_c2048_args, rows) == 96, "row
 static_assert(field_offset(rmsnorm_add_bwd_f32_f32_c2048_args, n) == 100, "n");
 static_assert(field_offset(rmsnorm_add_bwd_f32_f32_c2048_args, parts) == 104, "parts");
 
-extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_f32_f32_c2048(const __grid_constant__ rmsnorm_add_bwd_f32_f32_c2048_args a) {
+extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_f32_f32_c2048(const __grid_constant__ rmsnorm_add_bwd_f32_f32_c2048_args a) {
   extern __shared__ __align__(16) char smem[];
   bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
   int col0 = (int)threadIdx.x * 4;
@@ -104,81 +104,81 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_f32_f32_c2048(
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 3) == 0;
 
   // load w
-  float w[16];
+  float w[8];
   if (w_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
     }
   } else {
     int col0_ = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 512)), col0_ + ((i & 3) + (i >> 2) * 512) < a.n);
+    for (int i = 0; i < 8; i++) {
+      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 1024)), col0_ + ((i & 3) + (i >> 2) * 1024) < a.n);
     }
   }
-  float acc[16];
+  float acc[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const float* ds_at = a.ds + (i64)row * a.ds_stride0;
 
     // load ds
-    float ds[16];
+    float ds[8];
     if (ds_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&ds[i * 4], ds_at + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&ds[i * 4], ds_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
       }
     } else {
       int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        ds[i] = load_f32_if(ds_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 512)), col0_2 + ((i & 3) + (i >> 2) * 512) < a.n);
+      for (int i = 0; i < 8; i++) {
+        ds[i] = load_f32_if(ds_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 1024)), col0_2 + ((i & 3) + (i >> 2) * 1024) < a.n);
       }
     }
     const float* s_at = a.s + (i64)row * a.s_stride0;
 
     // load s
-    float s[16];
+    float s[8];
     if (s_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&s[i * 4], s_at + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&s[i * 4], s_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
       }
     } else {
       int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        s[i] = load_f32_if(s_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 512)), col0_3 + ((i & 3) + (i >> 2) * 512) < a.n);
+      for (int i = 0; i < 8; i++) {
+        s[i] = load_f32_if(s_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 1024)), col0_3 + ((i & 3) + (i >> 2) * 1024) < a.n);
       }
     }
     const float* dy_at = a.dy + (i64)row * a.dy_stride0;
 
     // load dy
-    float dy[16];
+    float dy[8];
     if (dy_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
       }
     } else {
       int col0_4 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        dy[i] = load_f32_if(dy_at + (i64)(col0_4 + ((i & 3) + (i >> 2) * 512)), col0_4 + ((i & 3) + (i >> 2) * 512) < a.n);
+      for (int i = 0; i < 8; i++) {
+        dy[i] = load_f32_if(dy_at + (i64)(col0_4 + ((i & 3) + (i >> 2) * 1024)), col0_4 + ((i & 3) + (i >> 2) * 1024) < a.n);
       }
     }
     const float* rstd_at = a.rstd + (i64)row;
 
     // load rstd
     float rstd = load_f32(rstd_at);
-    float mul[16];
+    float mul[8];
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       mul[i] = dy[i] * w[i];
       sum = fmaf(s[i], mul[i], sum);
       acc[i] = fmaf(dy[i], s[i] * rstd, acc[i]);
@@ -194,19 +194,16 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_f32_f32_c2048(
     // sum: over the warps of the block
     __syncthreads();
     store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-    sum = 0.0f;
-    float part;
     __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      part = load_shared_f32(smem + (u32)(i * 4));
-      sum += part;
-    }
+    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 7) * 4));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     float n_f32 = (float)a.n;
     float div_of = sum * rstd * rstd / n_f32;
-    float dx[16];
+    float dx[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       dx[i] = fmaf(fmaf(-s[i], div_of, mul[i]), rstd, ds[i]);
     }
     float* dx_at = a.dx + (i64)row * a.dx_stride0;
@@ -214,25 +211,25 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_f32_f32_c2048(
     // store dx
     if (dx_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_cs_if(dx_at + (i64)(col0 + i * 512), &dx[i * 4], col0 + i * 512 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_f32x4_cs_if(dx_at + (i64)(col0 + i * 1024), &dx[i * 4], col0 + i * 1024 < a.n);
       }
     } else {
       int col0_5 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_cs_if(dx_at + (i64)(col0_5 + ((i & 3) + (i >> 2) * 512)), dx[i], col0_5 + ((i & 3) + (i >> 2) * 512) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_f32_cs_if(dx_at + (i64)(col0_5 + ((i & 3) + (i >> 2) * 1024)), dx[i], col0_5 + ((i & 3) + (i >> 2) * 1024) < a.n);
       }
     }
   }
-  float part2[16];
+  float part[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    part2[i] = 0.0f;
+  for (int i = 0; i < 8; i++) {
+    part[i] = 0.0f;
   }
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    part2[i] += acc[i];
+  for (int i = 0; i < 8; i++) {
+    part[i] += acc[i];
   }
   int t = (int)blockIdx.x;
   float* part_at = a.part + (i64)t * a.part_stride0;
@@ -240,14 +237,14 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_f32_f32_c2048(
   // store part
   if (part_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      store_f32x4_if(part_at + (i64)(col0 + i * 512), &part2[i * 4], col0 + i * 512 < a.n);
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(part_at + (i64)(col0 + i * 1024), &part[i * 4], col0 + i * 1024 < a.n);
     }
   } else {
     int col0_6 = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32_if(part_at + (i64)(col0_6 + ((i & 3) + (i >> 2) * 512)), part2[i], col0_6 + ((i & 3) + (i >> 2) * 512) < a.n);
+    for (int i = 0; i < 8; i++) {
+      store_f32_if(part_at + (i64)(col0_6 + ((i & 3) + (i >> 2) * 1024)), part[i], col0_6 + ((i & 3) + (i >> 2) * 1024) < a.n);
     }
   }
 }

@@ -3,12 +3,13 @@
 // rmsnorm_add_bwd_f32_f32_c512: RMSNorm backward of a sum: dx = dr, and each block's share of dw in f32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 8192 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 128 threads a block, 4112 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0     8192  f32   part_part: partial results of sum, one a warp
+//        0       16  f32   sum_part: partial results of sum, one a warp
+//       16     4096  f32   part2_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -52,6 +53,9 @@ __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on)
 __device__ __forceinline__ void store_shared_f32(void* p, float r) {
   asm volatile("st.shared.f32 [%1], %0;" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
 }
+__device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
+}
 
 struct rmsnorm_add_bwd_f32_f32_c512_args {
   const float* s; // S: f32[rows, n]
@@ -91,94 +95,94 @@ static_assert(field_offset(rmsnorm_add_bwd_f32_f32_c512_args, parts) == 104, "pa
 extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_f32_f32_c512(const __grid_constant__ rmsnorm_add_bwd_f32_f32_c512_args a) {
   extern __shared__ __align__(16) char smem[];
   bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
-  int col0 = ((int)threadIdx.x & 31) * 4;
+  int col0 = ((int)threadIdx.x & 63) * 4;
   bool ds_vec = aligned(a.ds, 16) && (a.ds_stride0 & 3) == 0 && (a.n & 3) == 0;
-  int row0 = (int)threadIdx.x >> 5;
+  int row0 = (int)threadIdx.x >> 6;
   bool s_vec = aligned(a.s, 16) && (a.s_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 3) == 0;
 
   // load w
-  float w[16];
+  float w[8];
   if (w_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 128), col0 + i * 128 < a.n);
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 256), col0 + i * 256 < a.n);
     }
   } else {
     int col0_ = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 128)), col0_ + ((i & 3) + (i >> 2) * 128) < a.n);
+    for (int i = 0; i < 8; i++) {
+      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 256)), col0_ + ((i & 3) + (i >> 2) * 256) < a.n);
     }
   }
-  float acc[16];
+  float acc[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
-  for (int row = (int)(blockIdx.x * 4u); row < a.rows; row += (int)(gridDim.x * 4u)) {
+  for (int row = (int)(blockIdx.x * 2u); row < a.rows; row += (int)(gridDim.x * 2u)) {
     int rows_left = (int)((u32)a.rows - (u32)row);
     const float* ds_at = a.ds + (i64)row * a.ds_stride0;
 
     // load ds
-    float ds[16];
+    float ds[8];
     if (ds_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&ds[i * 4], ds_at + (i64)row0 * a.ds_stride0 + (i64)(col0 + i * 128), row0 < rows_left && col0 + i * 128 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&ds[i * 4], ds_at + (i64)row0 * a.ds_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
       }
     } else {
       int row0_ = opaque(row0);
       int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        ds[i] = load_f32_if(ds_at + (i64)row0_ * a.ds_stride0 + (i64)(col0_2 + ((i & 3) + (i >> 2) * 128)), row0_ < rows_left && col0_2 + ((i & 3) + (i >> 2) * 128) < a.n);
+      for (int i = 0; i < 8; i++) {
+        ds[i] = load_f32_if(ds_at + (i64)row0_ * a.ds_stride0 + (i64)(col0_2 + ((i & 3) + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) + (i >> 2) * 256) < a.n);
       }
     }
     const float* s_at = a.s + (i64)row * a.s_stride0;
 
     // load s
-    float s[16];
+    float s[8];
     if (s_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&s[i * 4], s_at + (i64)row0 * a.s_stride0 + (i64)(col0 + i * 128), row0 < rows_left && col0 + i * 128 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&s[i * 4], s_at + (i64)row0 * a.s_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
       }
     } else {
       int row0_2 = opaque(row0);
       int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        s[i] = load_f32_if(s_at + (i64)row0_2 * a.s_stride0 + (i64)(col0_3 + ((i & 3) + (i >> 2) * 128)), row0_2 < rows_left && col0_3 + ((i & 3) + (i >> 2) * 128) < a.n);
+      for (int i = 0; i < 8; i++) {
+        s[i] = load_f32_if(s_at + (i64)row0_2 * a.s_stride0 + (i64)(col0_3 + ((i & 3) + (i >> 2) * 256)), row0_2 < rows_left && col0_3 + ((i & 3) + (i >> 2) * 256) < a.n);
       }
     }
     const float* dy_at = a.dy + (i64)row * a.dy_stride0;
 
     // load dy
-    float dy[16];
+    float dy[8];
     if (dy_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&dy[i * 4], dy_at + (i64)row0 * a.dy_stride0 + (i64)(col0 + i * 128), row0 < rows_left && col0 + i * 128 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&dy[i * 4], dy_at + (i64)row0 * a.dy_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
       }
     } else {
       int row0_3 = opaque(row0);
       int col0_4 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        dy[i] = load_f32_if(dy_at + (i64)row0_3 * a.dy_stride0 + (i64)(col0_4 + ((i & 3) + (i >> 2) * 128)), row0_3 < rows_left && col0_4 + ((i & 3) + (i >> 2) * 128) < a.n);
+      for (int i = 0; i < 8; i++) {
+        dy[i] = load_f32_if(dy_at + (i64)row0_3 * a.dy_stride0 + (i64)(col0_4 + ((i & 3) + (i >> 2) * 256)), row0_3 < rows_left && col0_4 + ((i & 3) + (i >> 2) * 256) < a.n);
       }
     }
     const float* rstd_at = a.rstd + (i64)row;
 
     // load rstd
     float rstd = load_f32_if(rstd_at + (i64)row0, row0 < rows_left);
-    float mul[16];
+    float mul[8];
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       mul[i] = dy[i] * w[i];
       sum = fmaf(s[i], mul[i], sum);
       acc[i] = fmaf(dy[i], s[i] * rstd, acc[i]);
@@ -190,11 +194,23 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_f32_f32_c512(c
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+    // sum: over the warps of the block
+    __syncthreads();
+    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+    sum = 0.0f;
+    float part;
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      part = load_shared_f32(smem + (u32)(int)(((u32)((int)(threadIdx.x >> 5) & -2) + (u32)i) * 4u));
+      sum += part;
+    }
     float n_f32 = (float)a.n;
     float div_of = sum * rstd * rstd / n_f32;
-    float dx[16];
+    float dx[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       dx[i] = fmaf(fmaf(-s[i], div_of, mul[i]), rstd, ds[i]);
     }
     float* dx_at = a.dx + (i64)row * a.dx_stride0;
@@ -202,42 +218,42 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_f32_f32_c512(c
     // store dx
     if (dx_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_cs_if(dx_at + (i64)row0 * a.dx_stride0 + (i64)(col0 + i * 128), &dx[i * 4], row0 < rows_left && col0 + i * 128 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_f32x4_cs_if(dx_at + (i64)row0 * a.dx_stride0 + (i64)(col0 + i * 256), &dx[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
       }
     } else {
       int row0_4 = opaque(row0);
       int col0_5 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_cs_if(dx_at + (i64)row0_4 * a.dx_stride0 + (i64)(col0_5 + ((i & 3) + (i >> 2) * 128)), dx[i], row0_4 < rows_left && col0_5 + ((i & 3) + (i >> 2) * 128) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_f32_cs_if(dx_at + (i64)row0_4 * a.dx_stride0 + (i64)(col0_5 + ((i & 3) + (i >> 2) * 256)), dx[i], row0_4 < rows_left && col0_5 + ((i & 3) + (i >> 2) * 256) < a.n);
       }
     }
   }
-  float part[16];
+  float part2[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    part[i] = 0.0f;
+  for (int i = 0; i < 8; i++) {
+    part2[i] = 0.0f;
   }
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    part[i] += acc[i];
+  for (int i = 0; i < 8; i++) {
+    part2[i] += acc[i];
   }
 
   // sum: over the warps of the block
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    store_shared_f32(smem + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), part[i]);
+  for (int i = 0; i < 8; i++) {
+    store_shared_f32(smem + (16u + (u32)((((int)(threadIdx.x >> 5) * 8 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4)), part2[i]);
   }
   __syncthreads();
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    part[i] = 0.0f;
-    float part2;
+  for (int i = 0; i < 8; i++) {
+    part2[i] = 0.0f;
+    float part3;
     #pragma unroll
-    for (int j = 0; j < 4; j++) {
-      part2 = load_shared_f32(smem + (u32)(((j * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
-      part[i] += part2;
+    for (int j = 0; j < 2; j++) {
+      part3 = load_shared_f32(smem + (16u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -3) + (u32)(j * 2)) * 8u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
+      part2[i] += part3;
     }
   }
   int t = (int)blockIdx.x;
@@ -246,14 +262,14 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_f32_f32_c512(c
   // store part
   if (part_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      store_f32x4_if(part_at + (i64)(col0 + i * 128), &part[i * 4], (int)threadIdx.x >> 5 == 0 && col0 + i * 128 < a.n);
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(part_at + (i64)(col0 + i * 256), &part2[i * 4], (int)threadIdx.x >> 6 == 0 && col0 + i * 256 < a.n);
     }
   } else {
     int col0_6 = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32_if(part_at + (i64)(col0_6 + ((i & 3) + (i >> 2) * 128)), part[i], (int)threadIdx.x >> 5 == 0 && col0_6 + ((i & 3) + (i >> 2) * 128) < a.n);
+    for (int i = 0; i < 8; i++) {
+      store_f32_if(part_at + (i64)(col0_6 + ((i & 3) + (i >> 2) * 256)), part2[i], (int)threadIdx.x >> 6 == 0 && col0_6 + ((i & 3) + (i >> 2) * 256) < a.n);
     }
   }
 }

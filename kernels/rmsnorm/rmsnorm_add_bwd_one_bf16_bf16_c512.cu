@@ -3,14 +3,14 @@
 // rmsnorm_add_bwd_one_bf16_bf16_c512: RMSNorm backward of a sum in one launch: dx = dr and dw.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 8224 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 512 threads a block, 32800 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0     8192  f32   part_part: partial results of sum, one a warp
-//     8192        4  u32   old_shared: the result of atomic_add
-//     8208        4  u32   old2_shared: the result of atomic_add
+//        0    32768  f32   part_part: partial results of sum, one a warp
+//    32768        4  u32   old_shared: the result of atomic_add
+//    32784        4  u32   old2_shared: the result of atomic_add
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -147,7 +147,7 @@ static_assert(field_offset(rmsnorm_add_bwd_one_bf16_bf16_c512_args, n) == 132, "
 static_assert(field_offset(rmsnorm_add_bwd_one_bf16_bf16_c512_args, parts) == 136, "parts");
 static_assert(field_offset(rmsnorm_add_bwd_one_bf16_bf16_c512_args, groups) == 140, "groups");
 
-extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_one_bf16_bf16_c512(const __grid_constant__ rmsnorm_add_bwd_one_bf16_bf16_c512_args a) {
+extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_one_bf16_bf16_c512(const __grid_constant__ rmsnorm_add_bwd_one_bf16_bf16_c512_args a) {
   extern __shared__ __align__(16) char smem[];
   bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
   int col0 = ((int)threadIdx.x & 31) * 8;
@@ -157,10 +157,10 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_one_bf16_bf16_
   bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
-  bool part_vec2 = aligned(a.part, 16) && (a.part_stride0 & 3) == 0;
+  bool part_vec2 = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 3) == 0;
   int col02 = (int)threadIdx.x * 4;
-  bool group_vec = aligned(a.group, 16) && (a.group_stride0 & 3) == 0;
-  bool dw_vec = aligned(a.dw, 8);
+  bool group_vec = aligned(a.group, 16) && (a.group_stride0 & 3) == 0 && (a.n & 3) == 0;
+  bool dw_vec = aligned(a.dw, 8) && (a.n & 3) == 0;
 
   // load w
   u32 w[8];
@@ -183,7 +183,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_one_bf16_bf16_
   for (int i = 0; i < 16; i++) {
     acc[i] = 0.0f;
   }
-  for (int row = (int)(blockIdx.x * 4u); row < a.rows; row += (int)(gridDim.x * 4u)) {
+  for (int row = (int)(blockIdx.x * 16u); row < a.rows; row += (int)(gridDim.x * 16u)) {
     int rows_left = (int)((u32)a.rows - (u32)row);
     const bf16* ds_at = a.ds + (i64)row * a.ds_stride0;
 
@@ -311,7 +311,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_one_bf16_bf16_
     part[i] = 0.0f;
     float part2;
     #pragma unroll
-    for (int j = 0; j < 4; j++) {
+    for (int j = 0; j < 16; j++) {
       part2 = load_shared_f32(smem + (u32)(((j * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
       part[i] += part2;
     }
@@ -338,21 +338,21 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_one_bf16_bf16_
   u32 old = 0u;
   __syncthreads();
   if ((int)threadIdx.x == 0) old = atomic_add_acq_rel_u32(count_at, 1u);
-  store_shared_u32_if(smem + 8192, old, (int)threadIdx.x == 0);
+  store_shared_u32_if(smem + 32768, old, (int)threadIdx.x == 0);
   __syncthreads();
-  old = load_shared_u32(smem + 8192);
+  old = load_shared_u32(smem + 32768);
   int mul = div_of2 * 16;
   int parts_left = a.parts - mul;
   if ((int)old == min(parts_left, 16) - 1) {
     u32* count_at2 = a.count + (i64)div_of2;
     store_u32_if(count_at2, 0u, (int)threadIdx.x == 0);
-    for (int it = 0; it < a.n; it += 512) {
+    for (int it = 0; it < a.n; it += 2048) {
       int n_left = a.n - it;
       float* part_at2 = a.part + (i64)mul * a.part_stride0 + (i64)it;
 
       // load part
       float part3[64];
-      if (part_vec2 && ((it & 3) == 0 && (n_left & 3) == 0)) {
+      if (part_vec2) {
         #pragma unroll
         for (int i = 0; i < 16; i++) {
           load_f32x4_if(&part3[i * 4], part_at2 + (i64)i * a.part_stride0 + (i64)col02, i < parts_left && col02 < n_left);
@@ -376,7 +376,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_one_bf16_bf16_
       float* group_at = a.group + (i64)div_of2 * a.group_stride0 + (i64)it;
 
       // store group
-      if (group_vec && ((it & 3) == 0 && (n_left & 3) == 0)) {
+      if (group_vec) {
         store_f32x4_if(group_at + (i64)col02, group, col02 < n_left);
       } else {
         int col02_2 = opaque(col02);
@@ -390,19 +390,19 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_one_bf16_bf16_
     u32 old2 = 0u;
     __syncthreads();
     if ((int)threadIdx.x == 0) old2 = atomic_add_acq_rel_u32(count_at3, 1u);
-    store_shared_u32_if(smem + 8208, old2, (int)threadIdx.x == 0);
+    store_shared_u32_if(smem + 32784, old2, (int)threadIdx.x == 0);
     __syncthreads();
-    old2 = load_shared_u32(smem + 8208);
+    old2 = load_shared_u32(smem + 32784);
     if ((int)old2 == a.groups - 1) {
       u32* count_at4 = a.count + 63;
       store_u32_if(count_at4, 0u, (int)threadIdx.x == 0);
-      for (int it2 = 0; it2 < a.n; it2 += 512) {
+      for (int it2 = 0; it2 < a.n; it2 += 2048) {
         int n_left2 = a.n - it2;
         float* group_at2 = a.group + (i64)it2;
 
         // load group
         float group2[64];
-        if (group_vec && ((it2 & 3) == 0 && (n_left2 & 3) == 0)) {
+        if (group_vec) {
           #pragma unroll
           for (int i = 0; i < 16; i++) {
             load_f32x4_if(&group2[i * 4], group_at2 + (i64)i * a.group_stride0 + (i64)col02, i < a.groups && col02 < n_left2);
@@ -434,7 +434,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_one_bf16_bf16_
 
           // load group
           float group3[64];
-          if (group_vec && ((it2 & 3) == 0 && (n_left2 & 3) == 0)) {
+          if (group_vec) {
             #pragma unroll
             for (int i = 0; i < 16; i++) {
               load_f32x4_if(&group3[i * 4], group_at3 + (i64)i * a.group_stride0 + (i64)col02, i < groups_left && col02 < n_left2);
@@ -468,7 +468,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_one_bf16_bf16_
         bf16* dw_at = a.dw + (i64)it2;
 
         // store dw
-        if (dw_vec && ((it2 & 3) == 0 && (n_left2 & 3) == 0)) {
+        if (dw_vec) {
           store_u32x2_if(dw_at + (i64)col02, dw, col02 < n_left2);
         } else {
           int col02_5 = opaque(col02);

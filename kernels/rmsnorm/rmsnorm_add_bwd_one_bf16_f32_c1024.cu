@@ -155,10 +155,10 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_one_bf16_f32_c
   bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
-  bool part_vec2 = aligned(a.part, 16) && (a.part_stride0 & 3) == 0;
+  bool part_vec2 = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 3) == 0;
   int col02 = (int)threadIdx.x * 4;
-  bool group_vec = aligned(a.group, 16) && (a.group_stride0 & 3) == 0;
-  bool dw_vec = aligned(a.dw, 16);
+  bool group_vec = aligned(a.group, 16) && (a.group_stride0 & 3) == 0 && (a.n & 3) == 0;
+  bool dw_vec = aligned(a.dw, 16) && (a.n & 3) == 0;
 
   // load w
   float w[16];
@@ -364,7 +364,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_one_bf16_f32_c
 
       // load part
       float part4[64];
-      if (part_vec2 && ((it & 3) == 0 && (n_left & 3) == 0)) {
+      if (part_vec2) {
         #pragma unroll
         for (int i = 0; i < 16; i++) {
           load_f32x4_if(&part4[i * 4], part_at2 + (i64)i * a.part_stride0 + (i64)col02, i < parts_left && col02 < n_left);
@@ -388,7 +388,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_one_bf16_f32_c
       float* group_at = a.group + (i64)div_of2 * a.group_stride0 + (i64)it;
 
       // store group
-      if (group_vec && ((it & 3) == 0 && (n_left & 3) == 0)) {
+      if (group_vec) {
         store_f32x4_if(group_at + (i64)col02, group, col02 < n_left);
       } else {
         int col02_2 = opaque(col02);
@@ -414,7 +414,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_one_bf16_f32_c
 
         // load group
         float group2[64];
-        if (group_vec && ((it2 & 3) == 0 && (n_left2 & 3) == 0)) {
+        if (group_vec) {
           #pragma unroll
           for (int i = 0; i < 16; i++) {
             load_f32x4_if(&group2[i * 4], group_at2 + (i64)i * a.group_stride0 + (i64)col02, i < a.groups && col02 < n_left2);
@@ -446,7 +446,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_one_bf16_f32_c
 
           // load group
           float group3[64];
-          if (group_vec && ((it2 & 3) == 0 && (n_left2 & 3) == 0)) {
+          if (group_vec) {
             #pragma unroll
             for (int i = 0; i < 16; i++) {
               load_f32x4_if(&group3[i * 4], group_at3 + (i64)i * a.group_stride0 + (i64)col02, i < groups_left && col02 < n_left2);
@@ -480,7 +480,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_one_bf16_f32_c
         float* dw_at = a.dw + (i64)it2;
 
         // store dw
-        if (dw_vec && ((it2 & 3) == 0 && (n_left2 & 3) == 0)) {
+        if (dw_vec) {
           store_f32x4_if(dw_at + (i64)col02, dw, col02 < n_left2);
         } else {
           int col02_5 = opaque(col02);

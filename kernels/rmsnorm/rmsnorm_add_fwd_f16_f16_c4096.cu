@@ -3,12 +3,12 @@
 // rmsnorm_add_fwd_f16_f16_c4096: RMSNorm forward of a sum: s = x + r, y = s * rstd * w, rstd = 1/sqrt(mean(s^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 16 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 256 threads a block, 32 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       16  f32   sum_part: partial results of sum, one a warp
+//        0       32  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -98,7 +98,7 @@ static_assert(field_offset(rmsnorm_add_fwd_f16_f16_c4096_args, eps) == 80, "eps"
 static_assert(field_offset(rmsnorm_add_fwd_f16_f16_c4096_args, rows) == 84, "rows");
 static_assert(field_offset(rmsnorm_add_fwd_f16_f16_c4096_args, n) == 88, "n");
 
-extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f16_f16_c4096(const __grid_constant__ rmsnorm_add_fwd_f16_f16_c4096_args a) {
+extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_fwd_f16_f16_c4096(const __grid_constant__ rmsnorm_add_fwd_f16_f16_c4096_args a) {
   extern __shared__ __align__(16) char smem[];
   bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
   int col0 = (int)threadIdx.x * 8;
@@ -108,18 +108,18 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f16_f16_c4096(
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
 
   // load w
-  u32 w[16];
+  u32 w[8];
   if (w_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
     }
   } else {
     int col0_ = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      u32 lo = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + (i >> 2) * 1024)), col0_ + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-      u32 hi = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+    for (int i = 0; i < 8; i++) {
+      u32 lo = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + (i >> 2) * 2048)), col0_ + ((i & 3) * 2 + (i >> 2) * 2048) < a.n);
+      u32 hi = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 2048)), col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 2048) < a.n);
       w[i] = lo | hi << 16;
     }
   }
@@ -127,44 +127,44 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f16_f16_c4096(
     const f16* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    u32 x[16];
+    u32 x[8];
     if (x_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
       }
     } else {
       int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo2 = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 1024)), col0_2 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-        u32 hi2 = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+      for (int i = 0; i < 8; i++) {
+        u32 lo2 = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 2048)), col0_2 + ((i & 3) * 2 + (i >> 2) * 2048) < a.n);
+        u32 hi2 = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 2048)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 2048) < a.n);
         x[i] = lo2 | hi2 << 16;
       }
     }
     const f16* r_at = a.r + (i64)row * a.r_stride0;
 
     // load r
-    u32 r[16];
+    u32 r[8];
     if (r_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
       }
     } else {
       int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo3 = load_u16_if(r_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 1024)), col0_3 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-        u32 hi3 = load_u16_if(r_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+      for (int i = 0; i < 8; i++) {
+        u32 lo3 = load_u16_if(r_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 2048)), col0_3 + ((i & 3) * 2 + (i >> 2) * 2048) < a.n);
+        u32 hi3 = load_u16_if(r_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 2048)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 2048) < a.n);
         r[i] = lo3 | hi3 << 16;
       }
     }
-    u32 s[16];
-    float s_f32[32];
+    u32 s[8];
+    float s_f32[16];
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       s[i] = f16_pair(f16_lo(x[i]) + f16_lo(r[i]), f16_hi(x[i]) + f16_hi(r[i]));
       s_f32[i * 2] = f16_lo(s[i]);
       s_f32[i * 2 + 1] = f16_hi(s[i]);
@@ -182,35 +182,32 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f16_f16_c4096(
     // sum: over the warps of the block
     __syncthreads();
     store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-    sum = 0.0f;
-    float part;
     __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      part = load_shared_f32(smem + (u32)(i * 4));
-      sum += part;
-    }
+    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 7) * 4));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     f16* s_at = a.s + (i64)row * a.s_stride0;
 
     // store s
     if (s_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(s_at + (i64)(col0 + i * 1024), &s[i * 4], col0 + i * 1024 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_u32x4_if(s_at + (i64)(col0 + i * 2048), &s[i * 4], col0 + i * 2048 < a.n);
       }
     } else {
       int col0_4 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(s_at + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 1024)), s[i], col0_4 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-        store_u16_if(s_at + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), s[i] >> 16, col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_u16_if(s_at + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 2048)), s[i], col0_4 + ((i & 3) * 2 + (i >> 2) * 2048) < a.n);
+        store_u16_if(s_at + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 2048)), s[i] >> 16, col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 2048) < a.n);
       }
     }
     float n_f32 = (float)a.n;
     float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-    u32 y[16];
+    u32 y[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       y[i] = f16_pair(s_f32[i * 2] * rstd * f16_lo(w[i]), s_f32[i * 2 + 1] * rstd * f16_hi(w[i]));
     }
     f16* y_at = a.y + (i64)row * a.y_stride0;
@@ -218,15 +215,15 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f16_f16_c4096(
     // store y
     if (y_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(y_at + (i64)(col0 + i * 1024), &y[i * 4], col0 + i * 1024 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_u32x4_if(y_at + (i64)(col0 + i * 2048), &y[i * 4], col0 + i * 2048 < a.n);
       }
     } else {
       int col0_5 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at + (i64)(col0_5 + ((i & 3) * 2 + (i >> 2) * 1024)), y[i], col0_5 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-        store_u16_if(y_at + (i64)(col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), y[i] >> 16, col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_u16_if(y_at + (i64)(col0_5 + ((i & 3) * 2 + (i >> 2) * 2048)), y[i], col0_5 + ((i & 3) * 2 + (i >> 2) * 2048) < a.n);
+        store_u16_if(y_at + (i64)(col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 2048)), y[i] >> 16, col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 2048) < a.n);
       }
     }
     float* rstd_at = a.rstd + (i64)row;

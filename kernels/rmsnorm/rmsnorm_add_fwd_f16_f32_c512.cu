@@ -3,7 +3,7 @@
 // rmsnorm_add_fwd_f16_f32_c512: RMSNorm forward of a sum: s = x + r, y = s * rstd * w, rstd = 1/sqrt(mean(s^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 0 bytes of dynamic shared memory, a grid of rows/8 blocks, rounded up
+// Launch: 128 threads a block, 0 bytes of dynamic shared memory, a grid of rows/4 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 
 typedef unsigned short u16;
@@ -97,73 +97,73 @@ static_assert(field_offset(rmsnorm_add_fwd_f16_f32_c512_args, n) == 88, "n");
 
 extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f16_f32_c512(const __grid_constant__ rmsnorm_add_fwd_f16_f32_c512_args a) {
   bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
-  int col0 = ((int)threadIdx.x & 15) * 8;
+  int col0 = ((int)threadIdx.x & 31) * 8;
   bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
-  int row0 = (int)threadIdx.x >> 4;
+  int row0 = (int)threadIdx.x >> 5;
   bool r_vec = aligned(a.r, 16) && (a.r_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool s_vec = aligned(a.s, 16) && (a.s_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
 
   // load w
-  float w[32];
+  float w[16];
   if (w_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_f32x4_if(&w[i * 8], a.w + (i64)(col0 + i * 128), col0 + i * 128 < a.n);
-      load_f32x4_if(&w[i * 8 + 4], a.w + (i64)(col0 + (4 + i * 128)), col0 + (4 + i * 128) < a.n);
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 8], a.w + (i64)(col0 + i * 256), col0 + i * 256 < a.n);
+      load_f32x4_if(&w[i * 8 + 4], a.w + (i64)(col0 + (4 + i * 256)), col0 + (4 + i * 256) < a.n);
     }
   } else {
     int col0_ = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 7) + (i >> 3) * 128)), col0_ + ((i & 7) + (i >> 3) * 128) < a.n);
+    for (int i = 0; i < 16; i++) {
+      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 7) + (i >> 3) * 256)), col0_ + ((i & 7) + (i >> 3) * 256) < a.n);
     }
   }
-  for (int row = (int)(blockIdx.x * 8u); row < a.rows; row += (int)(gridDim.x * 8u)) {
+  for (int row = (int)(blockIdx.x * 4u); row < a.rows; row += (int)(gridDim.x * 4u)) {
     int rows_left = (int)((u32)a.rows - (u32)row);
     const f16* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    u32 x[16];
+    u32 x[8];
     if (x_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 128), row0 < rows_left && col0 + i * 128 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
       }
     } else {
       int row0_ = opaque(row0);
       int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 128)), row0_ < rows_left && col0_2 + ((i & 3) * 2 + (i >> 2) * 128) < a.n);
-        u32 hi = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 128)), row0_ < rows_left && col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 128) < a.n);
+      for (int i = 0; i < 8; i++) {
+        u32 lo = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
+        u32 hi = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
         x[i] = lo | hi << 16;
       }
     }
     const f16* r_at = a.r + (i64)row * a.r_stride0;
 
     // load r
-    u32 r[16];
+    u32 r[8];
     if (r_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&r[i * 4], r_at + (i64)row0 * a.r_stride0 + (i64)(col0 + i * 128), row0 < rows_left && col0 + i * 128 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&r[i * 4], r_at + (i64)row0 * a.r_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
       }
     } else {
       int row0_2 = opaque(row0);
       int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo2 = load_u16_if(r_at + (i64)row0_2 * a.r_stride0 + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 128)), row0_2 < rows_left && col0_3 + ((i & 3) * 2 + (i >> 2) * 128) < a.n);
-        u32 hi2 = load_u16_if(r_at + (i64)row0_2 * a.r_stride0 + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 128)), row0_2 < rows_left && col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 128) < a.n);
+      for (int i = 0; i < 8; i++) {
+        u32 lo2 = load_u16_if(r_at + (i64)row0_2 * a.r_stride0 + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 256)), row0_2 < rows_left && col0_3 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
+        u32 hi2 = load_u16_if(r_at + (i64)row0_2 * a.r_stride0 + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), row0_2 < rows_left && col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
         r[i] = lo2 | hi2 << 16;
       }
     }
-    u32 s[16];
-    float s_f32[32];
+    u32 s[8];
+    float s_f32[16];
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       s[i] = f16_pair(f16_lo(x[i]) + f16_lo(r[i]), f16_hi(x[i]) + f16_hi(r[i]));
       s_f32[i * 2] = f16_lo(s[i]);
       s_f32[i * 2 + 1] = f16_hi(s[i]);
@@ -172,6 +172,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f16_f32_c512(c
     }
 
     // sum: over the lanes of a warp
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
     sum += __shfl_xor_sync(0xffffffffu, sum, 8);
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
@@ -181,23 +182,23 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f16_f32_c512(c
     // store s
     if (s_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(s_at + (i64)row0 * a.s_stride0 + (i64)(col0 + i * 128), &s[i * 4], row0 < rows_left && col0 + i * 128 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_u32x4_if(s_at + (i64)row0 * a.s_stride0 + (i64)(col0 + i * 256), &s[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
       }
     } else {
       int row0_3 = opaque(row0);
       int col0_4 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(s_at + (i64)row0_3 * a.s_stride0 + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 128)), s[i], row0_3 < rows_left && col0_4 + ((i & 3) * 2 + (i >> 2) * 128) < a.n);
-        store_u16_if(s_at + (i64)row0_3 * a.s_stride0 + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 128)), s[i] >> 16, row0_3 < rows_left && col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 128) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_u16_if(s_at + (i64)row0_3 * a.s_stride0 + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 256)), s[i], row0_3 < rows_left && col0_4 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
+        store_u16_if(s_at + (i64)row0_3 * a.s_stride0 + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), s[i] >> 16, row0_3 < rows_left && col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
       }
     }
     float n_f32 = (float)a.n;
     float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-    u32 y[16];
+    u32 y[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       y[i] = f16_pair(s_f32[i * 2] * rstd * w[i * 2], s_f32[i * 2 + 1] * rstd * w[i * 2 + 1]);
     }
     f16* y_at = a.y + (i64)row * a.y_stride0;
@@ -205,21 +206,21 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f16_f32_c512(c
     // store y
     if (y_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + i * 128), &y[i * 4], row0 < rows_left && col0 + i * 128 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_u32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + i * 256), &y[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
       }
     } else {
       int row0_4 = opaque(row0);
       int col0_5 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at + (i64)row0_4 * a.y_stride0 + (i64)(col0_5 + ((i & 3) * 2 + (i >> 2) * 128)), y[i], row0_4 < rows_left && col0_5 + ((i & 3) * 2 + (i >> 2) * 128) < a.n);
-        store_u16_if(y_at + (i64)row0_4 * a.y_stride0 + (i64)(col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 128)), y[i] >> 16, row0_4 < rows_left && col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 128) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_u16_if(y_at + (i64)row0_4 * a.y_stride0 + (i64)(col0_5 + ((i & 3) * 2 + (i >> 2) * 256)), y[i], row0_4 < rows_left && col0_5 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
+        store_u16_if(y_at + (i64)row0_4 * a.y_stride0 + (i64)(col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), y[i] >> 16, row0_4 < rows_left && col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
       }
     }
     float* rstd_at = a.rstd + (i64)row;
 
     // store rstd
-    store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 15) == 0 && row0 < rows_left);
+    store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 31) == 0 && row0 < rows_left);
   }
 }

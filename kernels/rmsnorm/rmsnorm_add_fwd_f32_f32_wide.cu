@@ -80,12 +80,12 @@ static_assert(field_offset(rmsnorm_add_fwd_f32_f32_wide_args, n) == 88, "n");
 
 extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_wide(const __grid_constant__ rmsnorm_add_fwd_f32_f32_wide_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0;
+  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && (a.n & 3) == 0;
   int col0 = (int)threadIdx.x * 4;
-  bool r_vec = aligned(a.r, 16) && (a.r_stride0 & 3) == 0;
-  bool s_vec = aligned(a.s, 16) && (a.s_stride0 & 3) == 0;
-  bool w_vec = aligned(a.w, 16);
-  bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 3) == 0;
+  bool r_vec = aligned(a.r, 16) && (a.r_stride0 & 3) == 0 && (a.n & 3) == 0;
+  bool s_vec = aligned(a.s, 16) && (a.s_stride0 & 3) == 0 && (a.n & 3) == 0;
+  bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
+  bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 3) == 0 && (a.n & 3) == 0;
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     float acc[8];
     #pragma unroll
@@ -98,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_wide(
 
       // load x
       float x[8];
-      if (x_vec && ((it & 3) == 0 && (n_left & 3) == 0)) {
+      if (x_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
@@ -114,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_wide(
 
       // load r
       float r[8];
-      if (r_vec && ((it & 3) == 0 && (n_left & 3) == 0)) {
+      if (r_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_f32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
@@ -136,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_wide(
 
       // store s
       __syncthreads();
-      if (s_vec && ((it & 3) == 0 && (n_left & 3) == 0)) {
+      if (s_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           store_f32x4_if(s_at + (i64)(col0 + i * 4096), &s[i * 4], col0 + i * 4096 < n_left);
@@ -181,7 +181,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_wide(
 
       // load s
       float s2[8];
-      if (s_vec && ((it2 & 3) == 0 && (n_left2 & 3) == 0)) {
+      if (s_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_f32x4_if(&s2[i * 4], s_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
@@ -197,7 +197,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_wide(
 
       // load w
       float w[8];
-      if (w_vec && ((it2 & 3) == 0 && (n_left2 & 3) == 0)) {
+      if (w_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_f32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
@@ -217,7 +217,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_wide(
       float* y_at = a.y + (i64)row * a.y_stride0 + (i64)it2;
 
       // store y
-      if (y_vec && ((it2 & 3) == 0 && (n_left2 & 3) == 0)) {
+      if (y_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < n_left2);

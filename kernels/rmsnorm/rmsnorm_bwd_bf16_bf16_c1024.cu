@@ -3,12 +3,13 @@
 // rmsnorm_bwd_bf16_bf16_c1024: RMSNorm backward: dx, and each block's share of dw in f32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 16384 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 512 threads a block, 32832 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0    16384  f32   part_part: partial results of sum, one a warp
+//        0       64  f32   sum_part: partial results of sum, one a warp
+//       64    32768  f32   part2_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -68,6 +69,9 @@ __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on)
 __device__ __forceinline__ void store_shared_f32(void* p, float r) {
   asm volatile("st.shared.f32 [%1], %0;" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
 }
+__device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
+}
 __device__ __forceinline__ void store_u16_cs_if(void* p, u32 r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.cs.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
@@ -106,74 +110,74 @@ static_assert(field_offset(rmsnorm_bwd_bf16_bf16_c1024_args, rows) == 80, "rows"
 static_assert(field_offset(rmsnorm_bwd_bf16_bf16_c1024_args, n) == 84, "n");
 static_assert(field_offset(rmsnorm_bwd_bf16_bf16_c1024_args, parts) == 88, "parts");
 
-extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_bf16_bf16_c1024(const __grid_constant__ rmsnorm_bwd_bf16_bf16_c1024_args a) {
+extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_bf16_bf16_c1024(const __grid_constant__ rmsnorm_bwd_bf16_bf16_c1024_args a) {
   extern __shared__ __align__(16) char smem[];
   bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
-  int col0 = ((int)threadIdx.x & 31) * 8;
+  int col0 = ((int)threadIdx.x & 63) * 8;
   bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
-  int row0 = (int)threadIdx.x >> 5;
+  int row0 = (int)threadIdx.x >> 6;
   bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
 
   // load w
-  u32 w[16];
+  u32 w[8];
   if (w_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 256), col0 + i * 256 < a.n);
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
     }
   } else {
     int col0_ = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      u32 lo = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + (i >> 2) * 256)), col0_ + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
-      u32 hi = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 256)), col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
+    for (int i = 0; i < 8; i++) {
+      u32 lo = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + (i >> 2) * 512)), col0_ + ((i & 3) * 2 + (i >> 2) * 512) < a.n);
+      u32 hi = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 512)), col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 512) < a.n);
       w[i] = lo | hi << 16;
     }
   }
-  float acc[32];
+  float acc[16];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 16; i++) {
     acc[i] = 0.0f;
   }
-  for (int row = (int)(blockIdx.x * 4u); row < a.rows; row += (int)(gridDim.x * 4u)) {
+  for (int row = (int)(blockIdx.x * 8u); row < a.rows; row += (int)(gridDim.x * 8u)) {
     int rows_left = (int)((u32)a.rows - (u32)row);
     const bf16* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    u32 x[16];
+    u32 x[8];
     if (x_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 512), row0 < rows_left && col0 + i * 512 < a.n);
       }
     } else {
       int row0_ = opaque(row0);
       int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo2 = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
-        u32 hi2 = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
+      for (int i = 0; i < 8; i++) {
+        u32 lo2 = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 512)), row0_ < rows_left && col0_2 + ((i & 3) * 2 + (i >> 2) * 512) < a.n);
+        u32 hi2 = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 512)), row0_ < rows_left && col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 512) < a.n);
         x[i] = lo2 | hi2 << 16;
       }
     }
     const bf16* dy_at = a.dy + (i64)row * a.dy_stride0;
 
     // load dy
-    u32 dy[16];
+    u32 dy[8];
     if (dy_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&dy[i * 4], dy_at + (i64)row0 * a.dy_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&dy[i * 4], dy_at + (i64)row0 * a.dy_stride0 + (i64)(col0 + i * 512), row0 < rows_left && col0 + i * 512 < a.n);
       }
     } else {
       int row0_2 = opaque(row0);
       int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo3 = load_u16_if(dy_at + (i64)row0_2 * a.dy_stride0 + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 256)), row0_2 < rows_left && col0_3 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
-        u32 hi3 = load_u16_if(dy_at + (i64)row0_2 * a.dy_stride0 + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), row0_2 < rows_left && col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
+      for (int i = 0; i < 8; i++) {
+        u32 lo3 = load_u16_if(dy_at + (i64)row0_2 * a.dy_stride0 + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 512)), row0_2 < rows_left && col0_3 + ((i & 3) * 2 + (i >> 2) * 512) < a.n);
+        u32 hi3 = load_u16_if(dy_at + (i64)row0_2 * a.dy_stride0 + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 512)), row0_2 < rows_left && col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 512) < a.n);
         dy[i] = lo3 | hi3 << 16;
       }
     }
@@ -183,7 +187,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_bf16_bf16_c1024(co
     float rstd = load_f32_if(rstd_at + (i64)row0, row0 < rows_left);
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       float x_f32_0 = bf16_lo(x[i]);
       float x_f32_1 = bf16_hi(x[i]);
       float dy_f32_0 = bf16_lo(dy[i]);
@@ -200,11 +204,23 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_bf16_bf16_c1024(co
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+    // sum: over the warps of the block
+    __syncthreads();
+    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+    sum = 0.0f;
+    float part;
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      part = load_shared_f32(smem + (u32)(int)(((u32)((int)(threadIdx.x >> 5) & -2) + (u32)i) * 4u));
+      sum += part;
+    }
     float n_f32 = (float)a.n;
     float div_of = sum * rstd * rstd / n_f32;
-    u32 dx[16];
+    u32 dx[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       dx[i] = bf16_pair(fmaf(bf16_lo(dy[i]), bf16_lo(w[i]), -(bf16_lo(x[i]) * div_of)) * rstd, fmaf(bf16_hi(dy[i]), bf16_hi(w[i]), -(bf16_hi(x[i]) * div_of)) * rstd);
     }
     bf16* dx_at = a.dx + (i64)row * a.dx_stride0;
@@ -212,43 +228,43 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_bf16_bf16_c1024(co
     // store dx
     if (dx_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_cs_if(dx_at + (i64)row0 * a.dx_stride0 + (i64)(col0 + i * 256), &dx[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_u32x4_cs_if(dx_at + (i64)row0 * a.dx_stride0 + (i64)(col0 + i * 512), &dx[i * 4], row0 < rows_left && col0 + i * 512 < a.n);
       }
     } else {
       int row0_3 = opaque(row0);
       int col0_4 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_cs_if(dx_at + (i64)row0_3 * a.dx_stride0 + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 256)), dx[i], row0_3 < rows_left && col0_4 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
-        store_u16_cs_if(dx_at + (i64)row0_3 * a.dx_stride0 + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), dx[i] >> 16, row0_3 < rows_left && col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_u16_cs_if(dx_at + (i64)row0_3 * a.dx_stride0 + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 512)), dx[i], row0_3 < rows_left && col0_4 + ((i & 3) * 2 + (i >> 2) * 512) < a.n);
+        store_u16_cs_if(dx_at + (i64)row0_3 * a.dx_stride0 + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 512)), dx[i] >> 16, row0_3 < rows_left && col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 512) < a.n);
       }
     }
   }
-  float part[32];
+  float part2[16];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
-    part[i] = 0.0f;
+  for (int i = 0; i < 16; i++) {
+    part2[i] = 0.0f;
   }
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
-    part[i] += acc[i];
+  for (int i = 0; i < 16; i++) {
+    part2[i] += acc[i];
   }
 
   // sum: over the warps of the block
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
-    store_shared_f32(smem + (u32)((((int)(threadIdx.x >> 5) * 32 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), part[i]);
+  for (int i = 0; i < 16; i++) {
+    store_shared_f32(smem + (64u + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4)), part2[i]);
   }
   __syncthreads();
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
-    part[i] = 0.0f;
-    float part2;
+  for (int i = 0; i < 16; i++) {
+    part2[i] = 0.0f;
+    float part3;
     #pragma unroll
-    for (int j = 0; j < 4; j++) {
-      part2 = load_shared_f32(smem + (u32)(((j * 32 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
-      part[i] += part2;
+    for (int j = 0; j < 8; j++) {
+      part3 = load_shared_f32(smem + (64u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -15) + (u32)(j * 2)) * 16u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
+      part2[i] += part3;
     }
   }
   int t = (int)blockIdx.x;
@@ -257,15 +273,15 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_bf16_bf16_c1024(co
   // store part
   if (part_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      store_f32x4_if(part_at + (i64)(col0 + i * 256), &part[i * 8], (int)threadIdx.x >> 5 == 0 && col0 + i * 256 < a.n);
-      store_f32x4_if(part_at + (i64)(col0 + (4 + i * 256)), &part[i * 8 + 4], (int)threadIdx.x >> 5 == 0 && col0 + (4 + i * 256) < a.n);
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(part_at + (i64)(col0 + i * 512), &part2[i * 8], (int)threadIdx.x >> 6 == 0 && col0 + i * 512 < a.n);
+      store_f32x4_if(part_at + (i64)(col0 + (4 + i * 512)), &part2[i * 8 + 4], (int)threadIdx.x >> 6 == 0 && col0 + (4 + i * 512) < a.n);
     }
   } else {
     int col0_5 = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      store_f32_if(part_at + (i64)(col0_5 + ((i & 7) + (i >> 3) * 256)), part[i], (int)threadIdx.x >> 5 == 0 && col0_5 + ((i & 7) + (i >> 3) * 256) < a.n);
+    for (int i = 0; i < 16; i++) {
+      store_f32_if(part_at + (i64)(col0_5 + ((i & 7) + (i >> 3) * 512)), part2[i], (int)threadIdx.x >> 6 == 0 && col0_5 + ((i & 7) + (i >> 3) * 512) < a.n);
     }
   }
 }

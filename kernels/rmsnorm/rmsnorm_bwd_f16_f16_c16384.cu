@@ -3,12 +3,12 @@
 // rmsnorm_bwd_f16_f16_c16384: RMSNorm backward: dx, and each block's share of dw in f32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 512 threads a block, 64 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 1024 threads a block, 128 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       64  f32   sum_part: partial results of sum, one a warp
+//        0      128  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -106,7 +106,7 @@ static_assert(field_offset(rmsnorm_bwd_f16_f16_c16384_args, rows) == 80, "rows")
 static_assert(field_offset(rmsnorm_bwd_f16_f16_c16384_args, n) == 84, "n");
 static_assert(field_offset(rmsnorm_bwd_f16_f16_c16384_args, parts) == 88, "parts");
 
-extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f16_f16_c16384(const __grid_constant__ rmsnorm_bwd_f16_f16_c16384_args a) {
+extern "C" __global__ void __launch_bounds__(1024) rmsnorm_bwd_f16_f16_c16384(const __grid_constant__ rmsnorm_bwd_f16_f16_c16384_args a) {
   extern __shared__ __align__(16) char smem[];
   bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
   int col0 = (int)threadIdx.x * 8;
@@ -116,60 +116,60 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f16_f16_c16384(con
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
 
   // load w
-  u32 w[16];
+  u32 w[8];
   if (w_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n);
     }
   } else {
     int col0_ = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      u32 lo = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + (i >> 2) * 4096)), col0_ + ((i & 3) * 2 + (i >> 2) * 4096) < a.n);
-      u32 hi = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < a.n);
+    for (int i = 0; i < 8; i++) {
+      u32 lo = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + (i >> 2) * 8192)), col0_ + ((i & 3) * 2 + (i >> 2) * 8192) < a.n);
+      u32 hi = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < a.n);
       w[i] = lo | hi << 16;
     }
   }
-  float acc[32];
+  float acc[16];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 16; i++) {
     acc[i] = 0.0f;
   }
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const f16* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    u32 x[16];
+    u32 x[8];
     if (x_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n);
       }
     } else {
       int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo2 = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 4096)), col0_2 + ((i & 3) * 2 + (i >> 2) * 4096) < a.n);
-        u32 hi2 = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < a.n);
+      for (int i = 0; i < 8; i++) {
+        u32 lo2 = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_2 + ((i & 3) * 2 + (i >> 2) * 8192) < a.n);
+        u32 hi2 = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < a.n);
         x[i] = lo2 | hi2 << 16;
       }
     }
     const f16* dy_at = a.dy + (i64)row * a.dy_stride0;
 
     // load dy
-    u32 dy[16];
+    u32 dy[8];
     if (dy_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n);
       }
     } else {
       int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo3 = load_u16_if(dy_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 4096)), col0_3 + ((i & 3) * 2 + (i >> 2) * 4096) < a.n);
-        u32 hi3 = load_u16_if(dy_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < a.n);
+      for (int i = 0; i < 8; i++) {
+        u32 lo3 = load_u16_if(dy_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_3 + ((i & 3) * 2 + (i >> 2) * 8192) < a.n);
+        u32 hi3 = load_u16_if(dy_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < a.n);
         dy[i] = lo3 | hi3 << 16;
       }
     }
@@ -179,7 +179,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f16_f16_c16384(con
     float rstd = load_f32(rstd_at);
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       float x_f32_0 = f16_lo(x[i]);
       float x_f32_1 = f16_hi(x[i]);
       float dy_f32_0 = f16_lo(dy[i]);
@@ -201,16 +201,17 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f16_f16_c16384(con
     __syncthreads();
     store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 15) * 4));
+    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 31) * 4));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
     sum += __shfl_xor_sync(0xffffffffu, sum, 8);
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     float n_f32 = (float)a.n;
     float div_of = sum * rstd * rstd / n_f32;
-    u32 dx[16];
+    u32 dx[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       dx[i] = f16_pair(fmaf(f16_lo(dy[i]), f16_lo(w[i]), -(f16_lo(x[i]) * div_of)) * rstd, fmaf(f16_hi(dy[i]), f16_hi(w[i]), -(f16_hi(x[i]) * div_of)) * rstd);
     }
     f16* dx_at = a.dx + (i64)row * a.dx_stride0;
@@ -218,25 +219,25 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f16_f16_c16384(con
     // store dx
     if (dx_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_cs_if(dx_at + (i64)(col0 + i * 4096), &dx[i * 4], col0 + i * 4096 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_u32x4_cs_if(dx_at + (i64)(col0 + i * 8192), &dx[i * 4], col0 + i * 8192 < a.n);
       }
     } else {
       int col0_4 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_cs_if(dx_at + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 4096)), dx[i], col0_4 + ((i & 3) * 2 + (i >> 2) * 4096) < a.n);
-        store_u16_cs_if(dx_at + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), dx[i] >> 16, col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_u16_cs_if(dx_at + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 8192)), dx[i], col0_4 + ((i & 3) * 2 + (i >> 2) * 8192) < a.n);
+        store_u16_cs_if(dx_at + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), dx[i] >> 16, col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < a.n);
       }
     }
   }
-  float part[32];
+  float part[16];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 16; i++) {
     part[i] = 0.0f;
   }
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 16; i++) {
     part[i] += acc[i];
   }
   int t = (int)blockIdx.x;
@@ -245,15 +246,15 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f16_f16_c16384(con
   // store part
   if (part_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      store_f32x4_if(part_at + (i64)(col0 + i * 4096), &part[i * 8], col0 + i * 4096 < a.n);
-      store_f32x4_if(part_at + (i64)(col0 + (4 + i * 4096)), &part[i * 8 + 4], col0 + (4 + i * 4096) < a.n);
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(part_at + (i64)(col0 + i * 8192), &part[i * 8], col0 + i * 8192 < a.n);
+      store_f32x4_if(part_at + (i64)(col0 + (4 + i * 8192)), &part[i * 8 + 4], col0 + (4 + i * 8192) < a.n);
     }
   } else {
     int col0_5 = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      store_f32_if(part_at + (i64)(col0_5 + ((i & 7) + (i >> 3) * 4096)), part[i], col0_5 + ((i & 7) + (i >> 3) * 4096) < a.n);
+    for (int i = 0; i < 16; i++) {
+      store_f32_if(part_at + (i64)(col0_5 + ((i & 7) + (i >> 3) * 8192)), part[i], col0_5 + ((i & 7) + (i >> 3) * 8192) < a.n);
     }
   }
 }

@@ -99,12 +99,12 @@ static_assert(field_offset(rmsnorm_bwd_f16_f16_wide_args, n) == 92, "n");
 static_assert(field_offset(rmsnorm_bwd_f16_f16_wide_args, parts) == 96, "parts");
 
 extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f16_f16_wide(const __grid_constant__ rmsnorm_bwd_f16_f16_wide_args a) {
-  bool w_vec = aligned(a.w, 16);
+  bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
   int col0 = (int)threadIdx.x * 8;
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0;
-  bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0;
-  bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0;
-  bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0;
+  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
   int div_of = (int)((u32)a.n + 4095u) / 4096;
   for (int it = (int)blockIdx.x; it < (int)((u32)div_of * (u32)a.parts); it += (int)gridDim.x) {
     int mul = (int)((u32)rem_i32(it, div_of) * 4096u);
@@ -113,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f16_f16_wide(const
 
     // load w
     u32 w[8];
-    if (w_vec && ((mul & 7) == 0 && (n_left & 7) == 0)) {
+    if (w_vec) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
         load_u32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
@@ -138,7 +138,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f16_f16_wide(const
 
       // load x
       u32 x[8];
-      if (x_vec && ((mul & 7) == 0 && (n_left & 7) == 0)) {
+      if (x_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
@@ -156,7 +156,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f16_f16_wide(const
 
       // load dy
       u32 dy[8];
-      if (dy_vec && ((mul & 7) == 0 && (n_left & 7) == 0)) {
+      if (dy_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
@@ -189,7 +189,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f16_f16_wide(const
 
       // store dx
       __syncthreads();
-      if (dx_vec && ((mul & 7) == 0 && (n_left & 7) == 0)) {
+      if (dx_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           store_u32x4_cs_if(dx_at + (i64)(col0 + i * 2048), &dx[i * 4], col0 + i * 2048 < n_left);
@@ -212,7 +212,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f16_f16_wide(const
 
     // store part
     __syncthreads();
-    if (part_vec && ((mul & 3) == 0 && (n_left & 7) == 0)) {
+    if (part_vec) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
         store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 8], col0 + i * 2048 < n_left);

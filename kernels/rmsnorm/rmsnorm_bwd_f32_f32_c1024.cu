@@ -3,13 +3,13 @@
 // rmsnorm_bwd_f32_f32_c1024: RMSNorm backward: dx, and each block's share of dw in f32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 8208 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 512 threads a block, 16448 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       16  f32   sum_part: partial results of sum, one a warp
-//       16     8192  f32   part2_part: partial results of sum, one a warp
+//        0       64  f32   sum_part: partial results of sum, one a warp
+//       64    16384  f32   part2_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -88,79 +88,79 @@ static_assert(field_offset(rmsnorm_bwd_f32_f32_c1024_args, rows) == 80, "rows");
 static_assert(field_offset(rmsnorm_bwd_f32_f32_c1024_args, n) == 84, "n");
 static_assert(field_offset(rmsnorm_bwd_f32_f32_c1024_args, parts) == 88, "parts");
 
-extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_f32_f32_c1024(const __grid_constant__ rmsnorm_bwd_f32_f32_c1024_args a) {
+extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f32_f32_c1024(const __grid_constant__ rmsnorm_bwd_f32_f32_c1024_args a) {
   extern __shared__ __align__(16) char smem[];
   bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
-  int col0 = ((int)threadIdx.x & 63) * 4;
+  int col0 = ((int)threadIdx.x & 127) * 4;
   bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && (a.n & 3) == 0;
-  int row0 = (int)threadIdx.x >> 6;
+  int row0 = (int)threadIdx.x >> 7;
   bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 3) == 0;
 
   // load w
-  float w[16];
+  float w[8];
   if (w_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 256), col0 + i * 256 < a.n);
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
     }
   } else {
     int col0_ = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 256)), col0_ + ((i & 3) + (i >> 2) * 256) < a.n);
+    for (int i = 0; i < 8; i++) {
+      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 512)), col0_ + ((i & 3) + (i >> 2) * 512) < a.n);
     }
   }
-  float acc[16];
+  float acc[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
-  for (int row = (int)(blockIdx.x * 2u); row < a.rows; row += (int)(gridDim.x * 2u)) {
+  for (int row = (int)(blockIdx.x * 4u); row < a.rows; row += (int)(gridDim.x * 4u)) {
     int rows_left = (int)((u32)a.rows - (u32)row);
     const float* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    float x[16];
+    float x[8];
     if (x_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 512), row0 < rows_left && col0 + i * 512 < a.n);
       }
     } else {
       int row0_ = opaque(row0);
       int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        x[i] = load_f32_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) + (i >> 2) * 256) < a.n);
+      for (int i = 0; i < 8; i++) {
+        x[i] = load_f32_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) + (i >> 2) * 512)), row0_ < rows_left && col0_2 + ((i & 3) + (i >> 2) * 512) < a.n);
       }
     }
     const float* dy_at = a.dy + (i64)row * a.dy_stride0;
 
     // load dy
-    float dy[16];
+    float dy[8];
     if (dy_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&dy[i * 4], dy_at + (i64)row0 * a.dy_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&dy[i * 4], dy_at + (i64)row0 * a.dy_stride0 + (i64)(col0 + i * 512), row0 < rows_left && col0 + i * 512 < a.n);
       }
     } else {
       int row0_2 = opaque(row0);
       int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        dy[i] = load_f32_if(dy_at + (i64)row0_2 * a.dy_stride0 + (i64)(col0_3 + ((i & 3) + (i >> 2) * 256)), row0_2 < rows_left && col0_3 + ((i & 3) + (i >> 2) * 256) < a.n);
+      for (int i = 0; i < 8; i++) {
+        dy[i] = load_f32_if(dy_at + (i64)row0_2 * a.dy_stride0 + (i64)(col0_3 + ((i & 3) + (i >> 2) * 512)), row0_2 < rows_left && col0_3 + ((i & 3) + (i >> 2) * 512) < a.n);
       }
     }
     const float* rstd_at = a.rstd + (i64)row;
 
     // load rstd
     float rstd = load_f32_if(rstd_at + (i64)row0, row0 < rows_left);
-    float mul[16];
+    float mul[8];
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       mul[i] = dy[i] * w[i];
       sum = fmaf(x[i], mul[i], sum);
       acc[i] = fmaf(dy[i], x[i] * rstd, acc[i]);
@@ -180,15 +180,15 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_f32_f32_c1024(cons
     float part;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      part = load_shared_f32(smem + (u32)(int)(((u32)((int)(threadIdx.x >> 5) & -2) + (u32)i) * 4u));
+    for (int i = 0; i < 4; i++) {
+      part = load_shared_f32(smem + (u32)(int)(((u32)((int)(threadIdx.x >> 5) & -4) + (u32)i) * 4u));
       sum += part;
     }
     float n_f32 = (float)a.n;
     float div_of = sum * rstd * rstd / n_f32;
-    float dx[16];
+    float dx[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       dx[i] = fmaf(-x[i], div_of, mul[i]) * rstd;
     }
     float* dx_at = a.dx + (i64)row * a.dx_stride0;
@@ -196,41 +196,41 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_f32_f32_c1024(cons
     // store dx
     if (dx_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_cs_if(dx_at + (i64)row0 * a.dx_stride0 + (i64)(col0 + i * 256), &dx[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_f32x4_cs_if(dx_at + (i64)row0 * a.dx_stride0 + (i64)(col0 + i * 512), &dx[i * 4], row0 < rows_left && col0 + i * 512 < a.n);
       }
     } else {
       int row0_3 = opaque(row0);
       int col0_4 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_cs_if(dx_at + (i64)row0_3 * a.dx_stride0 + (i64)(col0_4 + ((i & 3) + (i >> 2) * 256)), dx[i], row0_3 < rows_left && col0_4 + ((i & 3) + (i >> 2) * 256) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_f32_cs_if(dx_at + (i64)row0_3 * a.dx_stride0 + (i64)(col0_4 + ((i & 3) + (i >> 2) * 512)), dx[i], row0_3 < rows_left && col0_4 + ((i & 3) + (i >> 2) * 512) < a.n);
       }
     }
   }
-  float part2[16];
+  float part2[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     part2[i] = 0.0f;
   }
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     part2[i] += acc[i];
   }
 
   // sum: over the warps of the block
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    store_shared_f32(smem + (16u + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4)), part2[i]);
+  for (int i = 0; i < 8; i++) {
+    store_shared_f32(smem + (64u + (u32)((((int)(threadIdx.x >> 5) * 8 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4)), part2[i]);
   }
   __syncthreads();
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     part2[i] = 0.0f;
     float part3;
     #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      part3 = load_shared_f32(smem + (16u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -3) + (u32)(j * 2)) * 16u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
+    for (int j = 0; j < 4; j++) {
+      part3 = load_shared_f32(smem + (64u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -13) + (u32)(j * 4)) * 8u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
       part2[i] += part3;
     }
   }
@@ -240,14 +240,14 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_f32_f32_c1024(cons
   // store part
   if (part_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      store_f32x4_if(part_at + (i64)(col0 + i * 256), &part2[i * 4], (int)threadIdx.x >> 6 == 0 && col0 + i * 256 < a.n);
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(part_at + (i64)(col0 + i * 512), &part2[i * 4], (int)threadIdx.x >> 7 == 0 && col0 + i * 512 < a.n);
     }
   } else {
     int col0_5 = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32_if(part_at + (i64)(col0_5 + ((i & 3) + (i >> 2) * 256)), part2[i], (int)threadIdx.x >> 6 == 0 && col0_5 + ((i & 3) + (i >> 2) * 256) < a.n);
+    for (int i = 0; i < 8; i++) {
+      store_f32_if(part_at + (i64)(col0_5 + ((i & 3) + (i >> 2) * 512)), part2[i], (int)threadIdx.x >> 7 == 0 && col0_5 + ((i & 3) + (i >> 2) * 512) < a.n);
     }
   }
 }

@@ -3,12 +3,13 @@
 // rmsnorm_bwd_f32_f32_c2048: RMSNorm backward: dx, and each block's share of dw in f32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 16 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 512 threads a block, 16448 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       16  f32   sum_part: partial results of sum, one a warp
+//        0       64  f32   sum_part: partial results of sum, one a warp
+//       64    16384  f32   part2_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -22,11 +23,6 @@ __device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64
 __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
   return x;
-}
-__device__ __forceinline__ float load_f32(const void* p) {
-  float r;
-  asm volatile("ld.global.f32 %0, [%1];" : "=f"(r) : "l"(p) : "memory");
-  return r;
 }
 __device__ __forceinline__ float load_f32_if(const void* p, bool on) {
   float r = 0;
@@ -53,6 +49,9 @@ __device__ __forceinline__ void store_f32x4_cs_if(void* p, const float* r, bool 
 }
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void store_shared_f32(void* p, float r) {
+  asm volatile("st.shared.f32 [%1], %0;" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
 }
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
@@ -89,75 +88,79 @@ static_assert(field_offset(rmsnorm_bwd_f32_f32_c2048_args, rows) == 80, "rows");
 static_assert(field_offset(rmsnorm_bwd_f32_f32_c2048_args, n) == 84, "n");
 static_assert(field_offset(rmsnorm_bwd_f32_f32_c2048_args, parts) == 88, "parts");
 
-extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_f32_f32_c2048(const __grid_constant__ rmsnorm_bwd_f32_f32_c2048_args a) {
+extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f32_f32_c2048(const __grid_constant__ rmsnorm_bwd_f32_f32_c2048_args a) {
   extern __shared__ __align__(16) char smem[];
   bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
-  int col0 = (int)threadIdx.x * 4;
+  int col0 = ((int)threadIdx.x & 255) * 4;
   bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && (a.n & 3) == 0;
+  int row0 = (int)threadIdx.x >> 8;
   bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 3) == 0;
 
   // load w
-  float w[16];
+  float w[8];
   if (w_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
     }
   } else {
     int col0_ = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 512)), col0_ + ((i & 3) + (i >> 2) * 512) < a.n);
+    for (int i = 0; i < 8; i++) {
+      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 1024)), col0_ + ((i & 3) + (i >> 2) * 1024) < a.n);
     }
   }
-  float acc[16];
+  float acc[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
-  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
+  for (int row = (int)(blockIdx.x * 2u); row < a.rows; row += (int)(gridDim.x * 2u)) {
+    int rows_left = (int)((u32)a.rows - (u32)row);
     const float* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    float x[16];
+    float x[8];
     if (x_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 1024), row0 < rows_left && col0 + i * 1024 < a.n);
       }
     } else {
+      int row0_ = opaque(row0);
       int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        x[i] = load_f32_if(x_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 512)), col0_2 + ((i & 3) + (i >> 2) * 512) < a.n);
+      for (int i = 0; i < 8; i++) {
+        x[i] = load_f32_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) + (i >> 2) * 1024)), row0_ < rows_left && col0_2 + ((i & 3) + (i >> 2) * 1024) < a.n);
       }
     }
     const float* dy_at = a.dy + (i64)row * a.dy_stride0;
 
     // load dy
-    float dy[16];
+    float dy[8];
     if (dy_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&dy[i * 4], dy_at + (i64)row0 * a.dy_stride0 + (i64)(col0 + i * 1024), row0 < rows_left && col0 + i * 1024 < a.n);
       }
     } else {
+      int row0_2 = opaque(row0);
       int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        dy[i] = load_f32_if(dy_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 512)), col0_3 + ((i & 3) + (i >> 2) * 512) < a.n);
+      for (int i = 0; i < 8; i++) {
+        dy[i] = load_f32_if(dy_at + (i64)row0_2 * a.dy_stride0 + (i64)(col0_3 + ((i & 3) + (i >> 2) * 1024)), row0_2 < rows_left && col0_3 + ((i & 3) + (i >> 2) * 1024) < a.n);
       }
     }
     const float* rstd_at = a.rstd + (i64)row;
 
     // load rstd
-    float rstd = load_f32(rstd_at);
-    float mul[16];
+    float rstd = load_f32_if(rstd_at + (i64)row0, row0 < rows_left);
+    float mul[8];
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       mul[i] = dy[i] * w[i];
       sum = fmaf(x[i], mul[i], sum);
       acc[i] = fmaf(dy[i], x[i] * rstd, acc[i]);
@@ -177,15 +180,15 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_f32_f32_c2048(cons
     float part;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      part = load_shared_f32(smem + (u32)(i * 4));
+    for (int i = 0; i < 8; i++) {
+      part = load_shared_f32(smem + (u32)(int)(((u32)((int)(threadIdx.x >> 5) & -8) + (u32)i) * 4u));
       sum += part;
     }
     float n_f32 = (float)a.n;
     float div_of = sum * rstd * rstd / n_f32;
-    float dx[16];
+    float dx[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       dx[i] = fmaf(-x[i], div_of, mul[i]) * rstd;
     }
     float* dx_at = a.dx + (i64)row * a.dx_stride0;
@@ -193,25 +196,43 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_f32_f32_c2048(cons
     // store dx
     if (dx_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_cs_if(dx_at + (i64)(col0 + i * 512), &dx[i * 4], col0 + i * 512 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_f32x4_cs_if(dx_at + (i64)row0 * a.dx_stride0 + (i64)(col0 + i * 1024), &dx[i * 4], row0 < rows_left && col0 + i * 1024 < a.n);
       }
     } else {
+      int row0_3 = opaque(row0);
       int col0_4 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_cs_if(dx_at + (i64)(col0_4 + ((i & 3) + (i >> 2) * 512)), dx[i], col0_4 + ((i & 3) + (i >> 2) * 512) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_f32_cs_if(dx_at + (i64)row0_3 * a.dx_stride0 + (i64)(col0_4 + ((i & 3) + (i >> 2) * 1024)), dx[i], row0_3 < rows_left && col0_4 + ((i & 3) + (i >> 2) * 1024) < a.n);
       }
     }
   }
-  float part2[16];
+  float part2[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     part2[i] = 0.0f;
   }
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     part2[i] += acc[i];
+  }
+
+  // sum: over the warps of the block
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    store_shared_f32(smem + (64u + (u32)((((int)(threadIdx.x >> 5) * 8 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4)), part2[i]);
+  }
+  __syncthreads();
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    part2[i] = 0.0f;
+    float part3;
+    #pragma unroll
+    for (int j = 0; j < 2; j++) {
+      part3 = load_shared_f32(smem + (64u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -9) + (u32)(j * 8)) * 8u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
+      part2[i] += part3;
+    }
   }
   int t = (int)blockIdx.x;
   float* part_at = a.part + (i64)t * a.part_stride0;
@@ -219,14 +240,14 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_f32_f32_c2048(cons
   // store part
   if (part_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      store_f32x4_if(part_at + (i64)(col0 + i * 512), &part2[i * 4], col0 + i * 512 < a.n);
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(part_at + (i64)(col0 + i * 1024), &part2[i * 4], (int)threadIdx.x >> 8 == 0 && col0 + i * 1024 < a.n);
     }
   } else {
     int col0_5 = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32_if(part_at + (i64)(col0_5 + ((i & 3) + (i >> 2) * 512)), part2[i], col0_5 + ((i & 3) + (i >> 2) * 512) < a.n);
+    for (int i = 0; i < 8; i++) {
+      store_f32_if(part_at + (i64)(col0_5 + ((i & 3) + (i >> 2) * 1024)), part2[i], (int)threadIdx.x >> 8 == 0 && col0_5 + ((i & 3) + (i >> 2) * 1024) < a.n);
     }
   }
 }

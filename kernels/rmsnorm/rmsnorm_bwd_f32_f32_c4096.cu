@@ -3,12 +3,12 @@
 // rmsnorm_bwd_f32_f32_c4096: RMSNorm backward: dx, and each block's share of dw in f32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 256 threads a block, 32 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 512 threads a block, 64 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       32  f32   sum_part: partial results of sum, one a warp
+//        0       64  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -89,75 +89,75 @@ static_assert(field_offset(rmsnorm_bwd_f32_f32_c4096_args, rows) == 80, "rows");
 static_assert(field_offset(rmsnorm_bwd_f32_f32_c4096_args, n) == 84, "n");
 static_assert(field_offset(rmsnorm_bwd_f32_f32_c4096_args, parts) == 88, "parts");
 
-extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f32_f32_c4096(const __grid_constant__ rmsnorm_bwd_f32_f32_c4096_args a) {
+extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f32_f32_c4096(const __grid_constant__ rmsnorm_bwd_f32_f32_c4096_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && (a.n & 3) == 0;
-  int col0 = (int)threadIdx.x * 4;
-  bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
+  int col0 = (int)threadIdx.x * 4;
+  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && (a.n & 3) == 0;
+  bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 3) == 0;
-  float acc[16];
+
+  // load w
+  float w[8];
+  if (w_vec) {
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
+    }
+  } else {
+    int col0_ = opaque(col0);
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 2048)), col0_ + ((i & 3) + (i >> 2) * 2048) < a.n);
+    }
+  }
+  float acc[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const float* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    float x[16];
+    float x[8];
     if (x_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
       }
     } else {
-      int col0_ = opaque(col0);
+      int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        x[i] = load_f32_if(x_at + (i64)(col0_ + ((i & 3) + (i >> 2) * 1024)), col0_ + ((i & 3) + (i >> 2) * 1024) < a.n);
+      for (int i = 0; i < 8; i++) {
+        x[i] = load_f32_if(x_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 2048)), col0_2 + ((i & 3) + (i >> 2) * 2048) < a.n);
       }
     }
     const float* dy_at = a.dy + (i64)row * a.dy_stride0;
 
     // load dy
-    float dy[16];
+    float dy[8];
     if (dy_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
       }
     } else {
-      int col0_2 = opaque(col0);
+      int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        dy[i] = load_f32_if(dy_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 1024)), col0_2 + ((i & 3) + (i >> 2) * 1024) < a.n);
+      for (int i = 0; i < 8; i++) {
+        dy[i] = load_f32_if(dy_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 2048)), col0_3 + ((i & 3) + (i >> 2) * 2048) < a.n);
       }
     }
     const float* rstd_at = a.rstd + (i64)row;
 
     // load rstd
     float rstd = load_f32(rstd_at);
-
-    // load w
-    float w[16];
-    if (w_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
-      }
-    } else {
-      int col0_3 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w[i] = load_f32_if(a.w + (i64)(col0_3 + ((i & 3) + (i >> 2) * 1024)), col0_3 + ((i & 3) + (i >> 2) * 1024) < a.n);
-      }
-    }
-    float mul[16];
+    float mul[8];
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       mul[i] = dy[i] * w[i];
       sum = fmaf(x[i], mul[i], sum);
       acc[i] = fmaf(dy[i], x[i] * rstd, acc[i]);
@@ -174,15 +174,16 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f32_f32_c4096(cons
     __syncthreads();
     store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 7) * 4));
+    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 15) * 4));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     float n_f32 = (float)a.n;
     float div_of = sum * rstd * rstd / n_f32;
-    float dx[16];
+    float dx[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       dx[i] = fmaf(-x[i], div_of, mul[i]) * rstd;
     }
     float* dx_at = a.dx + (i64)row * a.dx_stride0;
@@ -190,24 +191,24 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f32_f32_c4096(cons
     // store dx
     if (dx_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_cs_if(dx_at + (i64)(col0 + i * 1024), &dx[i * 4], col0 + i * 1024 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_f32x4_cs_if(dx_at + (i64)(col0 + i * 2048), &dx[i * 4], col0 + i * 2048 < a.n);
       }
     } else {
       int col0_4 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_cs_if(dx_at + (i64)(col0_4 + ((i & 3) + (i >> 2) * 1024)), dx[i], col0_4 + ((i & 3) + (i >> 2) * 1024) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_f32_cs_if(dx_at + (i64)(col0_4 + ((i & 3) + (i >> 2) * 2048)), dx[i], col0_4 + ((i & 3) + (i >> 2) * 2048) < a.n);
       }
     }
   }
-  float part[16];
+  float part[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     part[i] = 0.0f;
   }
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     part[i] += acc[i];
   }
   int t = (int)blockIdx.x;
@@ -216,14 +217,14 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f32_f32_c4096(cons
   // store part
   if (part_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      store_f32x4_if(part_at + (i64)(col0 + i * 1024), &part[i * 4], col0 + i * 1024 < a.n);
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 4], col0 + i * 2048 < a.n);
     }
   } else {
     int col0_5 = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32_if(part_at + (i64)(col0_5 + ((i & 3) + (i >> 2) * 1024)), part[i], col0_5 + ((i & 3) + (i >> 2) * 1024) < a.n);
+    for (int i = 0; i < 8; i++) {
+      store_f32_if(part_at + (i64)(col0_5 + ((i & 3) + (i >> 2) * 2048)), part[i], col0_5 + ((i & 3) + (i >> 2) * 2048) < a.n);
     }
   }
 }

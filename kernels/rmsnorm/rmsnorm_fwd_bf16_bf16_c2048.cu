@@ -3,7 +3,7 @@
 // rmsnorm_fwd_bf16_bf16_c2048: RMSNorm forward: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 16 bytes of dynamic shared memory, a grid of rows/2 blocks, rounded up
+// Launch: 128 threads a block, 16 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
@@ -93,51 +93,48 @@ static_assert(field_offset(rmsnorm_fwd_bf16_bf16_c2048_args, n) == 56, "n");
 extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_bf16_bf16_c2048(const __grid_constant__ rmsnorm_fwd_bf16_bf16_c2048_args a) {
   extern __shared__ __align__(16) char smem[];
   bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
-  int col0 = ((int)threadIdx.x & 63) * 8;
+  int col0 = (int)threadIdx.x * 8;
   bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
-  int row0 = (int)threadIdx.x >> 6;
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
 
   // load w
-  u32 w[16];
+  u32 w[8];
   if (w_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
     }
   } else {
     int col0_ = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      u32 lo = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + (i >> 2) * 512)), col0_ + ((i & 3) * 2 + (i >> 2) * 512) < a.n);
-      u32 hi = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 512)), col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 512) < a.n);
+    for (int i = 0; i < 8; i++) {
+      u32 lo = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + (i >> 2) * 1024)), col0_ + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
+      u32 hi = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
       w[i] = lo | hi << 16;
     }
   }
-  for (int row = (int)(blockIdx.x * 2u); row < a.rows; row += (int)(gridDim.x * 2u)) {
-    int rows_left = (int)((u32)a.rows - (u32)row);
+  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const bf16* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    u32 x[16];
+    u32 x[8];
     if (x_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 512), row0 < rows_left && col0 + i * 512 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
       }
     } else {
-      int row0_ = opaque(row0);
       int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo2 = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 512)), row0_ < rows_left && col0_2 + ((i & 3) * 2 + (i >> 2) * 512) < a.n);
-        u32 hi2 = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 512)), row0_ < rows_left && col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 512) < a.n);
+      for (int i = 0; i < 8; i++) {
+        u32 lo2 = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 1024)), col0_2 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
+        u32 hi2 = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
         x[i] = lo2 | hi2 << 16;
       }
     }
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       float x_f32_0 = bf16_lo(x[i]);
       float x_f32_1 = bf16_hi(x[i]);
       sum = fmaf(x_f32_0, x_f32_0, sum);
@@ -158,15 +155,15 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_bf16_bf16_c2048(co
     float part;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      part = load_shared_f32(smem + (u32)(int)(((u32)((int)(threadIdx.x >> 5) & -2) + (u32)i) * 4u));
+    for (int i = 0; i < 4; i++) {
+      part = load_shared_f32(smem + (u32)(i * 4));
       sum += part;
     }
     float n_f32 = (float)a.n;
     float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-    u32 y[16];
+    u32 y[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       y[i] = bf16_pair(bf16_lo(x[i]) * rstd * bf16_lo(w[i]), bf16_hi(x[i]) * rstd * bf16_hi(w[i]));
     }
     bf16* y_at = a.y + (i64)row * a.y_stride0;
@@ -174,21 +171,20 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_bf16_bf16_c2048(co
     // store y
     if (y_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + i * 512), &y[i * 4], row0 < rows_left && col0 + i * 512 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_u32x4_if(y_at + (i64)(col0 + i * 1024), &y[i * 4], col0 + i * 1024 < a.n);
       }
     } else {
-      int row0_2 = opaque(row0);
       int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at + (i64)row0_2 * a.y_stride0 + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 512)), y[i], row0_2 < rows_left && col0_3 + ((i & 3) * 2 + (i >> 2) * 512) < a.n);
-        store_u16_if(y_at + (i64)row0_2 * a.y_stride0 + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 512)), y[i] >> 16, row0_2 < rows_left && col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 512) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_u16_if(y_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 1024)), y[i], col0_3 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
+        store_u16_if(y_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), y[i] >> 16, col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
       }
     }
     float* rstd_at = a.rstd + (i64)row;
 
     // store rstd
-    store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 63) == 0 && row0 < rows_left);
+    store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
   }
 }

@@ -3,12 +3,12 @@
 // rmsnorm_fwd_f16_f32_c4096: RMSNorm forward: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 16 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 256 threads a block, 32 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       16  f32   sum_part: partial results of sum, one a warp
+//        0       32  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -99,7 +99,7 @@ static_assert(field_offset(rmsnorm_fwd_f16_f32_c4096_args, eps) == 48, "eps");
 static_assert(field_offset(rmsnorm_fwd_f16_f32_c4096_args, rows) == 52, "rows");
 static_assert(field_offset(rmsnorm_fwd_f16_f32_c4096_args, n) == 56, "n");
 
-extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_f16_f32_c4096(const __grid_constant__ rmsnorm_fwd_f16_f32_c4096_args a) {
+extern "C" __global__ void __launch_bounds__(256) rmsnorm_fwd_f16_f32_c4096(const __grid_constant__ rmsnorm_fwd_f16_f32_c4096_args a) {
   extern __shared__ __align__(16) char smem[];
   bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
   int col0 = (int)threadIdx.x * 8;
@@ -107,42 +107,42 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_f16_f32_c4096(cons
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
 
   // load w
-  float w[32];
+  float w[16];
   if (w_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_f32x4_if(&w[i * 8], a.w + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
-      load_f32x4_if(&w[i * 8 + 4], a.w + (i64)(col0 + (4 + i * 1024)), col0 + (4 + i * 1024) < a.n);
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 8], a.w + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
+      load_f32x4_if(&w[i * 8 + 4], a.w + (i64)(col0 + (4 + i * 2048)), col0 + (4 + i * 2048) < a.n);
     }
   } else {
     int col0_ = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 7) + (i >> 3) * 1024)), col0_ + ((i & 7) + (i >> 3) * 1024) < a.n);
+    for (int i = 0; i < 16; i++) {
+      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 7) + (i >> 3) * 2048)), col0_ + ((i & 7) + (i >> 3) * 2048) < a.n);
     }
   }
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const f16* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    u32 x[16];
+    u32 x[8];
     if (x_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
       }
     } else {
       int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 1024)), col0_2 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-        u32 hi = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+      for (int i = 0; i < 8; i++) {
+        u32 lo = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 2048)), col0_2 + ((i & 3) * 2 + (i >> 2) * 2048) < a.n);
+        u32 hi = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 2048)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 2048) < a.n);
         x[i] = lo | hi << 16;
       }
     }
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       float x_f32_0 = f16_lo(x[i]);
       float x_f32_1 = f16_hi(x[i]);
       sum = fmaf(x_f32_0, x_f32_0, sum);
@@ -159,19 +159,16 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_f16_f32_c4096(cons
     // sum: over the warps of the block
     __syncthreads();
     store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-    sum = 0.0f;
-    float part;
     __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      part = load_shared_f32(smem + (u32)(i * 4));
-      sum += part;
-    }
+    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 7) * 4));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     float n_f32 = (float)a.n;
     float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-    u32 y[16];
+    u32 y[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       y[i] = f16_pair(f16_lo(x[i]) * rstd * w[i * 2], f16_hi(x[i]) * rstd * w[i * 2 + 1]);
     }
     f16* y_at = a.y + (i64)row * a.y_stride0;
@@ -179,15 +176,15 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_f16_f32_c4096(cons
     // store y
     if (y_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(y_at + (i64)(col0 + i * 1024), &y[i * 4], col0 + i * 1024 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_u32x4_if(y_at + (i64)(col0 + i * 2048), &y[i * 4], col0 + i * 2048 < a.n);
       }
     } else {
       int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 1024)), y[i], col0_3 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-        store_u16_if(y_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), y[i] >> 16, col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_u16_if(y_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 2048)), y[i], col0_3 + ((i & 3) * 2 + (i >> 2) * 2048) < a.n);
+        store_u16_if(y_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 2048)), y[i] >> 16, col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 2048) < a.n);
       }
     }
     float* rstd_at = a.rstd + (i64)row;

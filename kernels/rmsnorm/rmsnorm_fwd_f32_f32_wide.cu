@@ -72,10 +72,10 @@ static_assert(field_offset(rmsnorm_fwd_f32_f32_wide_args, n) == 56, "n");
 
 extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f32_f32_wide(const __grid_constant__ rmsnorm_fwd_f32_f32_wide_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0;
+  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && (a.n & 3) == 0;
   int col0 = (int)threadIdx.x * 4;
-  bool w_vec = aligned(a.w, 16);
-  bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 3) == 0;
+  bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
+  bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 3) == 0 && (a.n & 3) == 0;
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     float acc[8];
     #pragma unroll
@@ -88,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f32_f32_wide(cons
 
       // load x
       float x[8];
-      if (x_vec && ((it & 3) == 0 && (n_left & 3) == 0)) {
+      if (x_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
@@ -137,7 +137,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f32_f32_wide(cons
 
       // load x
       float x2[8];
-      if (x_vec && ((it2 & 3) == 0 && (n_left2 & 3) == 0)) {
+      if (x_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_f32x4_if(&x2[i * 4], x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
@@ -153,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f32_f32_wide(cons
 
       // load w
       float w[8];
-      if (w_vec && ((it2 & 3) == 0 && (n_left2 & 3) == 0)) {
+      if (w_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_f32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
@@ -173,7 +173,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f32_f32_wide(cons
       float* y_at = a.y + (i64)row * a.y_stride0 + (i64)it2;
 
       // store y
-      if (y_vec && ((it2 & 3) == 0 && (n_left2 & 3) == 0)) {
+      if (y_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < n_left2);

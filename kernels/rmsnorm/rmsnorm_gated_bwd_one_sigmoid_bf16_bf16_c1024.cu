@@ -3,15 +3,15 @@
 // rmsnorm_gated_bwd_one_sigmoid_bf16_bf16_c1024: Gated RMSNorm backward, sigmoid, in one launch: dx, dz and dw.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 8240 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 512 threads a block, 32864 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       16  f32   sum_part: partial results of sum, one a warp
-//       16     8192  f32   part2_part: partial results of sum, one a warp
-//     8208        4  u32   old_shared: the result of atomic_add
-//     8224        4  u32   old2_shared: the result of atomic_add
+//        0       64  f32   sum_part: partial results of sum, one a warp
+//       64    32768  f32   part2_part: partial results of sum, one a warp
+//    32832        4  u32   old_shared: the result of atomic_add
+//    32848        4  u32   old2_shared: the result of atomic_add
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -155,7 +155,7 @@ static_assert(field_offset(rmsnorm_gated_bwd_one_sigmoid_bf16_bf16_c1024_args, n
 static_assert(field_offset(rmsnorm_gated_bwd_one_sigmoid_bf16_bf16_c1024_args, parts) == 152, "parts");
 static_assert(field_offset(rmsnorm_gated_bwd_one_sigmoid_bf16_bf16_c1024_args, groups) == 156, "groups");
 
-extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_sigmoid_bf16_bf16_c1024(const __grid_constant__ rmsnorm_gated_bwd_one_sigmoid_bf16_bf16_c1024_args a) {
+extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_bwd_one_sigmoid_bf16_bf16_c1024(const __grid_constant__ rmsnorm_gated_bwd_one_sigmoid_bf16_bf16_c1024_args a) {
   extern __shared__ __align__(16) char smem[];
   bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
   int col0 = ((int)threadIdx.x & 63) * 8;
@@ -166,10 +166,10 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_sigmoid_
   bool dz_vec = aligned(a.dz, 16) && (a.dz_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
-  bool part_vec2 = aligned(a.part, 16) && (a.part_stride0 & 3) == 0;
+  bool part_vec2 = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 3) == 0;
   int col02 = (int)threadIdx.x * 4;
-  bool group_vec = aligned(a.group, 16) && (a.group_stride0 & 3) == 0;
-  bool dw_vec = aligned(a.dw, 8);
+  bool group_vec = aligned(a.group, 16) && (a.group_stride0 & 3) == 0 && (a.n & 3) == 0;
+  bool dw_vec = aligned(a.dw, 8) && (a.n & 3) == 0;
 
   // load w
   u32 w[8];
@@ -192,7 +192,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_sigmoid_
   for (int i = 0; i < 16; i++) {
     acc[i] = 0.0f;
   }
-  for (int row = (int)(blockIdx.x * 2u); row < a.rows; row += (int)(gridDim.x * 2u)) {
+  for (int row = (int)(blockIdx.x * 8u); row < a.rows; row += (int)(gridDim.x * 8u)) {
     int rows_left = (int)((u32)a.rows - (u32)row);
     const bf16* x_at = a.x + (i64)row * a.x_stride0;
 
@@ -362,7 +362,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_sigmoid_
   // sum: over the warps of the block
   #pragma unroll
   for (int i = 0; i < 16; i++) {
-    store_shared_f32(smem + (16u + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4)), part2[i]);
+    store_shared_f32(smem + (64u + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4)), part2[i]);
   }
   __syncthreads();
   #pragma unroll
@@ -370,8 +370,8 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_sigmoid_
     part2[i] = 0.0f;
     float part3;
     #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      part3 = load_shared_f32(smem + (16u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -3) + (u32)(j * 2)) * 16u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
+    for (int j = 0; j < 8; j++) {
+      part3 = load_shared_f32(smem + (64u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -15) + (u32)(j * 2)) * 16u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
       part2[i] += part3;
     }
   }
@@ -397,21 +397,21 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_sigmoid_
   u32 old = 0u;
   __syncthreads();
   if ((int)threadIdx.x == 0) old = atomic_add_acq_rel_u32(count_at, 1u);
-  store_shared_u32_if(smem + 8208, old, (int)threadIdx.x == 0);
+  store_shared_u32_if(smem + 32832, old, (int)threadIdx.x == 0);
   __syncthreads();
-  old = load_shared_u32(smem + 8208);
+  old = load_shared_u32(smem + 32832);
   int mul2 = div_of2 * 16;
   int parts_left = a.parts - mul2;
   if ((int)old == min(parts_left, 16) - 1) {
     u32* count_at2 = a.count + (i64)div_of2;
     store_u32_if(count_at2, 0u, (int)threadIdx.x == 0);
-    for (int it = 0; it < a.n; it += 512) {
+    for (int it = 0; it < a.n; it += 2048) {
       int n_left = a.n - it;
       float* part_at2 = a.part + (i64)mul2 * a.part_stride0 + (i64)it;
 
       // load part
       float part4[64];
-      if (part_vec2 && ((it & 3) == 0 && (n_left & 3) == 0)) {
+      if (part_vec2) {
         #pragma unroll
         for (int i = 0; i < 16; i++) {
           load_f32x4_if(&part4[i * 4], part_at2 + (i64)i * a.part_stride0 + (i64)col02, i < parts_left && col02 < n_left);
@@ -435,7 +435,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_sigmoid_
       float* group_at = a.group + (i64)div_of2 * a.group_stride0 + (i64)it;
 
       // store group
-      if (group_vec && ((it & 3) == 0 && (n_left & 3) == 0)) {
+      if (group_vec) {
         store_f32x4_if(group_at + (i64)col02, group, col02 < n_left);
       } else {
         int col02_2 = opaque(col02);
@@ -449,19 +449,19 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_sigmoid_
     u32 old2 = 0u;
     __syncthreads();
     if ((int)threadIdx.x == 0) old2 = atomic_add_acq_rel_u32(count_at3, 1u);
-    store_shared_u32_if(smem + 8224, old2, (int)threadIdx.x == 0);
+    store_shared_u32_if(smem + 32848, old2, (int)threadIdx.x == 0);
     __syncthreads();
-    old2 = load_shared_u32(smem + 8224);
+    old2 = load_shared_u32(smem + 32848);
     if ((int)old2 == a.groups - 1) {
       u32* count_at4 = a.count + 63;
       store_u32_if(count_at4, 0u, (int)threadIdx.x == 0);
-      for (int it2 = 0; it2 < a.n; it2 += 512) {
+      for (int it2 = 0; it2 < a.n; it2 += 2048) {
         int n_left2 = a.n - it2;
         float* group_at2 = a.group + (i64)it2;
 
         // load group
         float group2[64];
-        if (group_vec && ((it2 & 3) == 0 && (n_left2 & 3) == 0)) {
+        if (group_vec) {
           #pragma unroll
           for (int i = 0; i < 16; i++) {
             load_f32x4_if(&group2[i * 4], group_at2 + (i64)i * a.group_stride0 + (i64)col02, i < a.groups && col02 < n_left2);
@@ -493,7 +493,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_sigmoid_
 
           // load group
           float group3[64];
-          if (group_vec && ((it2 & 3) == 0 && (n_left2 & 3) == 0)) {
+          if (group_vec) {
             #pragma unroll
             for (int i = 0; i < 16; i++) {
               load_f32x4_if(&group3[i * 4], group_at3 + (i64)i * a.group_stride0 + (i64)col02, i < groups_left && col02 < n_left2);
@@ -527,7 +527,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_sigmoid_
         bf16* dw_at = a.dw + (i64)it2;
 
         // store dw
-        if (dw_vec && ((it2 & 3) == 0 && (n_left2 & 3) == 0)) {
+        if (dw_vec) {
           store_u32x2_if(dw_at + (i64)col02, dw, col02 < n_left2);
         } else {
           int col02_5 = opaque(col02);

@@ -3,15 +3,15 @@
 // rmsnorm_gated_bwd_one_silu_f32_f32_c1024: Gated RMSNorm backward, silu, in one launch: dx, dz and dw.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 8240 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 512 threads a block, 16480 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       16  f32   sum_part: partial results of sum, one a warp
-//       16     8192  f32   part2_part: partial results of sum, one a warp
-//     8208        4  u32   old_shared: the result of atomic_add
-//     8224        4  u32   old2_shared: the result of atomic_add
+//        0       64  f32   sum_part: partial results of sum, one a warp
+//       64    16384  f32   part2_part: partial results of sum, one a warp
+//    16448        4  u32   old_shared: the result of atomic_add
+//    16464        4  u32   old2_shared: the result of atomic_add
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -123,103 +123,102 @@ static_assert(field_offset(rmsnorm_gated_bwd_one_silu_f32_f32_c1024_args, n) == 
 static_assert(field_offset(rmsnorm_gated_bwd_one_silu_f32_f32_c1024_args, parts) == 152, "parts");
 static_assert(field_offset(rmsnorm_gated_bwd_one_silu_f32_f32_c1024_args, groups) == 156, "groups");
 
-extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_silu_f32_f32_c1024(const __grid_constant__ rmsnorm_gated_bwd_one_silu_f32_f32_c1024_args a) {
+extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_bwd_one_silu_f32_f32_c1024(const __grid_constant__ rmsnorm_gated_bwd_one_silu_f32_f32_c1024_args a) {
   extern __shared__ __align__(16) char smem[];
   bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
-  int col0 = ((int)threadIdx.x & 63) * 4;
+  int col0 = ((int)threadIdx.x & 127) * 4;
   bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && (a.n & 3) == 0;
-  int row0 = (int)threadIdx.x >> 6;
+  int row0 = (int)threadIdx.x >> 7;
   bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool dz_vec = aligned(a.dz, 16) && (a.dz_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 3) == 0;
-  bool part_vec2 = aligned(a.part, 16) && (a.part_stride0 & 3) == 0;
   int col02 = (int)threadIdx.x * 4;
-  bool group_vec = aligned(a.group, 16) && (a.group_stride0 & 3) == 0;
-  bool dw_vec = aligned(a.dw, 16);
+  bool group_vec = aligned(a.group, 16) && (a.group_stride0 & 3) == 0 && (a.n & 3) == 0;
+  bool dw_vec = aligned(a.dw, 16) && (a.n & 3) == 0;
 
   // load w
-  float w[16];
+  float w[8];
   if (w_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 256), col0 + i * 256 < a.n);
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
     }
   } else {
     int col0_ = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 256)), col0_ + ((i & 3) + (i >> 2) * 256) < a.n);
+    for (int i = 0; i < 8; i++) {
+      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 512)), col0_ + ((i & 3) + (i >> 2) * 512) < a.n);
     }
   }
-  float acc[16];
+  float acc[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
-  for (int row = (int)(blockIdx.x * 2u); row < a.rows; row += (int)(gridDim.x * 2u)) {
+  for (int row = (int)(blockIdx.x * 4u); row < a.rows; row += (int)(gridDim.x * 4u)) {
     int rows_left = (int)((u32)a.rows - (u32)row);
     const float* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    float x[16];
+    float x[8];
     if (x_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 512), row0 < rows_left && col0 + i * 512 < a.n);
       }
     } else {
       int row0_ = opaque(row0);
       int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        x[i] = load_f32_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) + (i >> 2) * 256) < a.n);
+      for (int i = 0; i < 8; i++) {
+        x[i] = load_f32_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) + (i >> 2) * 512)), row0_ < rows_left && col0_2 + ((i & 3) + (i >> 2) * 512) < a.n);
       }
     }
     const float* z_at = a.z + (i64)row * a.z_stride0;
 
     // load z
-    float z[16];
+    float z[8];
     if (z_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&z[i * 4], z_at + (i64)row0 * a.z_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&z[i * 4], z_at + (i64)row0 * a.z_stride0 + (i64)(col0 + i * 512), row0 < rows_left && col0 + i * 512 < a.n);
       }
     } else {
       int row0_2 = opaque(row0);
       int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        z[i] = load_f32_if(z_at + (i64)row0_2 * a.z_stride0 + (i64)(col0_3 + ((i & 3) + (i >> 2) * 256)), row0_2 < rows_left && col0_3 + ((i & 3) + (i >> 2) * 256) < a.n);
+      for (int i = 0; i < 8; i++) {
+        z[i] = load_f32_if(z_at + (i64)row0_2 * a.z_stride0 + (i64)(col0_3 + ((i & 3) + (i >> 2) * 512)), row0_2 < rows_left && col0_3 + ((i & 3) + (i >> 2) * 512) < a.n);
       }
     }
     const float* dy_at = a.dy + (i64)row * a.dy_stride0;
 
     // load dy
-    float dy[16];
+    float dy[8];
     if (dy_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&dy[i * 4], dy_at + (i64)row0 * a.dy_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&dy[i * 4], dy_at + (i64)row0 * a.dy_stride0 + (i64)(col0 + i * 512), row0 < rows_left && col0 + i * 512 < a.n);
       }
     } else {
       int row0_3 = opaque(row0);
       int col0_4 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        dy[i] = load_f32_if(dy_at + (i64)row0_3 * a.dy_stride0 + (i64)(col0_4 + ((i & 3) + (i >> 2) * 256)), row0_3 < rows_left && col0_4 + ((i & 3) + (i >> 2) * 256) < a.n);
+      for (int i = 0; i < 8; i++) {
+        dy[i] = load_f32_if(dy_at + (i64)row0_3 * a.dy_stride0 + (i64)(col0_4 + ((i & 3) + (i >> 2) * 512)), row0_3 < rows_left && col0_4 + ((i & 3) + (i >> 2) * 512) < a.n);
       }
     }
     const float* rstd_at = a.rstd + (i64)row;
 
     // load rstd
     float rstd = load_f32_if(rstd_at + (i64)row0, row0 < rows_left);
-    float mul[16];
-    float dz[16];
+    float mul[8];
+    float dz[8];
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       float t = w[i];
       float exp_of = expf(-fabsf(z[i]));
       float div_of = 1.0f / (exp_of + 1.0f);
@@ -229,7 +228,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_silu_f32
       float mul3 = z[i] * select;
       float mul4 = dy[i] * mul3;
       mul[i] = mul4 * t;
-      sum += col0 + ((i & 3) + (i >> 2) * 256) < a.n ? x[i] * mul[i] : 0.0f;
+      sum += col0 + ((i & 3) + (i >> 2) * 512) < a.n ? x[i] * mul[i] : 0.0f;
       acc[i] += row0 < rows_left ? mul4 * (x[i] * rstd) : 0.0f;
       dz[i] = dy[i] * (x[i] * rstd) * t * fmaf(mul3, ge ? mul2 : div_of, select);
     }
@@ -248,8 +247,8 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_silu_f32
     float part;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      part = load_shared_f32(smem + (u32)(int)(((u32)((int)(threadIdx.x >> 5) & -2) + (u32)i) * 4u));
+    for (int i = 0; i < 4; i++) {
+      part = load_shared_f32(smem + (u32)(int)(((u32)((int)(threadIdx.x >> 5) & -4) + (u32)i) * 4u));
       sum += part;
     }
     float* dz_at = a.dz + (i64)row * a.dz_stride0;
@@ -257,22 +256,22 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_silu_f32
     // store dz
     if (dz_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_cs_if(dz_at + (i64)row0 * a.dz_stride0 + (i64)(col0 + i * 256), &dz[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_f32x4_cs_if(dz_at + (i64)row0 * a.dz_stride0 + (i64)(col0 + i * 512), &dz[i * 4], row0 < rows_left && col0 + i * 512 < a.n);
       }
     } else {
       int row0_4 = opaque(row0);
       int col0_5 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_cs_if(dz_at + (i64)row0_4 * a.dz_stride0 + (i64)(col0_5 + ((i & 3) + (i >> 2) * 256)), dz[i], row0_4 < rows_left && col0_5 + ((i & 3) + (i >> 2) * 256) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_f32_cs_if(dz_at + (i64)row0_4 * a.dz_stride0 + (i64)(col0_5 + ((i & 3) + (i >> 2) * 512)), dz[i], row0_4 < rows_left && col0_5 + ((i & 3) + (i >> 2) * 512) < a.n);
       }
     }
     float n_f32 = (float)a.n;
     float div_of2 = sum * rstd * rstd / n_f32;
-    float dx[16];
+    float dx[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       dx[i] = fmaf(-x[i], div_of2, mul[i]) * rstd;
     }
     float* dx_at = a.dx + (i64)row * a.dx_stride0;
@@ -280,41 +279,41 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_silu_f32
     // store dx
     if (dx_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_cs_if(dx_at + (i64)row0 * a.dx_stride0 + (i64)(col0 + i * 256), &dx[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_f32x4_cs_if(dx_at + (i64)row0 * a.dx_stride0 + (i64)(col0 + i * 512), &dx[i * 4], row0 < rows_left && col0 + i * 512 < a.n);
       }
     } else {
       int row0_5 = opaque(row0);
       int col0_6 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_cs_if(dx_at + (i64)row0_5 * a.dx_stride0 + (i64)(col0_6 + ((i & 3) + (i >> 2) * 256)), dx[i], row0_5 < rows_left && col0_6 + ((i & 3) + (i >> 2) * 256) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_f32_cs_if(dx_at + (i64)row0_5 * a.dx_stride0 + (i64)(col0_6 + ((i & 3) + (i >> 2) * 512)), dx[i], row0_5 < rows_left && col0_6 + ((i & 3) + (i >> 2) * 512) < a.n);
       }
     }
   }
-  float part2[16];
+  float part2[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     part2[i] = 0.0f;
   }
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     part2[i] += acc[i];
   }
 
   // sum: over the warps of the block
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    store_shared_f32(smem + (16u + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4)), part2[i]);
+  for (int i = 0; i < 8; i++) {
+    store_shared_f32(smem + (64u + (u32)((((int)(threadIdx.x >> 5) * 8 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4)), part2[i]);
   }
   __syncthreads();
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     part2[i] = 0.0f;
     float part3;
     #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      part3 = load_shared_f32(smem + (16u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -3) + (u32)(j * 2)) * 16u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
+    for (int j = 0; j < 4; j++) {
+      part3 = load_shared_f32(smem + (64u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -13) + (u32)(j * 4)) * 8u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
       part2[i] += part3;
     }
   }
@@ -324,14 +323,14 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_silu_f32
   // store part
   if (part_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      store_f32x4_if(part_at + (i64)(col0 + i * 256), &part2[i * 4], (int)threadIdx.x >> 6 == 0 && col0 + i * 256 < a.n);
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(part_at + (i64)(col0 + i * 512), &part2[i * 4], (int)threadIdx.x >> 7 == 0 && col0 + i * 512 < a.n);
     }
   } else {
     int col0_7 = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32_if(part_at + (i64)(col0_7 + ((i & 3) + (i >> 2) * 256)), part2[i], (int)threadIdx.x >> 6 == 0 && col0_7 + ((i & 3) + (i >> 2) * 256) < a.n);
+    for (int i = 0; i < 8; i++) {
+      store_f32_if(part_at + (i64)(col0_7 + ((i & 3) + (i >> 2) * 512)), part2[i], (int)threadIdx.x >> 7 == 0 && col0_7 + ((i & 3) + (i >> 2) * 512) < a.n);
     }
   }
   int div_of3 = t2 / 16;
@@ -339,21 +338,21 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_silu_f32
   u32 old = 0u;
   __syncthreads();
   if ((int)threadIdx.x == 0) old = atomic_add_acq_rel_u32(count_at, 1u);
-  store_shared_u32_if(smem + 8208, old, (int)threadIdx.x == 0);
+  store_shared_u32_if(smem + 16448, old, (int)threadIdx.x == 0);
   __syncthreads();
-  old = load_shared_u32(smem + 8208);
+  old = load_shared_u32(smem + 16448);
   int mul5 = div_of3 * 16;
   int parts_left = a.parts - mul5;
   if ((int)old == min(parts_left, 16) - 1) {
     u32* count_at2 = a.count + (i64)div_of3;
     store_u32_if(count_at2, 0u, (int)threadIdx.x == 0);
-    for (int it = 0; it < a.n; it += 512) {
+    for (int it = 0; it < a.n; it += 2048) {
       int n_left = a.n - it;
       float* part_at2 = a.part + (i64)mul5 * a.part_stride0 + (i64)it;
 
       // load part
       float part4[64];
-      if (part_vec2 && ((it & 3) == 0 && (n_left & 3) == 0)) {
+      if (part_vec) {
         #pragma unroll
         for (int i = 0; i < 16; i++) {
           load_f32x4_if(&part4[i * 4], part_at2 + (i64)i * a.part_stride0 + (i64)col02, i < parts_left && col02 < n_left);
@@ -377,7 +376,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_silu_f32
       float* group_at = a.group + (i64)div_of3 * a.group_stride0 + (i64)it;
 
       // store group
-      if (group_vec && ((it & 3) == 0 && (n_left & 3) == 0)) {
+      if (group_vec) {
         store_f32x4_if(group_at + (i64)col02, group, col02 < n_left);
       } else {
         int col02_2 = opaque(col02);
@@ -391,19 +390,19 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_silu_f32
     u32 old2 = 0u;
     __syncthreads();
     if ((int)threadIdx.x == 0) old2 = atomic_add_acq_rel_u32(count_at3, 1u);
-    store_shared_u32_if(smem + 8224, old2, (int)threadIdx.x == 0);
+    store_shared_u32_if(smem + 16464, old2, (int)threadIdx.x == 0);
     __syncthreads();
-    old2 = load_shared_u32(smem + 8224);
+    old2 = load_shared_u32(smem + 16464);
     if ((int)old2 == a.groups - 1) {
       u32* count_at4 = a.count + 63;
       store_u32_if(count_at4, 0u, (int)threadIdx.x == 0);
-      for (int it2 = 0; it2 < a.n; it2 += 512) {
+      for (int it2 = 0; it2 < a.n; it2 += 2048) {
         int n_left2 = a.n - it2;
         float* group_at2 = a.group + (i64)it2;
 
         // load group
         float group2[64];
-        if (group_vec && ((it2 & 3) == 0 && (n_left2 & 3) == 0)) {
+        if (group_vec) {
           #pragma unroll
           for (int i = 0; i < 16; i++) {
             load_f32x4_if(&group2[i * 4], group_at2 + (i64)i * a.group_stride0 + (i64)col02, i < a.groups && col02 < n_left2);
@@ -435,7 +434,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_silu_f32
 
           // load group
           float group3[64];
-          if (group_vec && ((it2 & 3) == 0 && (n_left2 & 3) == 0)) {
+          if (group_vec) {
             #pragma unroll
             for (int i = 0; i < 16; i++) {
               load_f32x4_if(&group3[i * 4], group_at3 + (i64)i * a.group_stride0 + (i64)col02, i < groups_left && col02 < n_left2);
@@ -469,7 +468,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_silu_f32
         float* dw_at = a.dw + (i64)it2;
 
         // store dw
-        if (dw_vec && ((it2 & 3) == 0 && (n_left2 & 3) == 0)) {
+        if (dw_vec) {
           store_f32x4_if(dw_at + (i64)col02, dw, col02 < n_left2);
         } else {
           int col02_5 = opaque(col02);

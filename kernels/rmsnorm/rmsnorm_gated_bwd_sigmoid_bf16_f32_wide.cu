@@ -116,14 +116,14 @@ static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_bf16_f32_wide_args, n) == 1
 static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_bf16_f32_wide_args, parts) == 128, "parts");
 
 extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_bf16_f32_wide(const __grid_constant__ rmsnorm_gated_bwd_sigmoid_bf16_f32_wide_args a) {
-  bool w_vec = aligned(a.w, 16);
+  bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
   int col0 = (int)threadIdx.x * 8;
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0;
-  bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 7) == 0;
-  bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0;
-  bool dz_vec = aligned(a.dz, 16) && (a.dz_stride0 & 7) == 0;
-  bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0;
-  bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0;
+  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool dz_vec = aligned(a.dz, 16) && (a.dz_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
   int div_of = (int)((u32)a.n + 4095u) / 4096;
   for (int it = (int)blockIdx.x; it < (int)((u32)div_of * (u32)a.parts); it += (int)gridDim.x) {
     int mul = (int)((u32)rem_i32(it, div_of) * 4096u);
@@ -132,7 +132,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_bf16
 
     // load w
     float w[16];
-    if (w_vec && ((mul & 3) == 0 && (n_left & 7) == 0)) {
+    if (w_vec) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
         load_f32x4_if(&w[i * 8], w_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
@@ -156,7 +156,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_bf16
 
       // load x
       u32 x[8];
-      if (x_vec && ((mul & 7) == 0 && (n_left & 7) == 0)) {
+      if (x_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
@@ -174,7 +174,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_bf16
 
       // load z
       u32 z[8];
-      if (z_vec && ((mul & 7) == 0 && (n_left & 7) == 0)) {
+      if (z_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
@@ -192,7 +192,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_bf16
 
       // load dy
       u32 dy[8];
-      if (dy_vec && ((mul & 7) == 0 && (n_left & 7) == 0)) {
+      if (dy_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
@@ -243,7 +243,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_bf16
 
       // store dz
       __syncthreads();
-      if (dz_vec && ((mul & 7) == 0 && (n_left & 7) == 0)) {
+      if (dz_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           store_u32x4_cs_if(dz_at + (i64)(col0 + i * 2048), &dz[i * 4], col0 + i * 2048 < n_left);
@@ -259,7 +259,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_bf16
       bf16* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul;
 
       // store dx
-      if (dx_vec && ((mul & 7) == 0 && (n_left & 7) == 0)) {
+      if (dx_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           store_u32x4_cs_if(dx_at + (i64)(col0 + i * 2048), &dx[i * 4], col0 + i * 2048 < n_left);
@@ -282,7 +282,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_bf16
 
     // store part
     __syncthreads();
-    if (part_vec && ((mul & 3) == 0 && (n_left & 7) == 0)) {
+    if (part_vec) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
         store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 8], col0 + i * 2048 < n_left);

@@ -107,14 +107,14 @@ static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_f16_f16_wide_args, n) == 12
 static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_f16_f16_wide_args, parts) == 128, "parts");
 
 extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f16_f16_wide(const __grid_constant__ rmsnorm_gated_bwd_sigmoid_f16_f16_wide_args a) {
-  bool w_vec = aligned(a.w, 16);
+  bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
   int col0 = (int)threadIdx.x * 8;
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0;
-  bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 7) == 0;
-  bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0;
-  bool dz_vec = aligned(a.dz, 16) && (a.dz_stride0 & 7) == 0;
-  bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0;
-  bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0;
+  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool dz_vec = aligned(a.dz, 16) && (a.dz_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
   int div_of = (int)((u32)a.n + 4095u) / 4096;
   for (int it = (int)blockIdx.x; it < (int)((u32)div_of * (u32)a.parts); it += (int)gridDim.x) {
     int mul = (int)((u32)rem_i32(it, div_of) * 4096u);
@@ -123,7 +123,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f16_
 
     // load w
     u32 w[8];
-    if (w_vec && ((mul & 7) == 0 && (n_left & 7) == 0)) {
+    if (w_vec) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
         load_u32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
@@ -148,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f16_
 
       // load x
       u32 x[8];
-      if (x_vec && ((mul & 7) == 0 && (n_left & 7) == 0)) {
+      if (x_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
@@ -166,7 +166,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f16_
 
       // load z
       u32 z[8];
-      if (z_vec && ((mul & 7) == 0 && (n_left & 7) == 0)) {
+      if (z_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
@@ -184,7 +184,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f16_
 
       // load dy
       u32 dy[8];
-      if (dy_vec && ((mul & 7) == 0 && (n_left & 7) == 0)) {
+      if (dy_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
@@ -237,7 +237,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f16_
 
       // store dz
       __syncthreads();
-      if (dz_vec && ((mul & 7) == 0 && (n_left & 7) == 0)) {
+      if (dz_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           store_u32x4_cs_if(dz_at + (i64)(col0 + i * 2048), &dz[i * 4], col0 + i * 2048 < n_left);
@@ -253,7 +253,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f16_
       f16* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul;
 
       // store dx
-      if (dx_vec && ((mul & 7) == 0 && (n_left & 7) == 0)) {
+      if (dx_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           store_u32x4_cs_if(dx_at + (i64)(col0 + i * 2048), &dx[i * 4], col0 + i * 2048 < n_left);
@@ -276,7 +276,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f16_
 
     // store part
     __syncthreads();
-    if (part_vec && ((mul & 3) == 0 && (n_left & 7) == 0)) {
+    if (part_vec) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
         store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 8], col0 + i * 2048 < n_left);

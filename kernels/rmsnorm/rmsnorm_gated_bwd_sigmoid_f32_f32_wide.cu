@@ -90,14 +90,14 @@ static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_f32_f32_wide_args, n) == 12
 static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_f32_f32_wide_args, parts) == 128, "parts");
 
 extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f32_f32_wide(const __grid_constant__ rmsnorm_gated_bwd_sigmoid_f32_f32_wide_args a) {
-  bool w_vec = aligned(a.w, 16);
+  bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
   int col0 = (int)threadIdx.x * 4;
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0;
-  bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 3) == 0;
-  bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 3) == 0;
-  bool dz_vec = aligned(a.dz, 16) && (a.dz_stride0 & 3) == 0;
-  bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 3) == 0;
-  bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0;
+  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && (a.n & 3) == 0;
+  bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 3) == 0 && (a.n & 3) == 0;
+  bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 3) == 0 && (a.n & 3) == 0;
+  bool dz_vec = aligned(a.dz, 16) && (a.dz_stride0 & 3) == 0 && (a.n & 3) == 0;
+  bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 3) == 0 && (a.n & 3) == 0;
+  bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 3) == 0;
   int div_of = (int)((u32)a.n + 2047u) / 2048;
   for (int it = (int)blockIdx.x; it < (int)((u32)div_of * (u32)a.parts); it += (int)gridDim.x) {
     int mul = (int)((u32)rem_i32(it, div_of) * 2048u);
@@ -106,7 +106,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f32_
 
     // load w
     float w[8];
-    if (w_vec && ((mul & 3) == 0 && (n_left & 3) == 0)) {
+    if (w_vec) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
         load_f32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 1024), col0 + i * 1024 < n_left);
@@ -129,7 +129,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f32_
 
       // load x
       float x[8];
-      if (x_vec && ((mul & 3) == 0 && (n_left & 3) == 0)) {
+      if (x_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < n_left);
@@ -145,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f32_
 
       // load z
       float z[8];
-      if (z_vec && ((mul & 3) == 0 && (n_left & 3) == 0)) {
+      if (z_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_f32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 1024), col0 + i * 1024 < n_left);
@@ -161,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f32_
 
       // load dy
       float dy[8];
-      if (dy_vec && ((mul & 3) == 0 && (n_left & 3) == 0)) {
+      if (dy_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_f32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 1024), col0 + i * 1024 < n_left);
@@ -197,7 +197,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f32_
 
       // store dz
       __syncthreads();
-      if (dz_vec && ((mul & 3) == 0 && (n_left & 3) == 0)) {
+      if (dz_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           store_f32x4_cs_if(dz_at + (i64)(col0 + i * 1024), &dz[i * 4], col0 + i * 1024 < n_left);
@@ -212,7 +212,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f32_
       float* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul;
 
       // store dx
-      if (dx_vec && ((mul & 3) == 0 && (n_left & 3) == 0)) {
+      if (dx_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           store_f32x4_cs_if(dx_at + (i64)(col0 + i * 1024), &dx[i * 4], col0 + i * 1024 < n_left);
@@ -234,7 +234,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f32_
 
     // store part
     __syncthreads();
-    if (part_vec && ((mul & 3) == 0 && (n_left & 3) == 0)) {
+    if (part_vec) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
         store_f32x4_if(part_at + (i64)(col0 + i * 1024), &part[i * 4], col0 + i * 1024 < n_left);

@@ -3,13 +3,12 @@
 // rmsnorm_gated_bwd_silu_f32_f32_c1024: Gated RMSNorm backward, silu: dx, dz, and each block's share of dw in f32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 8208 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 128 threads a block, 16 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
 //        0       16  f32   sum_part: partial results of sum, one a warp
-//       16     8192  f32   part2_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -23,6 +22,11 @@ __device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64
 __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
   return x;
+}
+__device__ __forceinline__ float load_f32(const void* p) {
+  float r;
+  asm volatile("ld.global.f32 %0, [%1];" : "=f"(r) : "l"(p) : "memory");
+  return r;
 }
 __device__ __forceinline__ float load_f32_if(const void* p, bool on) {
   float r = 0;
@@ -49,9 +53,6 @@ __device__ __forceinline__ void store_f32x4_cs_if(void* p, const float* r, bool 
 }
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_shared_f32(void* p, float r) {
-  asm volatile("st.shared.f32 [%1], %0;" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
 }
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
@@ -99,9 +100,8 @@ static_assert(field_offset(rmsnorm_gated_bwd_silu_f32_f32_c1024_args, parts) == 
 extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_f32_f32_c1024(const __grid_constant__ rmsnorm_gated_bwd_silu_f32_f32_c1024_args a) {
   extern __shared__ __align__(16) char smem[];
   bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
-  int col0 = ((int)threadIdx.x & 63) * 4;
+  int col0 = (int)threadIdx.x * 4;
   bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && (a.n & 3) == 0;
-  int row0 = (int)threadIdx.x >> 6;
   bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool dz_vec = aligned(a.dz, 16) && (a.dz_stride0 & 3) == 0 && (a.n & 3) == 0;
@@ -109,86 +109,82 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_f32_f32
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 3) == 0;
 
   // load w
-  float w[16];
+  float w[8];
   if (w_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 256), col0 + i * 256 < a.n);
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
     }
   } else {
     int col0_ = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 256)), col0_ + ((i & 3) + (i >> 2) * 256) < a.n);
+    for (int i = 0; i < 8; i++) {
+      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 512)), col0_ + ((i & 3) + (i >> 2) * 512) < a.n);
     }
   }
-  float acc[16];
+  float acc[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
-  for (int row = (int)(blockIdx.x * 2u); row < a.rows; row += (int)(gridDim.x * 2u)) {
-    int rows_left = (int)((u32)a.rows - (u32)row);
+  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const float* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    float x[16];
+    float x[8];
     if (x_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
       }
     } else {
-      int row0_ = opaque(row0);
       int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        x[i] = load_f32_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) + (i >> 2) * 256) < a.n);
+      for (int i = 0; i < 8; i++) {
+        x[i] = load_f32_if(x_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 512)), col0_2 + ((i & 3) + (i >> 2) * 512) < a.n);
       }
     }
     const float* z_at = a.z + (i64)row * a.z_stride0;
 
     // load z
-    float z[16];
+    float z[8];
     if (z_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&z[i * 4], z_at + (i64)row0 * a.z_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
       }
     } else {
-      int row0_2 = opaque(row0);
       int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        z[i] = load_f32_if(z_at + (i64)row0_2 * a.z_stride0 + (i64)(col0_3 + ((i & 3) + (i >> 2) * 256)), row0_2 < rows_left && col0_3 + ((i & 3) + (i >> 2) * 256) < a.n);
+      for (int i = 0; i < 8; i++) {
+        z[i] = load_f32_if(z_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 512)), col0_3 + ((i & 3) + (i >> 2) * 512) < a.n);
       }
     }
     const float* dy_at = a.dy + (i64)row * a.dy_stride0;
 
     // load dy
-    float dy[16];
+    float dy[8];
     if (dy_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&dy[i * 4], dy_at + (i64)row0 * a.dy_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
       }
     } else {
-      int row0_3 = opaque(row0);
       int col0_4 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        dy[i] = load_f32_if(dy_at + (i64)row0_3 * a.dy_stride0 + (i64)(col0_4 + ((i & 3) + (i >> 2) * 256)), row0_3 < rows_left && col0_4 + ((i & 3) + (i >> 2) * 256) < a.n);
+      for (int i = 0; i < 8; i++) {
+        dy[i] = load_f32_if(dy_at + (i64)(col0_4 + ((i & 3) + (i >> 2) * 512)), col0_4 + ((i & 3) + (i >> 2) * 512) < a.n);
       }
     }
     const float* rstd_at = a.rstd + (i64)row;
 
     // load rstd
-    float rstd = load_f32_if(rstd_at + (i64)row0, row0 < rows_left);
-    float mul[16];
-    float dz[16];
+    float rstd = load_f32(rstd_at);
+    float mul[8];
+    float dz[8];
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       float t = w[i];
       float exp_of = expf(-fabsf(z[i]));
       float div_of = 1.0f / (exp_of + 1.0f);
@@ -198,8 +194,8 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_f32_f32
       float mul3 = z[i] * select;
       float mul4 = dy[i] * mul3;
       mul[i] = mul4 * t;
-      sum += col0 + ((i & 3) + (i >> 2) * 256) < a.n ? x[i] * mul[i] : 0.0f;
-      acc[i] += row0 < rows_left ? mul4 * (x[i] * rstd) : 0.0f;
+      sum += col0 + ((i & 3) + (i >> 2) * 512) < a.n ? x[i] * mul[i] : 0.0f;
+      acc[i] = fmaf(mul4, x[i] * rstd, acc[i]);
       dz[i] = dy[i] * (x[i] * rstd) * t * fmaf(mul3, ge ? mul2 : div_of, select);
     }
 
@@ -217,8 +213,8 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_f32_f32
     float part;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      part = load_shared_f32(smem + (u32)(int)(((u32)((int)(threadIdx.x >> 5) & -2) + (u32)i) * 4u));
+    for (int i = 0; i < 4; i++) {
+      part = load_shared_f32(smem + (u32)(i * 4));
       sum += part;
     }
     float* dz_at = a.dz + (i64)row * a.dz_stride0;
@@ -226,22 +222,21 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_f32_f32
     // store dz
     if (dz_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_cs_if(dz_at + (i64)row0 * a.dz_stride0 + (i64)(col0 + i * 256), &dz[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_f32x4_cs_if(dz_at + (i64)(col0 + i * 512), &dz[i * 4], col0 + i * 512 < a.n);
       }
     } else {
-      int row0_4 = opaque(row0);
       int col0_5 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_cs_if(dz_at + (i64)row0_4 * a.dz_stride0 + (i64)(col0_5 + ((i & 3) + (i >> 2) * 256)), dz[i], row0_4 < rows_left && col0_5 + ((i & 3) + (i >> 2) * 256) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_f32_cs_if(dz_at + (i64)(col0_5 + ((i & 3) + (i >> 2) * 512)), dz[i], col0_5 + ((i & 3) + (i >> 2) * 512) < a.n);
       }
     }
     float n_f32 = (float)a.n;
     float div_of2 = sum * rstd * rstd / n_f32;
-    float dx[16];
+    float dx[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       dx[i] = fmaf(-x[i], div_of2, mul[i]) * rstd;
     }
     float* dx_at = a.dx + (i64)row * a.dx_stride0;
@@ -249,43 +244,25 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_f32_f32
     // store dx
     if (dx_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_cs_if(dx_at + (i64)row0 * a.dx_stride0 + (i64)(col0 + i * 256), &dx[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_f32x4_cs_if(dx_at + (i64)(col0 + i * 512), &dx[i * 4], col0 + i * 512 < a.n);
       }
     } else {
-      int row0_5 = opaque(row0);
       int col0_6 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_cs_if(dx_at + (i64)row0_5 * a.dx_stride0 + (i64)(col0_6 + ((i & 3) + (i >> 2) * 256)), dx[i], row0_5 < rows_left && col0_6 + ((i & 3) + (i >> 2) * 256) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_f32_cs_if(dx_at + (i64)(col0_6 + ((i & 3) + (i >> 2) * 512)), dx[i], col0_6 + ((i & 3) + (i >> 2) * 512) < a.n);
       }
     }
   }
-  float part2[16];
+  float part2[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     part2[i] = 0.0f;
   }
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     part2[i] += acc[i];
-  }
-
-  // sum: over the warps of the block
-  #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    store_shared_f32(smem + (16u + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4)), part2[i]);
-  }
-  __syncthreads();
-  #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    part2[i] = 0.0f;
-    float part3;
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      part3 = load_shared_f32(smem + (16u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -3) + (u32)(j * 2)) * 16u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
-      part2[i] += part3;
-    }
   }
   int t2 = (int)blockIdx.x;
   float* part_at = a.part + (i64)t2 * a.part_stride0;
@@ -293,14 +270,14 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_f32_f32
   // store part
   if (part_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      store_f32x4_if(part_at + (i64)(col0 + i * 256), &part2[i * 4], (int)threadIdx.x >> 6 == 0 && col0 + i * 256 < a.n);
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(part_at + (i64)(col0 + i * 512), &part2[i * 4], col0 + i * 512 < a.n);
     }
   } else {
     int col0_7 = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32_if(part_at + (i64)(col0_7 + ((i & 3) + (i >> 2) * 256)), part2[i], (int)threadIdx.x >> 6 == 0 && col0_7 + ((i & 3) + (i >> 2) * 256) < a.n);
+    for (int i = 0; i < 8; i++) {
+      store_f32_if(part_at + (i64)(col0_7 + ((i & 3) + (i >> 2) * 512)), part2[i], col0_7 + ((i & 3) + (i >> 2) * 512) < a.n);
     }
   }
 }

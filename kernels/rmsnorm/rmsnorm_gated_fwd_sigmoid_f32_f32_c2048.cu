@@ -3,12 +3,12 @@
 // rmsnorm_gated_fwd_sigmoid_f32_f32_c2048: Gated RMSNorm forward: y = x * rstd * w * sigmoid(z), rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 16 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 256 threads a block, 32 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       16  f32   sum_part: partial results of sum, one a warp
+//        0       32  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -75,7 +75,7 @@ static_assert(field_offset(rmsnorm_gated_fwd_sigmoid_f32_f32_c2048_args, eps) ==
 static_assert(field_offset(rmsnorm_gated_fwd_sigmoid_f32_f32_c2048_args, rows) == 68, "rows");
 static_assert(field_offset(rmsnorm_gated_fwd_sigmoid_f32_f32_c2048_args, n) == 72, "n");
 
-extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_sigmoid_f32_f32_c2048(const __grid_constant__ rmsnorm_gated_fwd_sigmoid_f32_f32_c2048_args a) {
+extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_fwd_sigmoid_f32_f32_c2048(const __grid_constant__ rmsnorm_gated_fwd_sigmoid_f32_f32_c2048_args a) {
   extern __shared__ __align__(16) char smem[];
   bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
   int col0 = (int)threadIdx.x * 4;
@@ -84,55 +84,55 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_sigmoid_f32_
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 3) == 0 && (a.n & 3) == 0;
 
   // load w
-  float w[16];
+  float w[8];
   if (w_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
     }
   } else {
     int col0_ = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 512)), col0_ + ((i & 3) + (i >> 2) * 512) < a.n);
+    for (int i = 0; i < 8; i++) {
+      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 1024)), col0_ + ((i & 3) + (i >> 2) * 1024) < a.n);
     }
   }
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const float* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    float x[16];
+    float x[8];
     if (x_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
       }
     } else {
       int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        x[i] = load_f32_if(x_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 512)), col0_2 + ((i & 3) + (i >> 2) * 512) < a.n);
+      for (int i = 0; i < 8; i++) {
+        x[i] = load_f32_if(x_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 1024)), col0_2 + ((i & 3) + (i >> 2) * 1024) < a.n);
       }
     }
     const float* z_at = a.z + (i64)row * a.z_stride0;
 
     // load z
-    float z[16];
+    float z[8];
     if (z_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
       }
     } else {
       int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        z[i] = load_f32_if(z_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 512)), col0_3 + ((i & 3) + (i >> 2) * 512) < a.n);
+      for (int i = 0; i < 8; i++) {
+        z[i] = load_f32_if(z_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 1024)), col0_3 + ((i & 3) + (i >> 2) * 1024) < a.n);
       }
     }
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       sum = fmaf(x[i], x[i], sum);
     }
 
@@ -146,19 +146,16 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_sigmoid_f32_
     // sum: over the warps of the block
     __syncthreads();
     store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-    sum = 0.0f;
-    float part;
     __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      part = load_shared_f32(smem + (u32)(i * 4));
-      sum += part;
-    }
+    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 7) * 4));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     float n_f32 = (float)a.n;
     float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-    float y[16];
+    float y[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       y[i] = x[i] * rstd * w[i] * sigmoid(z[i]);
     }
     float* y_at = a.y + (i64)row * a.y_stride0;
@@ -166,14 +163,14 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_sigmoid_f32_
     // store y
     if (y_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(y_at + (i64)(col0 + i * 512), &y[i * 4], col0 + i * 512 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_f32x4_if(y_at + (i64)(col0 + i * 1024), &y[i * 4], col0 + i * 1024 < a.n);
       }
     } else {
       int col0_4 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(y_at + (i64)(col0_4 + ((i & 3) + (i >> 2) * 512)), y[i], col0_4 + ((i & 3) + (i >> 2) * 512) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_f32_if(y_at + (i64)(col0_4 + ((i & 3) + (i >> 2) * 1024)), y[i], col0_4 + ((i & 3) + (i >> 2) * 1024) < a.n);
       }
     }
     float* rstd_at = a.rstd + (i64)row;

@@ -97,11 +97,11 @@ static_assert(field_offset(rmsnorm_gated_fwd_silu_f16_f16_wide_args, n) == 72, "
 
 extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f16_f16_wide(const __grid_constant__ rmsnorm_gated_fwd_silu_f16_f16_wide_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0;
+  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
   int col0 = (int)threadIdx.x * 8;
-  bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 7) == 0;
-  bool w_vec = aligned(a.w, 16);
-  bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0;
+  bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
+  bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     float acc[16];
     #pragma unroll
@@ -114,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f16_f1
 
       // load x
       u32 x[8];
-      if (x_vec && ((it & 7) == 0 && (n_left & 7) == 0)) {
+      if (x_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
@@ -168,7 +168,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f16_f1
 
       // load x
       u32 x2[8];
-      if (x_vec && ((it2 & 7) == 0 && (n_left2 & 7) == 0)) {
+      if (x_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&x2[i * 4], x_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
@@ -186,7 +186,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f16_f1
 
       // load z
       u32 z[8];
-      if (z_vec && ((it2 & 7) == 0 && (n_left2 & 7) == 0)) {
+      if (z_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
@@ -204,7 +204,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f16_f1
 
       // load w
       u32 w[8];
-      if (w_vec && ((it2 & 7) == 0 && (n_left2 & 7) == 0)) {
+      if (w_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
@@ -226,7 +226,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f16_f1
       f16* y_at = a.y + (i64)row * a.y_stride0 + (i64)it2;
 
       // store y
-      if (y_vec && ((it2 & 7) == 0 && (n_left2 & 7) == 0)) {
+      if (y_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < n_left2);

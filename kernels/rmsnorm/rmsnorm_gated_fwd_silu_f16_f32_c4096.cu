@@ -3,12 +3,12 @@
 // rmsnorm_gated_fwd_silu_f16_f32_c4096: Gated RMSNorm forward: y = x * rstd * w * silu(z), rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 16 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 256 threads a block, 32 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       16  f32   sum_part: partial results of sum, one a warp
+//        0       32  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -104,53 +104,69 @@ static_assert(field_offset(rmsnorm_gated_fwd_silu_f16_f32_c4096_args, eps) == 64
 static_assert(field_offset(rmsnorm_gated_fwd_silu_f16_f32_c4096_args, rows) == 68, "rows");
 static_assert(field_offset(rmsnorm_gated_fwd_silu_f16_f32_c4096_args, n) == 72, "n");
 
-extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_silu_f16_f32_c4096(const __grid_constant__ rmsnorm_gated_fwd_silu_f16_f32_c4096_args a) {
+extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_fwd_silu_f16_f32_c4096(const __grid_constant__ rmsnorm_gated_fwd_silu_f16_f32_c4096_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
-  int col0 = (int)threadIdx.x * 8;
-  bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
+  int col0 = (int)threadIdx.x * 8;
+  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
+
+  // load w
+  float w[16];
+  if (w_vec) {
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 8], a.w + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
+      load_f32x4_if(&w[i * 8 + 4], a.w + (i64)(col0 + (4 + i * 2048)), col0 + (4 + i * 2048) < a.n);
+    }
+  } else {
+    int col0_ = opaque(col0);
+    #pragma unroll
+    for (int i = 0; i < 16; i++) {
+      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 7) + (i >> 3) * 2048)), col0_ + ((i & 7) + (i >> 3) * 2048) < a.n);
+    }
+  }
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const f16* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    u32 x[16];
+    u32 x[8];
     if (x_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
       }
     } else {
-      int col0_ = opaque(col0);
+      int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo = load_u16_if(x_at + (i64)(col0_ + ((i & 3) * 2 + (i >> 2) * 1024)), col0_ + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-        u32 hi = load_u16_if(x_at + (i64)(col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+      for (int i = 0; i < 8; i++) {
+        u32 lo = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 2048)), col0_2 + ((i & 3) * 2 + (i >> 2) * 2048) < a.n);
+        u32 hi = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 2048)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 2048) < a.n);
         x[i] = lo | hi << 16;
       }
     }
     const f16* z_at = a.z + (i64)row * a.z_stride0;
 
     // load z
-    u32 z[16];
+    u32 z[8];
     if (z_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
       }
     } else {
-      int col0_2 = opaque(col0);
+      int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo2 = load_u16_if(z_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 1024)), col0_2 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-        u32 hi2 = load_u16_if(z_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+      for (int i = 0; i < 8; i++) {
+        u32 lo2 = load_u16_if(z_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 2048)), col0_3 + ((i & 3) * 2 + (i >> 2) * 2048) < a.n);
+        u32 hi2 = load_u16_if(z_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 2048)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 2048) < a.n);
         z[i] = lo2 | hi2 << 16;
       }
     }
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       float x_f32_0 = f16_lo(x[i]);
       float x_f32_1 = f16_hi(x[i]);
       sum = fmaf(x_f32_0, x_f32_0, sum);
@@ -167,35 +183,16 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_silu_f16_f32
     // sum: over the warps of the block
     __syncthreads();
     store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-    sum = 0.0f;
-    float part;
     __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      part = load_shared_f32(smem + (u32)(i * 4));
-      sum += part;
-    }
-
-    // load w
-    float w[32];
-    if (w_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&w[i * 8], a.w + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
-        load_f32x4_if(&w[i * 8 + 4], a.w + (i64)(col0 + (4 + i * 1024)), col0 + (4 + i * 1024) < a.n);
-      }
-    } else {
-      int col0_3 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 32; i++) {
-        w[i] = load_f32_if(a.w + (i64)(col0_3 + ((i & 7) + (i >> 3) * 1024)), col0_3 + ((i & 7) + (i >> 3) * 1024) < a.n);
-      }
-    }
+    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 7) * 4));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     float n_f32 = (float)a.n;
     float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-    u32 y[16];
+    u32 y[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       y[i] = f16_pair(f16_lo(x[i]) * rstd * w[i * 2] * silu(f16_lo(z[i])), f16_hi(x[i]) * rstd * w[i * 2 + 1] * silu(f16_hi(z[i])));
     }
     f16* y_at = a.y + (i64)row * a.y_stride0;
@@ -203,15 +200,15 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_silu_f16_f32
     // store y
     if (y_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(y_at + (i64)(col0 + i * 1024), &y[i * 4], col0 + i * 1024 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_u32x4_if(y_at + (i64)(col0 + i * 2048), &y[i * 4], col0 + i * 2048 < a.n);
       }
     } else {
       int col0_4 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 1024)), y[i], col0_4 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-        store_u16_if(y_at + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), y[i] >> 16, col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_u16_if(y_at + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 2048)), y[i], col0_4 + ((i & 3) * 2 + (i >> 2) * 2048) < a.n);
+        store_u16_if(y_at + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 2048)), y[i] >> 16, col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 2048) < a.n);
       }
     }
     float* rstd_at = a.rstd + (i64)row;

@@ -3,7 +3,7 @@
 // rmsnorm_gated_fwd_silu_f32_f32_c1024: Gated RMSNorm forward: y = x * rstd * w * silu(z), rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 16 bytes of dynamic shared memory, a grid of rows/2 blocks, rounded up
+// Launch: 128 threads a block, 16 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
@@ -78,65 +78,61 @@ static_assert(field_offset(rmsnorm_gated_fwd_silu_f32_f32_c1024_args, n) == 72, 
 extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_silu_f32_f32_c1024(const __grid_constant__ rmsnorm_gated_fwd_silu_f32_f32_c1024_args a) {
   extern __shared__ __align__(16) char smem[];
   bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
-  int col0 = ((int)threadIdx.x & 63) * 4;
+  int col0 = (int)threadIdx.x * 4;
   bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && (a.n & 3) == 0;
-  int row0 = (int)threadIdx.x >> 6;
   bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 3) == 0 && (a.n & 3) == 0;
 
   // load w
-  float w[16];
+  float w[8];
   if (w_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 256), col0 + i * 256 < a.n);
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
     }
   } else {
     int col0_ = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 256)), col0_ + ((i & 3) + (i >> 2) * 256) < a.n);
+    for (int i = 0; i < 8; i++) {
+      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 512)), col0_ + ((i & 3) + (i >> 2) * 512) < a.n);
     }
   }
-  for (int row = (int)(blockIdx.x * 2u); row < a.rows; row += (int)(gridDim.x * 2u)) {
-    int rows_left = (int)((u32)a.rows - (u32)row);
+  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const float* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    float x[16];
+    float x[8];
     if (x_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
       }
     } else {
-      int row0_ = opaque(row0);
       int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        x[i] = load_f32_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) + (i >> 2) * 256) < a.n);
+      for (int i = 0; i < 8; i++) {
+        x[i] = load_f32_if(x_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 512)), col0_2 + ((i & 3) + (i >> 2) * 512) < a.n);
       }
     }
     const float* z_at = a.z + (i64)row * a.z_stride0;
 
     // load z
-    float z[16];
+    float z[8];
     if (z_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&z[i * 4], z_at + (i64)row0 * a.z_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
       }
     } else {
-      int row0_2 = opaque(row0);
       int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        z[i] = load_f32_if(z_at + (i64)row0_2 * a.z_stride0 + (i64)(col0_3 + ((i & 3) + (i >> 2) * 256)), row0_2 < rows_left && col0_3 + ((i & 3) + (i >> 2) * 256) < a.n);
+      for (int i = 0; i < 8; i++) {
+        z[i] = load_f32_if(z_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 512)), col0_3 + ((i & 3) + (i >> 2) * 512) < a.n);
       }
     }
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       sum = fmaf(x[i], x[i], sum);
     }
 
@@ -154,15 +150,15 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_silu_f32_f32
     float part;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      part = load_shared_f32(smem + (u32)(int)(((u32)((int)(threadIdx.x >> 5) & -2) + (u32)i) * 4u));
+    for (int i = 0; i < 4; i++) {
+      part = load_shared_f32(smem + (u32)(i * 4));
       sum += part;
     }
     float n_f32 = (float)a.n;
     float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-    float y[16];
+    float y[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       y[i] = x[i] * rstd * w[i] * silu(z[i]);
     }
     float* y_at = a.y + (i64)row * a.y_stride0;
@@ -170,20 +166,19 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_silu_f32_f32
     // store y
     if (y_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + i * 256), &y[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_f32x4_if(y_at + (i64)(col0 + i * 512), &y[i * 4], col0 + i * 512 < a.n);
       }
     } else {
-      int row0_3 = opaque(row0);
       int col0_4 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(y_at + (i64)row0_3 * a.y_stride0 + (i64)(col0_4 + ((i & 3) + (i >> 2) * 256)), y[i], row0_3 < rows_left && col0_4 + ((i & 3) + (i >> 2) * 256) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_f32_if(y_at + (i64)(col0_4 + ((i & 3) + (i >> 2) * 512)), y[i], col0_4 + ((i & 3) + (i >> 2) * 512) < a.n);
       }
     }
     float* rstd_at = a.rstd + (i64)row;
 
     // store rstd
-    store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 63) == 0 && row0 < rows_left);
+    store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
   }
 }

@@ -3,8 +3,12 @@
 // rmsnorm_gated_fwd_silu_f32_f32_c512: Gated RMSNorm forward: y = x * rstd * w * silu(z), rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 0 bytes of dynamic shared memory, a grid of rows/4 blocks, rounded up
+// Launch: 128 threads a block, 16 bytes of dynamic shared memory, a grid of rows/2 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
+//
+// Shared memory, in bytes:
+//   offset     size  type  buffer
+//        0       16  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -25,6 +29,11 @@ __device__ __forceinline__ float load_f32_if(const void* p, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
   return r;
 }
+__device__ __forceinline__ float load_shared_f32(const void* p) {
+  float r;
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
+  return r;
+}
 __device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "r"((u32)on) : "memory");
@@ -34,6 +43,9 @@ __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
 }
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
 }
 
 struct rmsnorm_gated_fwd_silu_f32_f32_c512_args {
@@ -64,66 +76,67 @@ static_assert(field_offset(rmsnorm_gated_fwd_silu_f32_f32_c512_args, rows) == 68
 static_assert(field_offset(rmsnorm_gated_fwd_silu_f32_f32_c512_args, n) == 72, "n");
 
 extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_silu_f32_f32_c512(const __grid_constant__ rmsnorm_gated_fwd_silu_f32_f32_c512_args a) {
+  extern __shared__ __align__(16) char smem[];
   bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
-  int col0 = ((int)threadIdx.x & 31) * 4;
+  int col0 = ((int)threadIdx.x & 63) * 4;
   bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && (a.n & 3) == 0;
-  int row0 = (int)threadIdx.x >> 5;
+  int row0 = (int)threadIdx.x >> 6;
   bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 3) == 0 && (a.n & 3) == 0;
 
   // load w
-  float w[16];
+  float w[8];
   if (w_vec) {
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 128), col0 + i * 128 < a.n);
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 256), col0 + i * 256 < a.n);
     }
   } else {
     int col0_ = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 128)), col0_ + ((i & 3) + (i >> 2) * 128) < a.n);
+    for (int i = 0; i < 8; i++) {
+      w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 256)), col0_ + ((i & 3) + (i >> 2) * 256) < a.n);
     }
   }
-  for (int row = (int)(blockIdx.x * 4u); row < a.rows; row += (int)(gridDim.x * 4u)) {
+  for (int row = (int)(blockIdx.x * 2u); row < a.rows; row += (int)(gridDim.x * 2u)) {
     int rows_left = (int)((u32)a.rows - (u32)row);
     const float* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    float x[16];
+    float x[8];
     if (x_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 128), row0 < rows_left && col0 + i * 128 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
       }
     } else {
       int row0_ = opaque(row0);
       int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        x[i] = load_f32_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) + (i >> 2) * 128)), row0_ < rows_left && col0_2 + ((i & 3) + (i >> 2) * 128) < a.n);
+      for (int i = 0; i < 8; i++) {
+        x[i] = load_f32_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) + (i >> 2) * 256) < a.n);
       }
     }
     const float* z_at = a.z + (i64)row * a.z_stride0;
 
     // load z
-    float z[16];
+    float z[8];
     if (z_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&z[i * 4], z_at + (i64)row0 * a.z_stride0 + (i64)(col0 + i * 128), row0 < rows_left && col0 + i * 128 < a.n);
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&z[i * 4], z_at + (i64)row0 * a.z_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
       }
     } else {
       int row0_2 = opaque(row0);
       int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        z[i] = load_f32_if(z_at + (i64)row0_2 * a.z_stride0 + (i64)(col0_3 + ((i & 3) + (i >> 2) * 128)), row0_2 < rows_left && col0_3 + ((i & 3) + (i >> 2) * 128) < a.n);
+      for (int i = 0; i < 8; i++) {
+        z[i] = load_f32_if(z_at + (i64)row0_2 * a.z_stride0 + (i64)(col0_3 + ((i & 3) + (i >> 2) * 256)), row0_2 < rows_left && col0_3 + ((i & 3) + (i >> 2) * 256) < a.n);
       }
     }
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       sum = fmaf(x[i], x[i], sum);
     }
 
@@ -133,11 +146,23 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_silu_f32_f32
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+    // sum: over the warps of the block
+    __syncthreads();
+    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+    sum = 0.0f;
+    float part;
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      part = load_shared_f32(smem + (u32)(int)(((u32)((int)(threadIdx.x >> 5) & -2) + (u32)i) * 4u));
+      sum += part;
+    }
     float n_f32 = (float)a.n;
     float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-    float y[16];
+    float y[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       y[i] = x[i] * rstd * w[i] * silu(z[i]);
     }
     float* y_at = a.y + (i64)row * a.y_stride0;
@@ -145,20 +170,20 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_silu_f32_f32
     // store y
     if (y_vec) {
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + i * 128), &y[i * 4], row0 < rows_left && col0 + i * 128 < a.n);
+      for (int i = 0; i < 2; i++) {
+        store_f32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + i * 256), &y[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
       }
     } else {
       int row0_3 = opaque(row0);
       int col0_4 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(y_at + (i64)row0_3 * a.y_stride0 + (i64)(col0_4 + ((i & 3) + (i >> 2) * 128)), y[i], row0_3 < rows_left && col0_4 + ((i & 3) + (i >> 2) * 128) < a.n);
+      for (int i = 0; i < 8; i++) {
+        store_f32_if(y_at + (i64)row0_3 * a.y_stride0 + (i64)(col0_4 + ((i & 3) + (i >> 2) * 256)), y[i], row0_3 < rows_left && col0_4 + ((i & 3) + (i >> 2) * 256) < a.n);
       }
     }
     float* rstd_at = a.rstd + (i64)row;
 
     // store rstd
-    store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 31) == 0 && row0 < rows_left);
+    store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 63) == 0 && row0 < rows_left);
   }
 }

@@ -99,11 +99,11 @@ static_assert(field_offset(rmsnorm_gated_mean_silu_f16_f32_wide_args, n) == 76, 
 
 extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_mean_silu_f16_f32_wide(const __grid_constant__ rmsnorm_gated_mean_silu_f16_f32_wide_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0;
+  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
   int col0 = (int)threadIdx.x * 8;
-  bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 7) == 0;
-  bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0;
-  bool w_vec = aligned(a.w, 16);
+  bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     float acc[16];
     #pragma unroll
@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_mean_silu_f16_f3
 
       // load x
       u32 x[8];
-      if (x_vec && ((it & 7) == 0 && (n_left & 7) == 0)) {
+      if (x_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
@@ -134,7 +134,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_mean_silu_f16_f3
 
       // load z
       u32 z[8];
-      if (z_vec && ((it & 7) == 0 && (n_left & 7) == 0)) {
+      if (z_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
@@ -152,7 +152,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_mean_silu_f16_f3
 
       // load dy
       u32 dy[8];
-      if (dy_vec && ((it & 7) == 0 && (n_left & 7) == 0)) {
+      if (dy_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
@@ -170,7 +170,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_mean_silu_f16_f3
 
       // load w
       float w[16];
-      if (w_vec && ((it & 3) == 0 && (n_left & 7) == 0)) {
+      if (w_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_f32x4_if(&w[i * 8], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);

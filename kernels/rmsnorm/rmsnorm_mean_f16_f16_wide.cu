@@ -85,10 +85,10 @@ static_assert(field_offset(rmsnorm_mean_f16_f16_wide_args, n) == 60, "n");
 
 extern "C" __global__ void __launch_bounds__(512) rmsnorm_mean_f16_f16_wide(const __grid_constant__ rmsnorm_mean_f16_f16_wide_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0;
+  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
   int col0 = (int)threadIdx.x * 8;
-  bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0;
-  bool w_vec = aligned(a.w, 16);
+  bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0 && (a.n & 7) == 0;
+  bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     float acc[16];
     #pragma unroll
@@ -101,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_mean_f16_f16_wide(cons
 
       // load x
       u32 x[8];
-      if (x_vec && ((it & 7) == 0 && (n_left & 7) == 0)) {
+      if (x_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
@@ -119,7 +119,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_mean_f16_f16_wide(cons
 
       // load dy
       u32 dy[8];
-      if (dy_vec && ((it & 7) == 0 && (n_left & 7) == 0)) {
+      if (dy_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
@@ -137,7 +137,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_mean_f16_f16_wide(cons
 
       // load w
       u32 w[8];
-      if (w_vec && ((it & 7) == 0 && (n_left & 7) == 0)) {
+      if (w_vec) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_u32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);

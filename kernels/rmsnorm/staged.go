@@ -11,14 +11,15 @@ type held[T tile.Float] struct {
 	c      Config
 	k      *tile.Builder
 	block  tile.Block
+	n      tile.Index // length of a row
 	shared []tile.Shared[T]
 	regs   []tile.Reg[T] // of the row that was fetched last
 }
 
 // hold reserves shared memory for the first chunks of a row.
-func hold[T tile.Float](k *tile.Builder, c Config, chunks int) *held[T] {
-	h := &held[T]{c: c, k: k, block: k.Block()}
-	for range chunks {
+func hold[T tile.Float](k *tile.Builder, c Config, n tile.Index) *held[T] {
+	h := &held[T]{c: c, k: k, block: k.Block(), n: n}
+	for range c.Shared {
 		h.shared = append(h.shared, tile.NewShared[T](k, c.chunk()))
 	}
 	return h
@@ -33,6 +34,21 @@ func (c Config) column(k *tile.Builder, i int) any {
 		return k.Cluster().Rank().AddInt(i * c.Cluster).Scale(c.chunk())
 	}
 	return i * c.chunk()
+}
+
+// within is the distribution of chunk i with its extent. That of the first is given, as it would otherwise say that a row
+// is no longer than a chunk.
+func (c Config) within(k *tile.Builder, n tile.Index, i int) tile.Span {
+	span := c.chunkSpan(k.Block())
+	if i == 0 && c.Cluster <= 1 {
+		return span.Clip(n.MinInt(c.chunk()))
+	}
+	return span
+}
+
+// loadChunk loads chunk i of w, or of a row, in f32.
+func loadChunk[T tile.Float](k *tile.Builder, c Config, src tile.Global[T], n tile.Index, i int, row ...any) tile.Reg[tile.F32] {
+	return tile.Cast[tile.F32](tile.Load(k.Block(), src.At(append(row, c.column(k, i))...), c.within(k, n, i)))
 }
 
 // blocks are who shares a row.
@@ -89,7 +105,7 @@ func (h *held[T]) fetch(src tile.Global[T], row tile.Index) {
 // chunk is chunk i of the row, zero past its end.
 func (h *held[T]) chunk(i int) tile.Reg[T] {
 	if i < len(h.shared) {
-		return tile.Load(h.block, h.shared[i], h.c.chunkSpan(h.block))
+		return tile.Load(h.block, h.shared[i], h.c.within(h.k, h.n, i))
 	}
 	return h.regs[i-len(h.shared)]
 }
@@ -114,10 +130,11 @@ func (p partial) add(x tile.Reg[tile.F32]) { p.Set(p.Get().Add(x.Fold())) }
 
 func stagedForward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardArgs[T, W]) {
-		block, n, x := k.Block(), a.X.Dim(1), hold[T](k, c, c.Shared)
+		block, n, x := k.Block(), a.X.Dim(1), hold[T](k, c, a.X.Dim(1))
+		n.AtMost(c.Cap)
 		for row := range tile.Persistent(c.blocks(k), a.X.Dim(0), tile.OneBlockEach()) {
 			x.fetch(a.X, row)
-			w := chunk(c, block, a.W, c.column(k, 0)) // under way with the row
+			w := loadChunk(k, c, a.W, n, 0) // under way with the row
 			tile.WaitGroup(block, 0)
 			squares := newPartial(k)
 			for i := range c.chunks() {
@@ -127,7 +144,7 @@ func stagedForward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 			rstd := rstdOf(c.total(k, squares.Get().Sum()), n, a.Eps)
 			for i := range c.chunks() {
 				if i > 0 {
-					w = chunk(c, block, a.W, c.column(k, i))
+					w = loadChunk(k, c, a.W, n, i)
 				}
 				tile.Store(block, a.Y.At(row, c.column(k, i)), tile.Cast[T](tile.Cast[tile.F32](x.chunk(i)).Mul(rstd).Mul(w)))
 			}
@@ -138,10 +155,11 @@ func stagedForward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 
 func stagedForwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardAddArgs[T, W]) {
-		block, n, x := k.Block(), a.X.Dim(1), hold[T](k, c, c.Shared)
+		block, n, x := k.Block(), a.X.Dim(1), hold[T](k, c, a.X.Dim(1))
+		n.AtMost(c.Cap)
 		for row := range tile.Persistent(c.blocks(k), a.X.Dim(0), tile.OneBlockEach()) {
 			x.fetch(a.X, row)
-			residual := func(i int) tile.Reg[T] { return tile.Load(block, a.R.At(row, c.column(k, i)), c.chunkSpan(block)) }
+			residual := func(i int) tile.Reg[T] { return tile.Load(block, a.R.At(row, c.column(k, i)), c.within(k, n, i)) }
 			r := residual(0)
 			tile.WaitGroup(block, 0)
 			squares := newPartial(k)
@@ -157,7 +175,7 @@ func stagedForwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 			}
 			rstd := rstdOf(c.total(k, squares.Get().Sum()), n, a.Eps)
 			for i := range c.chunks() {
-				w := chunk(c, block, a.W, c.column(k, i))
+				w := loadChunk(k, c, a.W, n, i)
 				tile.Store(block, a.Y.At(row, c.column(k, i)), tile.Cast[T](tile.Cast[tile.F32](x.chunk(i)).Mul(rstd).Mul(w)))
 			}
 			c.once(k, func() { tile.Store(block, a.Rstd.At(row), rstd) })

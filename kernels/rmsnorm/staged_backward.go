@@ -13,16 +13,16 @@ type rowOf[T tile.Float] struct {
 // are under way while gradients are stored.
 func stagedGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w tile.Global[W], rstds, part tile.Global[tile.F32]) {
 	block, n, rows := k.Block(), in.x.Dim(1), in.x.Dim(0)
-	x, dy, ws := hold[T](k, c, c.Shared), hold[T](k, c, c.Shared), hold[W](k, c, c.Shared)
+	n.AtMost(c.Cap)
+	x, dy, ws := hold[T](k, c, n), hold[T](k, c, n), hold[W](k, c, n)
 	first, stride := k.BlockID(), k.NumBlocks()
 	if c.Cluster > 1 {
 		first, stride = k.ClusterID(), k.NumClusters()
 	}
-	span := c.chunkSpan(block)
 	var dw []tile.Var[tile.F32]
 	for i := range c.Shared {
 		tile.CopyAsync(block, ws.shared[i], w.At(c.column(k, i)))
-		dw = append(dw, tile.NewVar(block, tile.Full(block, span, tile.F32(0))))
+		dw = append(dw, tile.NewVar(block, tile.Full(block, c.within(k, n, i), tile.F32(0))))
 	}
 	tile.If(block, first.Lt(rows), func() {
 		for i := range c.Shared {
@@ -47,7 +47,7 @@ func stagedGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w t
 			gx, gdy, gw := tile.Cast[tile.F32](x.chunk(i)), tile.Cast[tile.F32](dy.chunk(i)), tile.Cast[tile.F32](ws.chunk(i))
 			dx := gdy.Mul(gw).Sub(gx.Mul(mean)).Mul(rstd)
 			if in.ds != nil {
-				dx = dx.Add(chunk(c, block, *in.ds, row, col))
+				dx = dx.Add(loadChunk(k, c, *in.ds, n, i, row))
 			}
 			tile.Store(block, in.dx.At(row, col), tile.Cast[T](dx), tile.Streaming)
 			tile.If(block, next.Lt(rows), func() {

@@ -18,7 +18,7 @@ const _ = device.GenV1
 
 // backwardParams are the arguments of launchBackward.
 // Dimensions of one name (rows, n, parts) are equal.
-// Limits: n <= 16384.
+// Limits: n <= 262144.
 type backwardParams struct {
 	X    device.Tensor // [rows, n] bf16 or f16 or f32, read; last stride 1
 	DY   device.Tensor // [rows, n] bf16 or f16 or f32, read; last stride 1
@@ -152,6 +152,69 @@ var cu_rmsnorm_bwd_f32_f32_c4096 string
 //go:embed rmsnorm_bwd_f32_f32_c8192.cu
 var cu_rmsnorm_bwd_f32_f32_c8192 string
 
+//go:embed rmsnorm_bwd_bf16_bf16_c32768.cu
+var cu_rmsnorm_bwd_bf16_bf16_c32768 string
+
+//go:embed rmsnorm_bwd_bf16_bf16_c65536_x2.cu
+var cu_rmsnorm_bwd_bf16_bf16_c65536_x2 string
+
+//go:embed rmsnorm_bwd_bf16_bf16_c32768_x2.cu
+var cu_rmsnorm_bwd_bf16_bf16_c32768_x2 string
+
+//go:embed rmsnorm_bwd_bf16_bf16_c131072_x4.cu
+var cu_rmsnorm_bwd_bf16_bf16_c131072_x4 string
+
+//go:embed rmsnorm_bwd_bf16_bf16_c65536_x4.cu
+var cu_rmsnorm_bwd_bf16_bf16_c65536_x4 string
+
+//go:embed rmsnorm_bwd_bf16_bf16_c262144_x8.cu
+var cu_rmsnorm_bwd_bf16_bf16_c262144_x8 string
+
+//go:embed rmsnorm_bwd_bf16_bf16_c131072_x8.cu
+var cu_rmsnorm_bwd_bf16_bf16_c131072_x8 string
+
+//go:embed rmsnorm_bwd_f16_f16_c32768.cu
+var cu_rmsnorm_bwd_f16_f16_c32768 string
+
+//go:embed rmsnorm_bwd_f16_f16_c65536_x2.cu
+var cu_rmsnorm_bwd_f16_f16_c65536_x2 string
+
+//go:embed rmsnorm_bwd_f16_f16_c32768_x2.cu
+var cu_rmsnorm_bwd_f16_f16_c32768_x2 string
+
+//go:embed rmsnorm_bwd_f16_f16_c131072_x4.cu
+var cu_rmsnorm_bwd_f16_f16_c131072_x4 string
+
+//go:embed rmsnorm_bwd_f16_f16_c65536_x4.cu
+var cu_rmsnorm_bwd_f16_f16_c65536_x4 string
+
+//go:embed rmsnorm_bwd_f16_f16_c262144_x8.cu
+var cu_rmsnorm_bwd_f16_f16_c262144_x8 string
+
+//go:embed rmsnorm_bwd_f16_f16_c131072_x8.cu
+var cu_rmsnorm_bwd_f16_f16_c131072_x8 string
+
+//go:embed rmsnorm_bwd_f32_f32_c16384.cu
+var cu_rmsnorm_bwd_f32_f32_c16384 string
+
+//go:embed rmsnorm_bwd_f32_f32_c32768_x2.cu
+var cu_rmsnorm_bwd_f32_f32_c32768_x2 string
+
+//go:embed rmsnorm_bwd_f32_f32_c16384_x2.cu
+var cu_rmsnorm_bwd_f32_f32_c16384_x2 string
+
+//go:embed rmsnorm_bwd_f32_f32_c65536_x4.cu
+var cu_rmsnorm_bwd_f32_f32_c65536_x4 string
+
+//go:embed rmsnorm_bwd_f32_f32_c32768_x4.cu
+var cu_rmsnorm_bwd_f32_f32_c32768_x4 string
+
+//go:embed rmsnorm_bwd_f32_f32_c131072_x8.cu
+var cu_rmsnorm_bwd_f32_f32_c131072_x8 string
+
+//go:embed rmsnorm_bwd_f32_f32_c65536_x8.cu
+var cu_rmsnorm_bwd_f32_f32_c65536_x8 string
+
 // backwardFamily drives the checks and the choice of the kernel.
 var backwardFamily = bind.Family{
 	Name:    "launchBackward",
@@ -170,8 +233,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c512",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8192,
+				Threads:  512,
+				Shared:   32768,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c512")
@@ -181,7 +244,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 512, 0},
 			Exact:  true,
 			Blocks: 2,
-			Step:   8,
+			Step:   16,
 			Work:   []int{0},
 		},
 		{
@@ -189,8 +252,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c1024",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16384,
+				Threads:  512,
+				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c1024")
@@ -200,7 +263,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 1024, 0},
 			Exact:  true,
 			Blocks: 2,
-			Step:   4,
+			Step:   8,
 			Work:   []int{0},
 		},
 		{
@@ -265,8 +328,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c16384",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
+				Threads:  1024,
+				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c16384")
@@ -398,8 +461,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c512",
 				Source:   cu_rmsnorm_bwd_f16_f16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8192,
+				Threads:  512,
+				Shared:   32768,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c512")
@@ -409,7 +472,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 512, 0},
 			Exact:  true,
 			Blocks: 2,
-			Step:   8,
+			Step:   16,
 			Work:   []int{0},
 		},
 		{
@@ -417,8 +480,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c1024",
 				Source:   cu_rmsnorm_bwd_f16_f16_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16384,
+				Threads:  512,
+				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c1024")
@@ -428,7 +491,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 1024, 0},
 			Exact:  true,
 			Blocks: 2,
-			Step:   4,
+			Step:   8,
 			Work:   []int{0},
 		},
 		{
@@ -493,8 +556,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c16384",
 				Source:   cu_rmsnorm_bwd_f16_f16_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
+				Threads:  1024,
+				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c16384")
@@ -626,8 +689,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f32_f32_c512",
 				Source:   cu_rmsnorm_bwd_f32_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8192,
+				Threads:  512,
+				Shared:   16448,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c512")
@@ -637,7 +700,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 512, 0},
 			Exact:  true,
 			Blocks: 2,
-			Step:   4,
+			Step:   8,
 			Work:   []int{0},
 		},
 		{
@@ -645,8 +708,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f32_f32_c1024",
 				Source:   cu_rmsnorm_bwd_f32_f32_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8208,
+				Threads:  512,
+				Shared:   16448,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c1024")
@@ -656,7 +719,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 1024, 0},
 			Exact:  true,
 			Blocks: 2,
-			Step:   2,
+			Step:   4,
 			Work:   []int{0},
 		},
 		{
@@ -664,8 +727,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f32_f32_c2048",
 				Source:   cu_rmsnorm_bwd_f32_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  512,
+				Shared:   16448,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c2048")
@@ -675,7 +738,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 2048, 0},
 			Exact:  true,
 			Blocks: 2,
-			Step:   1,
+			Step:   2,
 			Work:   []int{0},
 		},
 		{
@@ -683,8 +746,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f32_f32_c4096",
 				Source:   cu_rmsnorm_bwd_f32_f32_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c4096")
@@ -702,8 +765,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f32_f32_c8192",
 				Source:   cu_rmsnorm_bwd_f32_f32_c8192,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
+				Threads:  1024,
+				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c8192")
@@ -716,19 +779,439 @@ var backwardFamily = bind.Family{
 			Step:   1,
 			Work:   []int{0},
 		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_bf16_bf16_c32768",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c32768,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Shared:   196736,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c32768")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 32768, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_bf16_bf16_c65536_x2",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c65536_x2,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   196752,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c65536_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 65536, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_bf16_bf16_c32768_x2",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c32768_x2,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   98448,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c32768_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 32768, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_bf16_bf16_c131072_x4",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c131072_x4,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   196752,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c131072_x4")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 131072, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_bf16_bf16_c65536_x4",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c65536_x4,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   98448,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c65536_x4")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 65536, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_bf16_bf16_c262144_x8",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c262144_x8,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  8,
+				Shared:   196768,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c262144_x8")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 262144, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_bf16_bf16_c131072_x8",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c131072_x8,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  8,
+				Shared:   98464,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c131072_x8")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 131072, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f16_f16_c32768",
+				Source:   cu_rmsnorm_bwd_f16_f16_c32768,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Shared:   196736,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c32768")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 32768, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f16_f16_c65536_x2",
+				Source:   cu_rmsnorm_bwd_f16_f16_c65536_x2,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   196752,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c65536_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 65536, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f16_f16_c32768_x2",
+				Source:   cu_rmsnorm_bwd_f16_f16_c32768_x2,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   98448,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c32768_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 32768, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f16_f16_c131072_x4",
+				Source:   cu_rmsnorm_bwd_f16_f16_c131072_x4,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   196752,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c131072_x4")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 131072, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f16_f16_c65536_x4",
+				Source:   cu_rmsnorm_bwd_f16_f16_c65536_x4,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   98448,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c65536_x4")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 65536, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f16_f16_c262144_x8",
+				Source:   cu_rmsnorm_bwd_f16_f16_c262144_x8,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  8,
+				Shared:   196768,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c262144_x8")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 262144, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f16_f16_c131072_x8",
+				Source:   cu_rmsnorm_bwd_f16_f16_c131072_x8,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  8,
+				Shared:   98464,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c131072_x8")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 131072, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f32_f32_c16384",
+				Source:   cu_rmsnorm_bwd_f32_f32_c16384,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Shared:   196736,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c16384")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 16384, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f32_f32_c32768_x2",
+				Source:   cu_rmsnorm_bwd_f32_f32_c32768_x2,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   196752,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c32768_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 32768, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f32_f32_c16384_x2",
+				Source:   cu_rmsnorm_bwd_f32_f32_c16384_x2,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   98448,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c16384_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 16384, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f32_f32_c65536_x4",
+				Source:   cu_rmsnorm_bwd_f32_f32_c65536_x4,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   196752,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c65536_x4")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 65536, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f32_f32_c32768_x4",
+				Source:   cu_rmsnorm_bwd_f32_f32_c32768_x4,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   98448,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c32768_x4")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 32768, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f32_f32_c131072_x8",
+				Source:   cu_rmsnorm_bwd_f32_f32_c131072_x8,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  8,
+				Shared:   196768,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c131072_x8")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 131072, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f32_f32_c65536_x8",
+				Source:   cu_rmsnorm_bwd_f32_f32_c65536_x8,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  8,
+				Shared:   98464,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c65536_x8")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 65536, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
 	},
 }
 
-// backwardWork is the number of blocks that find work.
+// backwardWork is the number of blocks, or clusters where the kernel has them, that find work.
 func backwardWork(config int, p *backwardParams, dims []int32) int {
 	switch config {
 	case 0, 12:
 		rows := int64(dims[0])
+		return bind.Work(rows, 16)
+	case 1, 13, 24:
+		rows := int64(dims[0])
 		return bind.Work(rows, 8)
-	case 1, 2, 6, 13, 14, 18, 24:
+	case 2, 6, 14, 18, 25:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
-	case 3, 7, 15, 19, 25:
+	case 3, 7, 15, 19, 26:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}
@@ -772,7 +1255,7 @@ func launchBackward(s *device.Stream, p backwardParams) error {
 	return err
 }
 
-// gridBackward is the number of blocks that a launch with p uses when the grid is free: as many as the device of s
+// gridBackward is the number of blocks, or clusters where the kernel has them, that a launch with p uses when the grid is free: as many as the device of s
 // holds at once, at most one an iteration, and 0 where there is no work: an output that must be written even then
 // needs at least one block. Outputs that are sized by it may still be unset; what else p holds is checked.
 func gridBackward(s *device.Stream, p backwardParams) (int, error) {

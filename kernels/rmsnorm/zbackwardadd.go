@@ -18,7 +18,7 @@ const _ = device.GenV1
 
 // backwardAddParams are the arguments of launchBackwardAdd.
 // Dimensions of one name (rows, n, parts) are equal.
-// Limits: n <= 16384.
+// Limits: n <= 262144.
 type backwardAddParams struct {
 	S    device.Tensor // [rows, n] bf16 or f16 or f32, read; last stride 1
 	DY   device.Tensor // [rows, n] bf16 or f16 or f32, read; last stride 1
@@ -150,6 +150,69 @@ var cu_rmsnorm_add_bwd_f32_f32_c4096 string
 
 //go:embed rmsnorm_add_bwd_f32_f32_c8192.cu
 var cu_rmsnorm_add_bwd_f32_f32_c8192 string
+
+//go:embed rmsnorm_add_bwd_bf16_bf16_c32768.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c32768 string
+
+//go:embed rmsnorm_add_bwd_bf16_bf16_c65536_x2.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c65536_x2 string
+
+//go:embed rmsnorm_add_bwd_bf16_bf16_c32768_x2.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c32768_x2 string
+
+//go:embed rmsnorm_add_bwd_bf16_bf16_c131072_x4.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c131072_x4 string
+
+//go:embed rmsnorm_add_bwd_bf16_bf16_c65536_x4.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c65536_x4 string
+
+//go:embed rmsnorm_add_bwd_bf16_bf16_c262144_x8.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c262144_x8 string
+
+//go:embed rmsnorm_add_bwd_bf16_bf16_c131072_x8.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c131072_x8 string
+
+//go:embed rmsnorm_add_bwd_f16_f16_c32768.cu
+var cu_rmsnorm_add_bwd_f16_f16_c32768 string
+
+//go:embed rmsnorm_add_bwd_f16_f16_c65536_x2.cu
+var cu_rmsnorm_add_bwd_f16_f16_c65536_x2 string
+
+//go:embed rmsnorm_add_bwd_f16_f16_c32768_x2.cu
+var cu_rmsnorm_add_bwd_f16_f16_c32768_x2 string
+
+//go:embed rmsnorm_add_bwd_f16_f16_c131072_x4.cu
+var cu_rmsnorm_add_bwd_f16_f16_c131072_x4 string
+
+//go:embed rmsnorm_add_bwd_f16_f16_c65536_x4.cu
+var cu_rmsnorm_add_bwd_f16_f16_c65536_x4 string
+
+//go:embed rmsnorm_add_bwd_f16_f16_c262144_x8.cu
+var cu_rmsnorm_add_bwd_f16_f16_c262144_x8 string
+
+//go:embed rmsnorm_add_bwd_f16_f16_c131072_x8.cu
+var cu_rmsnorm_add_bwd_f16_f16_c131072_x8 string
+
+//go:embed rmsnorm_add_bwd_f32_f32_c16384.cu
+var cu_rmsnorm_add_bwd_f32_f32_c16384 string
+
+//go:embed rmsnorm_add_bwd_f32_f32_c32768_x2.cu
+var cu_rmsnorm_add_bwd_f32_f32_c32768_x2 string
+
+//go:embed rmsnorm_add_bwd_f32_f32_c16384_x2.cu
+var cu_rmsnorm_add_bwd_f32_f32_c16384_x2 string
+
+//go:embed rmsnorm_add_bwd_f32_f32_c65536_x4.cu
+var cu_rmsnorm_add_bwd_f32_f32_c65536_x4 string
+
+//go:embed rmsnorm_add_bwd_f32_f32_c32768_x4.cu
+var cu_rmsnorm_add_bwd_f32_f32_c32768_x4 string
+
+//go:embed rmsnorm_add_bwd_f32_f32_c131072_x8.cu
+var cu_rmsnorm_add_bwd_f32_f32_c131072_x8 string
+
+//go:embed rmsnorm_add_bwd_f32_f32_c65536_x8.cu
+var cu_rmsnorm_add_bwd_f32_f32_c65536_x8 string
 
 // backwardAddFamily drives the checks and the choice of the kernel.
 var backwardAddFamily = bind.Family{
@@ -589,7 +652,7 @@ var backwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_bwd_f32_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Shared:   8192,
+				Shared:   4112,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c512")
@@ -599,7 +662,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 512, 0},
 			Exact:  true,
 			Blocks: 2,
-			Step:   4,
+			Step:   2,
 			Work:   []int{0},
 		},
 		{
@@ -608,7 +671,7 @@ var backwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_bwd_f32_f32_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Shared:   8208,
+				Shared:   16,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c1024")
@@ -618,7 +681,7 @@ var backwardAddFamily = bind.Family{
 			Max:    []int{0, 1024, 0},
 			Exact:  true,
 			Blocks: 2,
-			Step:   2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -626,8 +689,8 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_f32_f32_c2048",
 				Source:   cu_rmsnorm_add_bwd_f32_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c2048")
@@ -645,8 +708,8 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_f32_f32_c4096",
 				Source:   cu_rmsnorm_add_bwd_f32_f32_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c4096")
@@ -664,8 +727,8 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_f32_f32_c8192",
 				Source:   cu_rmsnorm_add_bwd_f32_f32_c8192,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
+				Threads:  1024,
+				Shared:   128,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c8192")
@@ -678,16 +741,433 @@ var backwardAddFamily = bind.Family{
 			Step:   1,
 			Work:   []int{0},
 		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c32768",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c32768,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Shared:   196736,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c32768")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 32768, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c65536_x2",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c65536_x2,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   196752,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c65536_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 65536, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c32768_x2",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c32768_x2,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   98448,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c32768_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 32768, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c131072_x4",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c131072_x4,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   196752,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c131072_x4")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 131072, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c65536_x4",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c65536_x4,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   98448,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c65536_x4")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 65536, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c262144_x8",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c262144_x8,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  8,
+				Shared:   196768,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c262144_x8")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 262144, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c131072_x8",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c131072_x8,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  8,
+				Shared:   98464,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c131072_x8")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 131072, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f16_f16_c32768",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c32768,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Shared:   196736,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c32768")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 32768, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f16_f16_c65536_x2",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c65536_x2,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   196752,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c65536_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 65536, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f16_f16_c32768_x2",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c32768_x2,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   98448,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c32768_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 32768, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f16_f16_c131072_x4",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c131072_x4,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   196752,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c131072_x4")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 131072, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f16_f16_c65536_x4",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c65536_x4,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   98448,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c65536_x4")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 65536, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f16_f16_c262144_x8",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c262144_x8,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  8,
+				Shared:   196768,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c262144_x8")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 262144, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f16_f16_c131072_x8",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c131072_x8,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  8,
+				Shared:   98464,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c131072_x8")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 131072, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f32_f32_c16384",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c16384,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Shared:   196736,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c16384")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 16384, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f32_f32_c32768_x2",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c32768_x2,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   196752,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c32768_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 32768, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f32_f32_c16384_x2",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c16384_x2,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   98448,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c16384_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 16384, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f32_f32_c65536_x4",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c65536_x4,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   196752,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c65536_x4")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 65536, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f32_f32_c32768_x4",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c32768_x4,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   98448,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c32768_x4")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 32768, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f32_f32_c131072_x8",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c131072_x8,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  8,
+				Shared:   196768,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c131072_x8")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 131072, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f32_f32_c65536_x8",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c65536_x8,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  8,
+				Shared:   98464,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c65536_x8")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 65536, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
+		},
 	},
 }
 
-// backwardAddWork is the number of blocks that find work.
+// backwardAddWork is the number of blocks, or clusters where the kernel has them, that find work.
 func backwardAddWork(config int, p *backwardAddParams, dims []int32) int {
 	switch config {
-	case 0, 6, 11, 17, 22:
+	case 0, 6, 11, 17:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
-	case 1, 7, 12, 18, 23:
+	case 1, 7, 12, 18, 22:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}
@@ -733,7 +1213,7 @@ func launchBackwardAdd(s *device.Stream, p backwardAddParams) error {
 	return err
 }
 
-// gridBackwardAdd is the number of blocks that a launch with p uses when the grid is free: as many as the device of s
+// gridBackwardAdd is the number of blocks, or clusters where the kernel has them, that a launch with p uses when the grid is free: as many as the device of s
 // holds at once, at most one an iteration, and 0 where there is no work: an output that must be written even then
 // needs at least one block. Outputs that are sized by it may still be unset; what else p holds is checked.
 func gridBackwardAdd(s *device.Stream, p backwardAddParams) (int, error) {

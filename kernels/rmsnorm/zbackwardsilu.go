@@ -551,7 +551,7 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Shared:   8192,
+				Shared:   4112,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_silu_f32_f32_c512")
@@ -561,7 +561,7 @@ var backwardSiluFamily = bind.Family{
 			Max:    []int{0, 512, 0},
 			Exact:  true,
 			Blocks: 2,
-			Step:   4,
+			Step:   2,
 			Work:   []int{0},
 		},
 		{
@@ -570,7 +570,7 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Shared:   8208,
+				Shared:   16,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_silu_f32_f32_c1024")
@@ -580,7 +580,7 @@ var backwardSiluFamily = bind.Family{
 			Max:    []int{0, 1024, 0},
 			Exact:  true,
 			Blocks: 2,
-			Step:   2,
+			Step:   1,
 			Work:   []int{0},
 		},
 		{
@@ -588,8 +588,8 @@ var backwardSiluFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_silu_f32_f32_c2048",
 				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_silu_f32_f32_c2048")
@@ -607,8 +607,8 @@ var backwardSiluFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_silu_f32_f32_c4096",
 				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_silu_f32_f32_c4096")
@@ -626,8 +626,8 @@ var backwardSiluFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_silu_f32_f32_c8192",
 				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c8192,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
+				Threads:  1024,
+				Shared:   128,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_silu_f32_f32_c8192")
@@ -646,10 +646,10 @@ var backwardSiluFamily = bind.Family{
 // backwardSiluWork is the number of blocks that find work.
 func backwardSiluWork(config int, p *backwardSiluParams, dims []int32) int {
 	switch config {
-	case 0, 5, 10, 15, 20:
+	case 0, 5, 10, 15:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
-	case 1, 6, 11, 16, 21:
+	case 1, 6, 11, 16, 20:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}

@@ -142,8 +142,101 @@ var cu_rmsnorm_fwd_f32_f32_c4096 string
 //go:embed rmsnorm_fwd_f32_f32_c8192.cu
 var cu_rmsnorm_fwd_f32_f32_c8192 string
 
+//go:embed rmsnorm_fwd_bf16_bf16_c32768.cu
+var cu_rmsnorm_fwd_bf16_bf16_c32768 string
+
+//go:embed rmsnorm_fwd_bf16_bf16_c65536.cu
+var cu_rmsnorm_fwd_bf16_bf16_c65536 string
+
+//go:embed rmsnorm_fwd_bf16_bf16_c131072.cu
+var cu_rmsnorm_fwd_bf16_bf16_c131072 string
+
+//go:embed rmsnorm_fwd_bf16_bf16_c262144_x2.cu
+var cu_rmsnorm_fwd_bf16_bf16_c262144_x2 string
+
+//go:embed rmsnorm_fwd_bf16_bf16_c131072_x2.cu
+var cu_rmsnorm_fwd_bf16_bf16_c131072_x2 string
+
+//go:embed rmsnorm_fwd_bf16_bf16_c262144_x4.cu
+var cu_rmsnorm_fwd_bf16_bf16_c262144_x4 string
+
+//go:embed rmsnorm_fwd_bf16_f32_c32768.cu
+var cu_rmsnorm_fwd_bf16_f32_c32768 string
+
+//go:embed rmsnorm_fwd_bf16_f32_c65536.cu
+var cu_rmsnorm_fwd_bf16_f32_c65536 string
+
+//go:embed rmsnorm_fwd_bf16_f32_c131072.cu
+var cu_rmsnorm_fwd_bf16_f32_c131072 string
+
+//go:embed rmsnorm_fwd_bf16_f32_c262144_x2.cu
+var cu_rmsnorm_fwd_bf16_f32_c262144_x2 string
+
+//go:embed rmsnorm_fwd_bf16_f32_c131072_x2.cu
+var cu_rmsnorm_fwd_bf16_f32_c131072_x2 string
+
+//go:embed rmsnorm_fwd_bf16_f32_c262144_x4.cu
+var cu_rmsnorm_fwd_bf16_f32_c262144_x4 string
+
+//go:embed rmsnorm_fwd_f16_f16_c32768.cu
+var cu_rmsnorm_fwd_f16_f16_c32768 string
+
+//go:embed rmsnorm_fwd_f16_f16_c65536.cu
+var cu_rmsnorm_fwd_f16_f16_c65536 string
+
+//go:embed rmsnorm_fwd_f16_f16_c131072.cu
+var cu_rmsnorm_fwd_f16_f16_c131072 string
+
+//go:embed rmsnorm_fwd_f16_f16_c262144_x2.cu
+var cu_rmsnorm_fwd_f16_f16_c262144_x2 string
+
+//go:embed rmsnorm_fwd_f16_f16_c131072_x2.cu
+var cu_rmsnorm_fwd_f16_f16_c131072_x2 string
+
+//go:embed rmsnorm_fwd_f16_f16_c262144_x4.cu
+var cu_rmsnorm_fwd_f16_f16_c262144_x4 string
+
+//go:embed rmsnorm_fwd_f16_f32_c32768.cu
+var cu_rmsnorm_fwd_f16_f32_c32768 string
+
+//go:embed rmsnorm_fwd_f16_f32_c65536.cu
+var cu_rmsnorm_fwd_f16_f32_c65536 string
+
+//go:embed rmsnorm_fwd_f16_f32_c131072.cu
+var cu_rmsnorm_fwd_f16_f32_c131072 string
+
+//go:embed rmsnorm_fwd_f16_f32_c262144_x2.cu
+var cu_rmsnorm_fwd_f16_f32_c262144_x2 string
+
+//go:embed rmsnorm_fwd_f16_f32_c131072_x2.cu
+var cu_rmsnorm_fwd_f16_f32_c131072_x2 string
+
+//go:embed rmsnorm_fwd_f16_f32_c262144_x4.cu
+var cu_rmsnorm_fwd_f16_f32_c262144_x4 string
+
 //go:embed rmsnorm_fwd_f32_f32_c16384.cu
 var cu_rmsnorm_fwd_f32_f32_c16384 string
+
+//go:embed rmsnorm_fwd_f32_f32_c32768.cu
+var cu_rmsnorm_fwd_f32_f32_c32768 string
+
+//go:embed rmsnorm_fwd_f32_f32_c65536.cu
+var cu_rmsnorm_fwd_f32_f32_c65536 string
+
+//go:embed rmsnorm_fwd_f32_f32_c131072_x2.cu
+var cu_rmsnorm_fwd_f32_f32_c131072_x2 string
+
+//go:embed rmsnorm_fwd_f32_f32_c65536_x2.cu
+var cu_rmsnorm_fwd_f32_f32_c65536_x2 string
+
+//go:embed rmsnorm_fwd_f32_f32_c262144_x4.cu
+var cu_rmsnorm_fwd_f32_f32_c262144_x4 string
+
+//go:embed rmsnorm_fwd_f32_f32_c131072_x4.cu
+var cu_rmsnorm_fwd_f32_f32_c131072_x4 string
+
+//go:embed rmsnorm_fwd_f32_f32_c262144_x8.cu
+var cu_rmsnorm_fwd_f32_f32_c262144_x8 string
 
 //go:embed rmsnorm_fwd_bf16_bf16_wide.cu
 var cu_rmsnorm_fwd_bf16_bf16_wide string
@@ -193,6 +286,7 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_bf16_bf16_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c1024")
@@ -225,8 +319,8 @@ var forwardFamily = bind.Family{
 				Name:     "rmsnorm_fwd_bf16_bf16_c4096",
 				Source:   cu_rmsnorm_fwd_bf16_bf16_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c4096")
@@ -293,6 +387,7 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_bf16_f32_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_f32_c1024")
@@ -325,8 +420,8 @@ var forwardFamily = bind.Family{
 				Name:     "rmsnorm_fwd_bf16_f32_c4096",
 				Source:   cu_rmsnorm_fwd_bf16_f32_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_f32_c4096")
@@ -393,6 +488,7 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f16_f16_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c1024")
@@ -425,8 +521,8 @@ var forwardFamily = bind.Family{
 				Name:     "rmsnorm_fwd_f16_f16_c4096",
 				Source:   cu_rmsnorm_fwd_f16_f16_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c4096")
@@ -493,6 +589,7 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f16_f32_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f32_c1024")
@@ -525,8 +622,8 @@ var forwardFamily = bind.Family{
 				Name:     "rmsnorm_fwd_f16_f32_c4096",
 				Source:   cu_rmsnorm_fwd_f16_f32_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f32_c4096")
@@ -577,6 +674,7 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f32_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c512")
@@ -609,8 +707,8 @@ var forwardFamily = bind.Family{
 				Name:     "rmsnorm_fwd_f32_f32_c2048",
 				Source:   cu_rmsnorm_fwd_f32_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c2048")
@@ -657,11 +755,431 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_bf16_bf16_c32768",
+				Source:   cu_rmsnorm_fwd_bf16_bf16_c32768,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Shared:   32832,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c32768")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:    []int{0, 32768},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_bf16_bf16_c65536",
+				Source:   cu_rmsnorm_fwd_bf16_bf16_c65536,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   65664,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c65536")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:    []int{0, 65536},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_bf16_bf16_c131072",
+				Source:   cu_rmsnorm_fwd_bf16_bf16_c131072,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Shared:   196736,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c131072")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:    []int{0, 131072},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_bf16_bf16_c262144_x2",
+				Source:   cu_rmsnorm_fwd_bf16_bf16_c262144_x2,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   196752,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c262144_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:    []int{0, 262144},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_bf16_bf16_c131072_x2",
+				Source:   cu_rmsnorm_fwd_bf16_bf16_c131072_x2,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   65680,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c131072_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:    []int{0, 131072},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_bf16_bf16_c262144_x4",
+				Source:   cu_rmsnorm_fwd_bf16_bf16_c262144_x4,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   65680,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c262144_x4")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:    []int{0, 262144},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_bf16_f32_c32768",
+				Source:   cu_rmsnorm_fwd_bf16_f32_c32768,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Shared:   32832,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_bf16_f32_c32768")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 32768},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_bf16_f32_c65536",
+				Source:   cu_rmsnorm_fwd_bf16_f32_c65536,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   65664,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_bf16_f32_c65536")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 65536},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_bf16_f32_c131072",
+				Source:   cu_rmsnorm_fwd_bf16_f32_c131072,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Shared:   196736,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_bf16_f32_c131072")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 131072},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_bf16_f32_c262144_x2",
+				Source:   cu_rmsnorm_fwd_bf16_f32_c262144_x2,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   196752,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_bf16_f32_c262144_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 262144},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_bf16_f32_c131072_x2",
+				Source:   cu_rmsnorm_fwd_bf16_f32_c131072_x2,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   65680,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_bf16_f32_c131072_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 131072},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_bf16_f32_c262144_x4",
+				Source:   cu_rmsnorm_fwd_bf16_f32_c262144_x4,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   65680,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_bf16_f32_c262144_x4")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 262144},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f16_f16_c32768",
+				Source:   cu_rmsnorm_fwd_f16_f16_c32768,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Shared:   32832,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f16_f16_c32768")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:    []int{0, 32768},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f16_f16_c65536",
+				Source:   cu_rmsnorm_fwd_f16_f16_c65536,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   65664,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f16_f16_c65536")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:    []int{0, 65536},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f16_f16_c131072",
+				Source:   cu_rmsnorm_fwd_f16_f16_c131072,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Shared:   196736,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f16_f16_c131072")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:    []int{0, 131072},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f16_f16_c262144_x2",
+				Source:   cu_rmsnorm_fwd_f16_f16_c262144_x2,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   196752,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f16_f16_c262144_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:    []int{0, 262144},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f16_f16_c131072_x2",
+				Source:   cu_rmsnorm_fwd_f16_f16_c131072_x2,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   65680,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f16_f16_c131072_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:    []int{0, 131072},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f16_f16_c262144_x4",
+				Source:   cu_rmsnorm_fwd_f16_f16_c262144_x4,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   65680,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f16_f16_c262144_x4")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:    []int{0, 262144},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f16_f32_c32768",
+				Source:   cu_rmsnorm_fwd_f16_f32_c32768,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Shared:   32832,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f16_f32_c32768")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 32768},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f16_f32_c65536",
+				Source:   cu_rmsnorm_fwd_f16_f32_c65536,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   65664,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f16_f32_c65536")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 65536},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f16_f32_c131072",
+				Source:   cu_rmsnorm_fwd_f16_f32_c131072,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Shared:   196736,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f16_f32_c131072")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 131072},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f16_f32_c262144_x2",
+				Source:   cu_rmsnorm_fwd_f16_f32_c262144_x2,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   196752,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f16_f32_c262144_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 262144},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f16_f32_c131072_x2",
+				Source:   cu_rmsnorm_fwd_f16_f32_c131072_x2,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   65680,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f16_f32_c131072_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 131072},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f16_f32_c262144_x4",
+				Source:   cu_rmsnorm_fwd_f16_f32_c262144_x4,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   65680,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f16_f32_c262144_x4")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 262144},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
 				Name:     "rmsnorm_fwd_f32_f32_c16384",
 				Source:   cu_rmsnorm_fwd_f32_f32_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   128,
+				Threads:  512,
+				Shared:   32832,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c16384")
@@ -669,6 +1187,130 @@ var forwardFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:    []int{0, 16384},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f32_f32_c32768",
+				Source:   cu_rmsnorm_fwd_f32_f32_c32768,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   65664,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c32768")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 32768},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f32_f32_c65536",
+				Source:   cu_rmsnorm_fwd_f32_f32_c65536,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Shared:   196736,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c65536")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 65536},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f32_f32_c131072_x2",
+				Source:   cu_rmsnorm_fwd_f32_f32_c131072_x2,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   196752,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c131072_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 131072},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f32_f32_c65536_x2",
+				Source:   cu_rmsnorm_fwd_f32_f32_c65536_x2,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   65680,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c65536_x2")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 65536},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f32_f32_c262144_x4",
+				Source:   cu_rmsnorm_fwd_f32_f32_c262144_x4,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   196752,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c262144_x4")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 262144},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f32_f32_c131072_x4",
+				Source:   cu_rmsnorm_fwd_f32_f32_c131072_x4,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   65680,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c131072_x4")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 131072},
+			Each:   true,
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f32_f32_c262144_x8",
+				Source:   cu_rmsnorm_fwd_f32_f32_c262144_x8,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  8,
+				Shared:   65696,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c262144_x8")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 262144},
 			Each:   true,
 			Work:   []int{0},
 		},
@@ -760,16 +1402,13 @@ var forwardFamily = bind.Family{
 	},
 }
 
-// forwardWork is the number of blocks that find work.
+// forwardWork is the number of blocks, or clusters where the kernel has them, that find work.
 func forwardWork(config int, p *forwardParams, dims []int32) int {
 	switch config {
 	case 0, 6, 12, 18:
 		rows := int64(dims[0])
-		return bind.Work(rows, 8)
-	case 1, 7, 13, 19, 24:
-		rows := int64(dims[0])
 		return bind.Work(rows, 4)
-	case 2, 8, 14, 20, 25:
+	case 1, 7, 13, 19, 24:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}
@@ -809,7 +1448,7 @@ func launchForward(s *device.Stream, p forwardParams) error {
 	return err
 }
 
-// gridForward is the number of blocks that a launch with p uses when the grid is free: as many as the device of s
+// gridForward is the number of blocks, or clusters where the kernel has them, that a launch with p uses when the grid is free: as many as the device of s
 // holds at once, at most one an iteration, and 0 where there is no work: an output that must be written even then
 // needs at least one block. Outputs that are sized by it may still be unset; what else p holds is checked.
 func gridForward(s *device.Stream, p forwardParams) (int, error) {

@@ -199,6 +199,7 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_bf16_bf16_c1024")
@@ -231,8 +232,8 @@ var forwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_fwd_sigmoid_bf16_bf16_c4096",
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_bf16_bf16_c4096")
@@ -299,6 +300,7 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_bf16_f32_c1024")
@@ -331,8 +333,8 @@ var forwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_fwd_sigmoid_bf16_f32_c4096",
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_bf16_f32_c4096")
@@ -399,6 +401,7 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f16_f16_c1024")
@@ -431,8 +434,8 @@ var forwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_fwd_sigmoid_f16_f16_c4096",
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f16_f16_c4096")
@@ -499,6 +502,7 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f16_f32_c1024")
@@ -531,8 +535,8 @@ var forwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_fwd_sigmoid_f16_f32_c4096",
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c4096,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f16_f32_c4096")
@@ -583,6 +587,7 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f32_f32_c512")
@@ -615,8 +620,8 @@ var forwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_fwd_sigmoid_f32_f32_c2048",
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f32_f32_c2048")
@@ -771,11 +776,8 @@ func forwardSigmoidWork(config int, p *forwardSigmoidParams, dims []int32) int {
 	switch config {
 	case 0, 6, 12, 18:
 		rows := int64(dims[0])
-		return bind.Work(rows, 8)
-	case 1, 7, 13, 19, 24:
-		rows := int64(dims[0])
 		return bind.Work(rows, 4)
-	case 2, 8, 14, 20, 25:
+	case 1, 7, 13, 19, 24:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}

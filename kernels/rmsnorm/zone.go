@@ -128,8 +128,8 @@ var oneFamily = bind.Family{
 				Name:     "rmsnorm_bwd_one_bf16_bf16_c512",
 				Source:   cu_rmsnorm_bwd_one_bf16_bf16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8224,
+				Threads:  512,
+				Shared:   32800,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_one_bf16_bf16_c512")
@@ -139,7 +139,7 @@ var oneFamily = bind.Family{
 			Max:    []int{0, 512, 0, 16},
 			Exact:  true,
 			Blocks: 2,
-			Step:   4,
+			Step:   16,
 			Work:   []int{0},
 		},
 		{
@@ -147,8 +147,8 @@ var oneFamily = bind.Family{
 				Name:     "rmsnorm_bwd_one_bf16_bf16_c1024",
 				Source:   cu_rmsnorm_bwd_one_bf16_bf16_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8240,
+				Threads:  512,
+				Shared:   32864,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_one_bf16_bf16_c1024")
@@ -158,7 +158,7 @@ var oneFamily = bind.Family{
 			Max:    []int{0, 1024, 0, 16},
 			Exact:  true,
 			Blocks: 2,
-			Step:   2,
+			Step:   8,
 			Work:   []int{0},
 		},
 		{
@@ -204,8 +204,8 @@ var oneFamily = bind.Family{
 				Name:     "rmsnorm_bwd_one_f16_f16_c512",
 				Source:   cu_rmsnorm_bwd_one_f16_f16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8224,
+				Threads:  512,
+				Shared:   32800,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_one_f16_f16_c512")
@@ -215,7 +215,7 @@ var oneFamily = bind.Family{
 			Max:    []int{0, 512, 0, 16},
 			Exact:  true,
 			Blocks: 2,
-			Step:   4,
+			Step:   16,
 			Work:   []int{0},
 		},
 		{
@@ -223,8 +223,8 @@ var oneFamily = bind.Family{
 				Name:     "rmsnorm_bwd_one_f16_f16_c1024",
 				Source:   cu_rmsnorm_bwd_one_f16_f16_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8240,
+				Threads:  512,
+				Shared:   32864,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_one_f16_f16_c1024")
@@ -234,7 +234,7 @@ var oneFamily = bind.Family{
 			Max:    []int{0, 1024, 0, 16},
 			Exact:  true,
 			Blocks: 2,
-			Step:   2,
+			Step:   8,
 			Work:   []int{0},
 		},
 		{
@@ -280,8 +280,8 @@ var oneFamily = bind.Family{
 				Name:     "rmsnorm_bwd_one_f32_f32_c512",
 				Source:   cu_rmsnorm_bwd_one_f32_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8224,
+				Threads:  512,
+				Shared:   16480,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_one_f32_f32_c512")
@@ -291,7 +291,7 @@ var oneFamily = bind.Family{
 			Max:    []int{0, 512, 0, 16},
 			Exact:  true,
 			Blocks: 2,
-			Step:   4,
+			Step:   8,
 			Work:   []int{0},
 		},
 		{
@@ -299,8 +299,8 @@ var oneFamily = bind.Family{
 				Name:     "rmsnorm_bwd_one_f32_f32_c1024",
 				Source:   cu_rmsnorm_bwd_one_f32_f32_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8240,
+				Threads:  512,
+				Shared:   16480,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_one_f32_f32_c1024")
@@ -310,7 +310,7 @@ var oneFamily = bind.Family{
 			Max:    []int{0, 1024, 0, 16},
 			Exact:  true,
 			Blocks: 2,
-			Step:   2,
+			Step:   4,
 			Work:   []int{0},
 		},
 	},
@@ -319,7 +319,13 @@ var oneFamily = bind.Family{
 // oneWork is the number of blocks that find work.
 func oneWork(config int, p *oneParams, dims []int32) int {
 	switch config {
-	case 0, 2, 4, 6, 8:
+	case 0, 4:
+		rows := int64(dims[0])
+		return bind.Work(rows, 16)
+	case 1, 5, 8:
+		rows := int64(dims[0])
+		return bind.Work(rows, 8)
+	case 2, 6, 9:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
 	}

@@ -134,8 +134,8 @@ var oneAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_one_bf16_bf16_c512",
 				Source:   cu_rmsnorm_add_bwd_one_bf16_bf16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8224,
+				Threads:  512,
+				Shared:   32800,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_one_bf16_bf16_c512")
@@ -145,7 +145,7 @@ var oneAddFamily = bind.Family{
 			Max:    []int{0, 512, 0, 16},
 			Exact:  true,
 			Blocks: 2,
-			Step:   4,
+			Step:   16,
 			Work:   []int{0},
 		},
 		{
@@ -153,8 +153,8 @@ var oneAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_one_bf16_bf16_c1024",
 				Source:   cu_rmsnorm_add_bwd_one_bf16_bf16_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8240,
+				Threads:  512,
+				Shared:   32864,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_one_bf16_bf16_c1024")
@@ -164,7 +164,7 @@ var oneAddFamily = bind.Family{
 			Max:    []int{0, 1024, 0, 16},
 			Exact:  true,
 			Blocks: 2,
-			Step:   2,
+			Step:   8,
 			Work:   []int{0},
 		},
 		{
@@ -210,8 +210,8 @@ var oneAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_one_f16_f16_c512",
 				Source:   cu_rmsnorm_add_bwd_one_f16_f16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8224,
+				Threads:  512,
+				Shared:   32800,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_one_f16_f16_c512")
@@ -221,7 +221,7 @@ var oneAddFamily = bind.Family{
 			Max:    []int{0, 512, 0, 16},
 			Exact:  true,
 			Blocks: 2,
-			Step:   4,
+			Step:   16,
 			Work:   []int{0},
 		},
 		{
@@ -229,8 +229,8 @@ var oneAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_one_f16_f16_c1024",
 				Source:   cu_rmsnorm_add_bwd_one_f16_f16_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8240,
+				Threads:  512,
+				Shared:   32864,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_one_f16_f16_c1024")
@@ -240,7 +240,7 @@ var oneAddFamily = bind.Family{
 			Max:    []int{0, 1024, 0, 16},
 			Exact:  true,
 			Blocks: 2,
-			Step:   2,
+			Step:   8,
 			Work:   []int{0},
 		},
 		{
@@ -286,8 +286,8 @@ var oneAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_one_f32_f32_c512",
 				Source:   cu_rmsnorm_add_bwd_one_f32_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8224,
+				Threads:  512,
+				Shared:   16480,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_one_f32_f32_c512")
@@ -297,7 +297,7 @@ var oneAddFamily = bind.Family{
 			Max:    []int{0, 512, 0, 16},
 			Exact:  true,
 			Blocks: 2,
-			Step:   4,
+			Step:   8,
 			Work:   []int{0},
 		},
 		{
@@ -305,8 +305,8 @@ var oneAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_one_f32_f32_c1024",
 				Source:   cu_rmsnorm_add_bwd_one_f32_f32_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8240,
+				Threads:  512,
+				Shared:   16480,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_one_f32_f32_c1024")
@@ -316,7 +316,7 @@ var oneAddFamily = bind.Family{
 			Max:    []int{0, 1024, 0, 16},
 			Exact:  true,
 			Blocks: 2,
-			Step:   2,
+			Step:   4,
 			Work:   []int{0},
 		},
 	},
@@ -325,7 +325,13 @@ var oneAddFamily = bind.Family{
 // oneAddWork is the number of blocks that find work.
 func oneAddWork(config int, p *oneAddParams, dims []int32) int {
 	switch config {
-	case 0, 2, 4, 6, 8:
+	case 0, 4:
+		rows := int64(dims[0])
+		return bind.Work(rows, 16)
+	case 1, 5, 8:
+		rows := int64(dims[0])
+		return bind.Work(rows, 8)
+	case 2, 6, 9:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
 	}

@@ -140,8 +140,8 @@ var oneSiluFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_one_silu_bf16_bf16_c512",
 				Source:   cu_rmsnorm_gated_bwd_one_silu_bf16_bf16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8224,
+				Threads:  512,
+				Shared:   32800,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_one_silu_bf16_bf16_c512")
@@ -151,7 +151,7 @@ var oneSiluFamily = bind.Family{
 			Max:    []int{0, 512, 0, 16},
 			Exact:  true,
 			Blocks: 2,
-			Step:   4,
+			Step:   16,
 			Work:   []int{0},
 		},
 		{
@@ -159,8 +159,8 @@ var oneSiluFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_one_silu_bf16_bf16_c1024",
 				Source:   cu_rmsnorm_gated_bwd_one_silu_bf16_bf16_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8240,
+				Threads:  512,
+				Shared:   32864,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_one_silu_bf16_bf16_c1024")
@@ -170,7 +170,7 @@ var oneSiluFamily = bind.Family{
 			Max:    []int{0, 1024, 0, 16},
 			Exact:  true,
 			Blocks: 2,
-			Step:   2,
+			Step:   8,
 			Work:   []int{0},
 		},
 		{
@@ -216,8 +216,8 @@ var oneSiluFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_one_silu_f16_f16_c512",
 				Source:   cu_rmsnorm_gated_bwd_one_silu_f16_f16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8224,
+				Threads:  512,
+				Shared:   32800,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_one_silu_f16_f16_c512")
@@ -227,7 +227,7 @@ var oneSiluFamily = bind.Family{
 			Max:    []int{0, 512, 0, 16},
 			Exact:  true,
 			Blocks: 2,
-			Step:   4,
+			Step:   16,
 			Work:   []int{0},
 		},
 		{
@@ -235,8 +235,8 @@ var oneSiluFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_one_silu_f16_f16_c1024",
 				Source:   cu_rmsnorm_gated_bwd_one_silu_f16_f16_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8240,
+				Threads:  512,
+				Shared:   32864,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_one_silu_f16_f16_c1024")
@@ -246,7 +246,7 @@ var oneSiluFamily = bind.Family{
 			Max:    []int{0, 1024, 0, 16},
 			Exact:  true,
 			Blocks: 2,
-			Step:   2,
+			Step:   8,
 			Work:   []int{0},
 		},
 		{
@@ -292,8 +292,8 @@ var oneSiluFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_one_silu_f32_f32_c512",
 				Source:   cu_rmsnorm_gated_bwd_one_silu_f32_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8224,
+				Threads:  512,
+				Shared:   16480,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_one_silu_f32_f32_c512")
@@ -303,7 +303,7 @@ var oneSiluFamily = bind.Family{
 			Max:    []int{0, 512, 0, 16},
 			Exact:  true,
 			Blocks: 2,
-			Step:   4,
+			Step:   8,
 			Work:   []int{0},
 		},
 		{
@@ -311,8 +311,8 @@ var oneSiluFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_one_silu_f32_f32_c1024",
 				Source:   cu_rmsnorm_gated_bwd_one_silu_f32_f32_c1024,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8240,
+				Threads:  512,
+				Shared:   16480,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_one_silu_f32_f32_c1024")
@@ -322,7 +322,7 @@ var oneSiluFamily = bind.Family{
 			Max:    []int{0, 1024, 0, 16},
 			Exact:  true,
 			Blocks: 2,
-			Step:   2,
+			Step:   4,
 			Work:   []int{0},
 		},
 	},
@@ -331,7 +331,13 @@ var oneSiluFamily = bind.Family{
 // oneSiluWork is the number of blocks that find work.
 func oneSiluWork(config int, p *oneSiluParams, dims []int32) int {
 	switch config {
-	case 0, 2, 4, 6, 8:
+	case 0, 4:
+		rows := int64(dims[0])
+		return bind.Work(rows, 16)
+	case 1, 5, 8:
+		rows := int64(dims[0])
+		return bind.Work(rows, 8)
+	case 2, 6, 9:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
 	}

@@ -20,6 +20,7 @@ type Kernel struct {
 	Threads   int      // of a block, a multiple of 32
 	MinBlocks int      // resident on an SM, as promised to the compiler; 0: nothing promised
 	Shared    int      // bytes of dynamic shared memory of a block
+	Cluster   int      // blocks of a cluster, as the source declares; 0 or 1: no clusters
 	ArgBytes  int      // size of the argument struct
 	Build     func() (Program, error)
 }
