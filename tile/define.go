@@ -44,6 +44,11 @@ func ClusterSize(n int) Option {
 // MinBlocks asks for registers so few that an SM holds n blocks (the second number of __launch_bounds__).
 func MinBlocks(n int) Option { return func(b *ir.Builder) { b.Kernel.MinBlocks = n } }
 
+// WholeVectors says that the kernel is for whole 16-byte vectors only: addresses, strides and lengths of what it accesses
+// by vectors are multiples of them. It has no other form of these accesses, which saves registers; a launch with other
+// tensors takes the next kernel of the family, or is refused.
+func WholeVectors() Option { return func(b *ir.Builder) { b.Kernel.Whole = true } }
+
 // Targets names the targets that the kernel is for; the default is all.
 func Targets(names ...string) Option {
 	return func(b *ir.Builder) { b.Kernel.Targets = append(b.Kernel.Targets, names...) }

@@ -103,6 +103,9 @@ func (p *printer) heading() string {
 		text += fmt.Sprintf(", clusters of %d blocks", k.Cluster)
 	}
 	text += fmt.Sprintf(", %d bytes of dynamic shared memory, %s\nCompile without contraction: nvcc -fmad=false, NVRTC --fmad=false", k.SharedBytes, grid(k.Grid, k.Cluster))
+	if whole := k.WholeText(); whole != "" {
+		text += "\nThe launch sees to whole vectors: " + whole
+	}
 	if len(k.Shared) > 0 {
 		text += "\n\nShared memory, in bytes:\n" + sharedTable(k.Shared)
 	}

@@ -62,6 +62,9 @@ func (f *Family) reachable() error {
 
 // serves reports whether a kernel takes all arguments that another one takes.
 func serves(k, other *thr.Kernel) bool {
+	if whole := k.WholeText(); whole != "" && whole != other.WholeText() {
+		return false
+	}
 	for i, a := range k.IR.Args {
 		if !a.Scalar() && a.DT != other.IR.Args[i].DT {
 			return false

@@ -144,5 +144,8 @@ func LaunchText(k *thr.Kernel) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "kernel %s\nthreads %d\nmin_blocks %d\nshared %d\ncluster %d\ngrid %s\nargs %s\n",
 		k.Name, k.Threads, k.MinBlocks, k.SharedBytes, max(k.Cluster, 1), rule, layoutText(k))
+	if whole := k.WholeText(); whole != "" {
+		fmt.Fprintf(&b, "whole %s\n", whole)
+	}
 	return b.String(), nil
 }

@@ -114,6 +114,9 @@ func (f *Family) variant(v Variant) jen.Code {
 		key("DTypes", jen.Index().Qual(dtypePath, "Type").Values(types...)),
 		key("Max", jen.Index().Int().Values(most...)),
 	}
+	if k.Whole != nil {
+		members = append(members, wholeMembers(k)...)
+	}
 	if b := k.Grid.Blocks; b != nil {
 		members = append(members, key("Exact", jen.True()), key("Blocks", jen.Lit(symbolIndex(k, b))), key("Step", jen.Lit(max(1, k.Grid.Step))))
 	}
@@ -128,6 +131,25 @@ func (f *Family) variant(v Variant) jen.Code {
 		members = append(members, key("Work", jen.Index().Int().Values(list...)))
 	}
 	return jen.Custom(block, members...)
+}
+
+// wholeMembers are the demands of a kernel for whole vectors: fields by number, and a multiple for each symbol.
+func wholeMembers(k *thr.Kernel) []jen.Code {
+	var fields, multiples []jen.Code
+	n := 0
+	for _, a := range k.IR.Args {
+		if a.Scalar() {
+			continue
+		}
+		if k.Whole.Needs(a) {
+			fields = append(fields, jen.Lit(n))
+		}
+		n++
+	}
+	for _, s := range k.IR.Symbols {
+		multiples = append(multiples, jen.Lit(k.Whole.Elems(s)))
+	}
+	return []jen.Code{key("Aligned", jen.Index().Int().Values(fields...)), key("Multiple", jen.Index().Int().Values(multiples...))}
 }
 
 func symbolIndex(k *thr.Kernel, s *ir.Symbol) int { return slices.Index(k.IR.Symbols, s) }

@@ -187,6 +187,7 @@ type Kernel struct {
 	Threads   int
 	Cluster   int      // blocks of a cluster; 0: none
 	MinBlocks int      // __launch_bounds__' second number; 0: none
+	Whole     bool     // rows are whole 16-byte vectors: the launch sees to it
 	Targets   []string // the targets the kernel claims; nil: all
 	Doc       string
 }

@@ -137,6 +137,9 @@ func (a *access) vector() int {
 func (a *access) vectorTest(bytes int) thr.Expr {
 	l := a.l
 	if a.Shared != nil { // its addresses are known to be aligned
+		if l.k.Whole && a.endsWhole() {
+			return nil
+		}
 		if ext := a.ending(); ext != nil {
 			return multiple(ext, a.span.Dist.Vec())
 		}
@@ -144,6 +147,9 @@ func (a *access) vectorTest(bytes int) thr.Expr {
 	}
 	p, local := a.aligned(bytes)
 	vec := a.span.Dist.Vec()
+	if l.k.Whole && a.endsWhole() {
+		return local
+	}
 	if ext := a.ending(); ext != nil {
 		if _, isArg := ext.(thr.ArgRef); isArg {
 			p = and(p, multiple(ext, vec))
@@ -152,8 +158,10 @@ func (a *access) vectorTest(bytes int) thr.Expr {
 		}
 	}
 	// The launch-uniform part is shared by all accesses of the argument under the same conditions.
-	flag := l.atTop(a.Arg.Name+"_vec", p)
-	return and(flag, local)
+	if p != nil {
+		p = l.atTop(a.Arg.Name+"_vec", p)
+	}
+	return and(p, local)
 }
 
 // ending is an integer that is a multiple of the vector where the extent of the last axis is one, of the launch if
@@ -173,6 +181,13 @@ func (a *access) ending() thr.Expr {
 // aligned is the part of vectorTest about addresses: what is the same for the whole launch, and what is not.
 func (a *access) aligned(bytes int) (launch, local thr.Expr) {
 	n := bytes / a.dt.Size()
+	if a.l.k.Whole { // the launch has seen to it
+		a.l.needAligned(a.Arg)
+		if last := len(a.offsets) - 1; !a.l.flow.isMultiple(a.at[last], n) {
+			local = multiple(a.offsets[last], n)
+		}
+		return nil, local
+	}
 	launch = call(thr.Aligned, dtype.Bool, thr.ArgRef{Arg: a.l.args.pointer[a.Arg]}, i32(bytes))
 	for d, o := range a.offsets {
 		last := d == len(a.offsets)-1

@@ -27,7 +27,14 @@ func (l *lowering) copyAsync(v *ir.Value) {
 		return
 	}
 	launch, local := src.aligned(ir.CopyBytes)
-	l.emit(thr.If{At: l.at(), Cond: and(l.atTop(src.Arg.Name+"_aligned", launch), local), Scope: v.Scope, Then: l.into(async),
+	if launch == nil && local == nil {
+		async()
+		return
+	}
+	if launch != nil {
+		launch = l.atTop(src.Arg.Name+"_aligned", launch)
+	}
+	l.emit(thr.If{At: l.at(), Cond: and(launch, local), Scope: v.Scope, Then: l.into(async),
 		Else: l.into(func() { l.hide(box, func() { src.throughRegisters(dst, written) }) })})
 }
 
@@ -43,6 +50,10 @@ func (a *access) bytesLeft(e elem) thr.Expr {
 		if at := l.coordOf(a.span, axis, e); axis < last {
 			bytes = thr.Apply{Op: ir.Select, T: dtype.I32, R: dtype.I32, Args: []thr.Expr{less(at, ext), bytes, i32(0)}}
 		} else {
+			if l.k.Whole && a.endsWhole() {
+				bytes = thr.Apply{Op: ir.Select, T: dtype.I32, R: dtype.I32, Args: []thr.Expr{less(at, ext), bytes, i32(0)}}
+				continue
+			}
 			vec := i32(ir.CopyBytes / a.dt.Size()) // elements, not bytes: of a long row these may be too many for an i32
 			left := mul(bin(ir.Max, bin(ir.Min, sub(ext, at), vec), i32(0)), i32(a.dt.Size()))
 			if axis > 0 && !isInt(bytes, ir.CopyBytes) {

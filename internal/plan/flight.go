@@ -3,9 +3,11 @@ package plan
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
+	"github.com/gotile/gotile/layout"
 )
 
 // Copies in flight. A CopyAsync is a write that begins at the op and ends at a WaitGroup; then it is as any write of
@@ -131,7 +133,35 @@ func copyUses(k *ir.Kernel) map[int]string {
 	out := map[int]string{}
 	eachOp(k.Body, func(v *ir.Value) {
 		if i, ok := v.Attr.(*ir.CopyInfo); ok {
-			out[v.ID] = fmt.Sprint(byCopy, len(i.Dst.Shape), v.Scope, v.Type.Span.Dist)
+			out[v.ID] = ownBox(i.Dst, v.Scope, v.Type.Span.Dist)
+		}
+	})
+	return out
+}
+
+// ownBox names who has what of a box of a shared tile.
+func ownBox(t *ir.SharedTile, s ir.Scope, d *layout.Dist) string {
+	return fmt.Sprint(byCopy, len(t.Shape), s, d)
+}
+
+// wholeUses says the same of loads and stores of whole boxes, so that a thread which copies what it alone reads and writes
+// needs no barrier between the two.
+func wholeUses(k *ir.Kernel) map[int]string {
+	out := map[int]string{}
+	eachOp(k.Body, func(v *ir.Value) {
+		a, ok := v.Attr.(*ir.Access)
+		if !ok || a.Shared == nil || a.Peer || v.Type.Span == nil {
+			return
+		}
+		d, shape := v.Type.Span.Dist, a.Shared.Shape
+		first := len(shape) - d.Rank()
+		whole := d.Copies() == 1 && slices.Equal(d.Shape, shape[first:])
+		for _, o := range v.Args[len(v.Args)-d.Rank():] {
+			n, constant := constInt(o)
+			whole = whole && constant && n == 0
+		}
+		if whole {
+			out[v.ID] = ownBox(a.Shared, v.Scope, d)
 		}
 	})
 	return out

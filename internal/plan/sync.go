@@ -18,7 +18,7 @@ import (
 // and arguments that share memory, are the author's business. What the blocks of a cluster do to one another is in
 // sync_cluster.go.
 func synchronise(s *state) error {
-	y := &syncer{global: globalUses(s.k, s.flow), slots: sharedSlots(s.k, s.flow), copies: copyUses(s.k), groups: mostGroups(s.k)}
+	y := &syncer{global: globalUses(s.k, s.flow), slots: sharedSlots(s.k, s.flow), copies: copyUses(s.k), whole: wholeUses(s.k), groups: mostGroups(s.k)}
 	y.remote = y.crossed(s.out.Body)
 	var h hazards
 	s.out.Body, h = y.block(s.out.Body, y.entry(), 0)
@@ -28,16 +28,18 @@ func synchronise(s *state) error {
 
 // touch is an access to a buffer since the last barrier.
 type touch struct {
-	mem   any    // *thr.SharedBuf or *ir.Arg
-	where string // of an argument, and of a copy: who touches which elements; the same: each thread its own ones
-	rows  string // of an argument: the offsets in the dimensions before the tile's own, ? where not constant
-	apart bool   // of an argument: what the op touches in two iterations of a loop does not overlap
-	op    int    // tile op
-	lap   int    // how many back edges ago: an op's stores conflict with those of its last iteration
+	mem   any     // *thr.SharedBuf or *ir.Arg
+	where string  // of an argument, and of a copy: who touches which elements; the same: each thread its own ones
+	rows  string  // of an argument: the offsets in the dimensions before the tile's own, ? where not constant
+	cols  stretch // of an argument: where the tile lies along its last axis
+	apart bool    // of an argument: what the op touches in two iterations of a loop does not overlap
+	op    int     // tile op
+	lap   int     // how many back edges ago: an op's stores conflict with those of its last iteration
 	write bool
 	scope ir.Scope
-	peer  bool // of the shared memory of another block
-	past  bool // a barrier of its own scope has followed, but none of the cluster
+	peer  bool   // of the shared memory of another block
+	rank  string // of a peer: which block, where it is constant
+	past  bool   // a barrier of its own scope has followed, but none of the cluster
 	// Of an asynchronous copy that may be in flight: 1, and 1 for each Commit since; 0: it is over, or never was one.
 	flight int
 	waited bool // it is committed, and some WaitGroup followed
@@ -50,6 +52,7 @@ type syncer struct {
 	global    map[int]touch  // by tile op: loads and stores of arguments that are written
 	slots     map[int]slot   // by tile op: which part of a shared tile it accesses
 	copies    map[int]string // by tile op: of asynchronous copies, which thread writes what, as touch.where
+	whole     map[int]string // by tile op: of accesses of whole boxes of a shared tile, the same
 	groups    int            // the most groups that a WaitGroup leaves in flight
 	remote    map[any]bool   // what the blocks of a cluster touch across one another
 	warpFlow  int            // depth of control flow on which only a warp agrees
@@ -271,8 +274,9 @@ func (h hazards) with(t touch) []touch {
 				out = append(out, o)
 			}
 		case o.past && !o.across(t): // a barrier has followed
-		case o.mem != t.mem, !o.write && !t.write, disjoint(o.rows, t.rows): // nothing in common, or two reads
+		case o.mem != t.mem, !o.write && !t.write, disjoint(o.rows, t.rows), o.cols.apart(t.cols): // nothing in common, or two reads
 		case o.flight > 0: // no barrier ends a copy
+		case o.peer && t.peer && o.rank != "" && t.rank != "" && o.rank != t.rank: // of two blocks
 		case strings.HasPrefix(t.where, byCopy) && o.where == t.where: // the same thread's, in whatever stage
 		case o.write && t.write && o.op == t.op && (o.lap == t.lap || t.apart):
 			// One op's stores, in one iteration or to other rows in the next.
@@ -288,7 +292,7 @@ func (h hazards) with(t touch) []touch {
 
 // touch describes an access; the zero touch is one that cannot race.
 func (y *syncer) touch(space thr.Space, buf *thr.SharedBuf, scope ir.Scope, op, lap int, write bool) touch {
-	t := touch{mem: buf}
+	t := touch{mem: buf, where: y.whole[op]}
 	if space == thr.Global {
 		t = y.global[op]
 	}
@@ -353,7 +357,7 @@ func globalUses(k *ir.Kernel, f *flow) map[int]touch {
 				rows = append(rows, at)
 			}
 		}
-		uses[v.ID] = touch{mem: access.Arg, where: who, rows: strings.Join(rows, ","), apart: apart, scope: v.Scope}
+		uses[v.ID] = touch{mem: access.Arg, where: who, rows: strings.Join(rows, ","), cols: stretchOf(f, v, offsets), apart: apart, scope: v.Scope}
 	})
 	return uses
 }

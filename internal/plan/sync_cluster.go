@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
@@ -75,7 +76,12 @@ func (y *syncer) crossed(body []thr.Stmt) map[any]bool {
 
 // of makes an access one to the shared memory of a block of the cluster.
 func (t touch) of(rank thr.Expr) touch {
-	t.peer = t.mem != nil && rank != nil
+	if t.peer = t.mem != nil && rank != nil; t.peer {
+		t.where = "" // whoever it is, it is not the thread's own
+		if n, ok := intOf(rank); ok {
+			t.rank = strconv.Itoa(n)
+		}
+	}
 	return t
 }
 

@@ -8,6 +8,10 @@
 package thr
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/ir"
 )
@@ -83,7 +87,45 @@ type Kernel struct {
 	Shared      []*SharedBuf
 	SharedBytes int
 	Grid        Grid
+	Whole       *Whole // what a launch sees to; nil: nothing
 	Body        []Stmt
+}
+
+// Whole is what tile.WholeVectors asks of a launch.
+type Whole struct {
+	Aligned  []*ir.Arg          // addresses and all strides but the last are multiples of 16 bytes
+	Multiple map[*ir.Symbol]int // dimensions are multiples of so many
+}
+
+// Elems is what a dimension is a multiple of: 1 where nothing is asked.
+func (w *Whole) Elems(s *ir.Symbol) int {
+	if w == nil {
+		return 1
+	}
+	return max(w.Multiple[s], 1)
+}
+
+// Needs reports whether an argument's address and strides are asked for.
+func (w *Whole) Needs(a *ir.Arg) bool { return w != nil && slices.Contains(w.Aligned, a) }
+
+// WholeText says what a launch sees to, in the order of arguments and symbols: "x, y on 16 bytes; n a multiple of 8". It
+// is empty where that is nothing.
+func (k *Kernel) WholeText() string {
+	if k.Whole == nil {
+		return ""
+	}
+	var args, dims []string
+	for _, a := range k.IR.Args {
+		if k.Whole.Needs(a) {
+			args = append(args, a.Name)
+		}
+	}
+	for _, s := range k.IR.Symbols {
+		if n := k.Whole.Elems(s); n > 1 {
+			dims = append(dims, fmt.Sprintf("%s a multiple of %d", s.Name, n))
+		}
+	}
+	return strings.Join(args, ", ") + " on 16 bytes; " + strings.Join(dims, ", ")
 }
 
 // Expr is an expression without effects.

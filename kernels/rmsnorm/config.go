@@ -130,7 +130,7 @@ func wides(name string, act Activation, fit func(*Config)) []Config {
 func forwardConfigs(name string, act Activation, fit func(*Config)) []Config {
 	out := configs(name, act, fit)
 	if act == 0 {
-		out = append(out, stages(name)...)
+		out = append(out, stages(name, name != "rmsnorm_fwd")...)
 	}
 	return append(out, wides(name, act, fitWide)...)
 }

@@ -5,6 +5,7 @@
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
 // Launch: 1024 threads a block, 196736 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
+// The launch sees to whole vectors: s, dy, ds, dx, w, part on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
@@ -16,27 +17,21 @@
 //    81920    16384  bf16  s4: tile [8192]
 //    98304    16384  bf16  s1: tile [8192]
 //   114688    16384  bf16  s5: tile [8192]
-//   131072    16384  bf16  s22: tile [8192]
+//   131072    16384  bf16  s2: tile [8192]
 //   147456    16384  bf16  s6: tile [8192]
-//   163840    16384  bf16  s32: tile [8192]
-//   180224    16384  bf16  s72: tile [8192]
+//   163840    16384  bf16  s3: tile [8192]
+//   180224    16384  bf16  s7: tile [8192]
 //   196608      128  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef long long i64;
-typedef unsigned long long u64;
 typedef u16 bf16; // its bits
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
-__device__ __forceinline__ int opaque(int x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
 __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
@@ -66,16 +61,6 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
   return r;
 }
-__device__ __forceinline__ u32 load_shared_u16_if(const void* p, bool on) {
-  u32 r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.shared.u16 %0, [%1]; }" : "+r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
-  return r;
-}
-__device__ __forceinline__ u32 load_u16_if(const void* p, bool on) {
-  u32 r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.u16 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
-  return r;
-}
 __device__ __forceinline__ void cp_async_wait_0() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 __device__ __forceinline__ void load_shared_u32x4(u32* r, const void* p) {
   asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
@@ -88,20 +73,11 @@ __device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
-}
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_shared_u16(void* p, u32 r) {
-  asm volatile("st.shared.u16 [%1], %0;" :: "r"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
-}
-__device__ __forceinline__ void store_u16_cs_if(void* p, u32 r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.cs.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_u32x4_cs_if(void* p, const u32* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.cs.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
@@ -144,40 +120,10 @@ static_assert(field_offset(rmsnorm_add_bwd_bf16_bf16_c32768_args, parts) == 104,
 
 extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32768(const __grid_constant__ rmsnorm_add_bwd_bf16_bf16_c32768_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool w_aligned = aligned(a.w, 16);
   int col0 = (int)threadIdx.x * 8;
-  bool s_aligned = aligned(a.s, 16) && (a.s_stride0 & 7) == 0;
-  bool dy_aligned = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0;
-  bool ds_vec = aligned(a.ds, 16) && (a.ds_stride0 & 7) == 0;
-  bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0;
-  bool ds_vec2 = aligned(a.ds, 16) && (a.ds_stride0 & 7) == 0 && (a.n & 7) == 0;
-  bool dx_vec2 = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0 && (a.n & 7) == 0;
-  bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0;
-  bool part_vec2 = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
 
   // copy w to s8 (shared)
-  if (w_aligned) {
-    cp_async_16(smem + (u32)(col0 * 2), a.w + (i64)col0, max(min(a.n - col0, 8), 0) * 2);
-  } else {
-    int col0_ = opaque(col0);
-    u32 w[8];
-    w[0] = load_u16_if(a.w + (i64)col0_, col0_ < a.n);
-    w[1] = load_u16_if(a.w + (i64)(col0_ + 1), col0_ + 1 < a.n);
-    w[2] = load_u16_if(a.w + (i64)(col0_ + 2), col0_ + 2 < a.n);
-    w[3] = load_u16_if(a.w + (i64)(col0_ + 3), col0_ + 3 < a.n);
-    w[4] = load_u16_if(a.w + (i64)(col0_ + 4), col0_ + 4 < a.n);
-    w[5] = load_u16_if(a.w + (i64)(col0_ + 5), col0_ + 5 < a.n);
-    w[6] = load_u16_if(a.w + (i64)(col0_ + 6), col0_ + 6 < a.n);
-    w[7] = load_u16_if(a.w + (i64)(col0_ + 7), col0_ + 7 < a.n);
-    store_shared_u16(smem + (u32)(col0_ * 2), w[0]);
-    store_shared_u16(smem + (u32)((col0_ + 1) * 2), w[1]);
-    store_shared_u16(smem + (u32)((col0_ + 2) * 2), w[2]);
-    store_shared_u16(smem + (u32)((col0_ + 3) * 2), w[3]);
-    store_shared_u16(smem + (u32)((col0_ + 4) * 2), w[4]);
-    store_shared_u16(smem + (u32)((col0_ + 5) * 2), w[5]);
-    store_shared_u16(smem + (u32)((col0_ + 6) * 2), w[6]);
-    store_shared_u16(smem + (u32)((col0_ + 7) * 2), w[7]);
-  }
+  cp_async_16(smem + (u32)(col0 * 2), a.w + (i64)col0, col0 < a.n ? 16 : 0);
   int min_of = min(a.n, 8192);
   float acc[8];
   #pragma unroll
@@ -188,28 +134,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
   const bf16* w_at = a.w + 8192;
 
   // copy w to s9 (shared)
-  if (w_aligned) {
-    cp_async_16(smem + (16384u + (u32)(col0 * 2)), w_at + (i64)col0, max(min(n_left - col0, 8), 0) * 2);
-  } else {
-    int col0_2 = opaque(col0);
-    u32 w2[8];
-    w2[0] = load_u16_if(w_at + (i64)col0_2, col0_2 < n_left);
-    w2[1] = load_u16_if(w_at + (i64)(col0_2 + 1), col0_2 + 1 < n_left);
-    w2[2] = load_u16_if(w_at + (i64)(col0_2 + 2), col0_2 + 2 < n_left);
-    w2[3] = load_u16_if(w_at + (i64)(col0_2 + 3), col0_2 + 3 < n_left);
-    w2[4] = load_u16_if(w_at + (i64)(col0_2 + 4), col0_2 + 4 < n_left);
-    w2[5] = load_u16_if(w_at + (i64)(col0_2 + 5), col0_2 + 5 < n_left);
-    w2[6] = load_u16_if(w_at + (i64)(col0_2 + 6), col0_2 + 6 < n_left);
-    w2[7] = load_u16_if(w_at + (i64)(col0_2 + 7), col0_2 + 7 < n_left);
-    store_shared_u16(smem + (16384u + (u32)(col0_2 * 2)), w2[0]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 1) * 2)), w2[1]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 2) * 2)), w2[2]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 3) * 2)), w2[3]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 4) * 2)), w2[4]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 5) * 2)), w2[5]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 6) * 2)), w2[6]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 7) * 2)), w2[7]);
-  }
+  cp_async_16(smem + (16384u + (u32)(col0 * 2)), w_at + (i64)col0, col0 < n_left ? 16 : 0);
   float acc2[8];
   #pragma unroll
   for (int i = 0; i < 8; i++) {
@@ -219,28 +144,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
   const bf16* w_at2 = a.w + 16384;
 
   // copy w to s10 (shared)
-  if (w_aligned) {
-    cp_async_16(smem + (32768u + (u32)(col0 * 2)), w_at2 + (i64)col0, max(min(n_left2 - col0, 8), 0) * 2);
-  } else {
-    int col0_3 = opaque(col0);
-    u32 w3[8];
-    w3[0] = load_u16_if(w_at2 + (i64)col0_3, col0_3 < n_left2);
-    w3[1] = load_u16_if(w_at2 + (i64)(col0_3 + 1), col0_3 + 1 < n_left2);
-    w3[2] = load_u16_if(w_at2 + (i64)(col0_3 + 2), col0_3 + 2 < n_left2);
-    w3[3] = load_u16_if(w_at2 + (i64)(col0_3 + 3), col0_3 + 3 < n_left2);
-    w3[4] = load_u16_if(w_at2 + (i64)(col0_3 + 4), col0_3 + 4 < n_left2);
-    w3[5] = load_u16_if(w_at2 + (i64)(col0_3 + 5), col0_3 + 5 < n_left2);
-    w3[6] = load_u16_if(w_at2 + (i64)(col0_3 + 6), col0_3 + 6 < n_left2);
-    w3[7] = load_u16_if(w_at2 + (i64)(col0_3 + 7), col0_3 + 7 < n_left2);
-    store_shared_u16(smem + (32768u + (u32)(col0_3 * 2)), w3[0]);
-    store_shared_u16(smem + (32768u + (u32)((col0_3 + 1) * 2)), w3[1]);
-    store_shared_u16(smem + (32768u + (u32)((col0_3 + 2) * 2)), w3[2]);
-    store_shared_u16(smem + (32768u + (u32)((col0_3 + 3) * 2)), w3[3]);
-    store_shared_u16(smem + (32768u + (u32)((col0_3 + 4) * 2)), w3[4]);
-    store_shared_u16(smem + (32768u + (u32)((col0_3 + 5) * 2)), w3[5]);
-    store_shared_u16(smem + (32768u + (u32)((col0_3 + 6) * 2)), w3[6]);
-    store_shared_u16(smem + (32768u + (u32)((col0_3 + 7) * 2)), w3[7]);
-  }
+  cp_async_16(smem + (32768u + (u32)(col0 * 2)), w_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
   float acc3[8];
   #pragma unroll
   for (int i = 0; i < 8; i++) {
@@ -250,28 +154,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
   const bf16* w_at3 = a.w + 24576;
 
   // copy w to s11 (shared)
-  if (w_aligned) {
-    cp_async_16(smem + (49152u + (u32)(col0 * 2)), w_at3 + (i64)col0, max(min(n_left3 - col0, 8), 0) * 2);
-  } else {
-    int col0_4 = opaque(col0);
-    u32 w4[8];
-    w4[0] = load_u16_if(w_at3 + (i64)col0_4, col0_4 < n_left3);
-    w4[1] = load_u16_if(w_at3 + (i64)(col0_4 + 1), col0_4 + 1 < n_left3);
-    w4[2] = load_u16_if(w_at3 + (i64)(col0_4 + 2), col0_4 + 2 < n_left3);
-    w4[3] = load_u16_if(w_at3 + (i64)(col0_4 + 3), col0_4 + 3 < n_left3);
-    w4[4] = load_u16_if(w_at3 + (i64)(col0_4 + 4), col0_4 + 4 < n_left3);
-    w4[5] = load_u16_if(w_at3 + (i64)(col0_4 + 5), col0_4 + 5 < n_left3);
-    w4[6] = load_u16_if(w_at3 + (i64)(col0_4 + 6), col0_4 + 6 < n_left3);
-    w4[7] = load_u16_if(w_at3 + (i64)(col0_4 + 7), col0_4 + 7 < n_left3);
-    store_shared_u16(smem + (49152u + (u32)(col0_4 * 2)), w4[0]);
-    store_shared_u16(smem + (49152u + (u32)((col0_4 + 1) * 2)), w4[1]);
-    store_shared_u16(smem + (49152u + (u32)((col0_4 + 2) * 2)), w4[2]);
-    store_shared_u16(smem + (49152u + (u32)((col0_4 + 3) * 2)), w4[3]);
-    store_shared_u16(smem + (49152u + (u32)((col0_4 + 4) * 2)), w4[4]);
-    store_shared_u16(smem + (49152u + (u32)((col0_4 + 5) * 2)), w4[5]);
-    store_shared_u16(smem + (49152u + (u32)((col0_4 + 6) * 2)), w4[6]);
-    store_shared_u16(smem + (49152u + (u32)((col0_4 + 7) * 2)), w4[7]);
-  }
+  cp_async_16(smem + (49152u + (u32)(col0 * 2)), w_at3 + (i64)col0, col0 < n_left3 ? 16 : 0);
   float acc4[8];
   #pragma unroll
   for (int i = 0; i < 8; i++) {
@@ -282,203 +165,35 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
     const bf16* s_at = a.s + (i64)t * a.s_stride0;
 
     // copy s to s0 (shared)
-    if (s_aligned) {
-      cp_async_16(smem + (0x00010000u + (u32)(col0 * 2)), s_at + (i64)col0, max(min(a.n - col0, 8), 0) * 2);
-    } else {
-      int col0_5 = opaque(col0);
-      u32 s[8];
-      s[0] = load_u16_if(s_at + (i64)col0_5, col0_5 < a.n);
-      s[1] = load_u16_if(s_at + (i64)(col0_5 + 1), col0_5 + 1 < a.n);
-      s[2] = load_u16_if(s_at + (i64)(col0_5 + 2), col0_5 + 2 < a.n);
-      s[3] = load_u16_if(s_at + (i64)(col0_5 + 3), col0_5 + 3 < a.n);
-      s[4] = load_u16_if(s_at + (i64)(col0_5 + 4), col0_5 + 4 < a.n);
-      s[5] = load_u16_if(s_at + (i64)(col0_5 + 5), col0_5 + 5 < a.n);
-      s[6] = load_u16_if(s_at + (i64)(col0_5 + 6), col0_5 + 6 < a.n);
-      s[7] = load_u16_if(s_at + (i64)(col0_5 + 7), col0_5 + 7 < a.n);
-      store_shared_u16(smem + (0x00010000u + (u32)(col0_5 * 2)), s[0]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 1) * 2)), s[1]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 2) * 2)), s[2]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 3) * 2)), s[3]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 4) * 2)), s[4]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 5) * 2)), s[5]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 6) * 2)), s[6]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 7) * 2)), s[7]);
-    }
+    cp_async_16(smem + (0x00010000u + (u32)(col0 * 2)), s_at + (i64)col0, col0 < a.n ? 16 : 0);
     const bf16* dy_at = a.dy + (i64)t * a.dy_stride0;
 
     // copy dy to s4 (shared)
-    if (dy_aligned) {
-      cp_async_16(smem + (0x00014000u + (u32)(col0 * 2)), dy_at + (i64)col0, max(min(a.n - col0, 8), 0) * 2);
-    } else {
-      int col0_6 = opaque(col0);
-      u32 dy[8];
-      dy[0] = load_u16_if(dy_at + (i64)col0_6, col0_6 < a.n);
-      dy[1] = load_u16_if(dy_at + (i64)(col0_6 + 1), col0_6 + 1 < a.n);
-      dy[2] = load_u16_if(dy_at + (i64)(col0_6 + 2), col0_6 + 2 < a.n);
-      dy[3] = load_u16_if(dy_at + (i64)(col0_6 + 3), col0_6 + 3 < a.n);
-      dy[4] = load_u16_if(dy_at + (i64)(col0_6 + 4), col0_6 + 4 < a.n);
-      dy[5] = load_u16_if(dy_at + (i64)(col0_6 + 5), col0_6 + 5 < a.n);
-      dy[6] = load_u16_if(dy_at + (i64)(col0_6 + 6), col0_6 + 6 < a.n);
-      dy[7] = load_u16_if(dy_at + (i64)(col0_6 + 7), col0_6 + 7 < a.n);
-      store_shared_u16(smem + (0x00014000u + (u32)(col0_6 * 2)), dy[0]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 1) * 2)), dy[1]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 2) * 2)), dy[2]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 3) * 2)), dy[3]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 4) * 2)), dy[4]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 5) * 2)), dy[5]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 6) * 2)), dy[6]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 7) * 2)), dy[7]);
-    }
+    cp_async_16(smem + (0x00014000u + (u32)(col0 * 2)), dy_at + (i64)col0, col0 < a.n ? 16 : 0);
     const bf16* s_at2 = a.s + (i64)t * a.s_stride0 + 8192;
 
     // copy s to s1 (shared)
-    if (s_aligned) {
-      cp_async_16(smem + (0x00018000u + (u32)(col0 * 2)), s_at2 + (i64)col0, max(min(n_left - col0, 8), 0) * 2);
-    } else {
-      int col0_7 = opaque(col0);
-      u32 s2[8];
-      s2[0] = load_u16_if(s_at2 + (i64)col0_7, col0_7 < n_left);
-      s2[1] = load_u16_if(s_at2 + (i64)(col0_7 + 1), col0_7 + 1 < n_left);
-      s2[2] = load_u16_if(s_at2 + (i64)(col0_7 + 2), col0_7 + 2 < n_left);
-      s2[3] = load_u16_if(s_at2 + (i64)(col0_7 + 3), col0_7 + 3 < n_left);
-      s2[4] = load_u16_if(s_at2 + (i64)(col0_7 + 4), col0_7 + 4 < n_left);
-      s2[5] = load_u16_if(s_at2 + (i64)(col0_7 + 5), col0_7 + 5 < n_left);
-      s2[6] = load_u16_if(s_at2 + (i64)(col0_7 + 6), col0_7 + 6 < n_left);
-      s2[7] = load_u16_if(s_at2 + (i64)(col0_7 + 7), col0_7 + 7 < n_left);
-      store_shared_u16(smem + (0x00018000u + (u32)(col0_7 * 2)), s2[0]);
-      store_shared_u16(smem + (0x00018000u + (u32)((col0_7 + 1) * 2)), s2[1]);
-      store_shared_u16(smem + (0x00018000u + (u32)((col0_7 + 2) * 2)), s2[2]);
-      store_shared_u16(smem + (0x00018000u + (u32)((col0_7 + 3) * 2)), s2[3]);
-      store_shared_u16(smem + (0x00018000u + (u32)((col0_7 + 4) * 2)), s2[4]);
-      store_shared_u16(smem + (0x00018000u + (u32)((col0_7 + 5) * 2)), s2[5]);
-      store_shared_u16(smem + (0x00018000u + (u32)((col0_7 + 6) * 2)), s2[6]);
-      store_shared_u16(smem + (0x00018000u + (u32)((col0_7 + 7) * 2)), s2[7]);
-    }
+    cp_async_16(smem + (0x00018000u + (u32)(col0 * 2)), s_at2 + (i64)col0, col0 < n_left ? 16 : 0);
     const bf16* dy_at2 = a.dy + (i64)t * a.dy_stride0 + 8192;
 
     // copy dy to s5 (shared)
-    if (dy_aligned) {
-      cp_async_16(smem + (0x0001c000u + (u32)(col0 * 2)), dy_at2 + (i64)col0, max(min(n_left - col0, 8), 0) * 2);
-    } else {
-      int col0_8 = opaque(col0);
-      u32 dy2[8];
-      dy2[0] = load_u16_if(dy_at2 + (i64)col0_8, col0_8 < n_left);
-      dy2[1] = load_u16_if(dy_at2 + (i64)(col0_8 + 1), col0_8 + 1 < n_left);
-      dy2[2] = load_u16_if(dy_at2 + (i64)(col0_8 + 2), col0_8 + 2 < n_left);
-      dy2[3] = load_u16_if(dy_at2 + (i64)(col0_8 + 3), col0_8 + 3 < n_left);
-      dy2[4] = load_u16_if(dy_at2 + (i64)(col0_8 + 4), col0_8 + 4 < n_left);
-      dy2[5] = load_u16_if(dy_at2 + (i64)(col0_8 + 5), col0_8 + 5 < n_left);
-      dy2[6] = load_u16_if(dy_at2 + (i64)(col0_8 + 6), col0_8 + 6 < n_left);
-      dy2[7] = load_u16_if(dy_at2 + (i64)(col0_8 + 7), col0_8 + 7 < n_left);
-      store_shared_u16(smem + (0x0001c000u + (u32)(col0_8 * 2)), dy2[0]);
-      store_shared_u16(smem + (0x0001c000u + (u32)((col0_8 + 1) * 2)), dy2[1]);
-      store_shared_u16(smem + (0x0001c000u + (u32)((col0_8 + 2) * 2)), dy2[2]);
-      store_shared_u16(smem + (0x0001c000u + (u32)((col0_8 + 3) * 2)), dy2[3]);
-      store_shared_u16(smem + (0x0001c000u + (u32)((col0_8 + 4) * 2)), dy2[4]);
-      store_shared_u16(smem + (0x0001c000u + (u32)((col0_8 + 5) * 2)), dy2[5]);
-      store_shared_u16(smem + (0x0001c000u + (u32)((col0_8 + 6) * 2)), dy2[6]);
-      store_shared_u16(smem + (0x0001c000u + (u32)((col0_8 + 7) * 2)), dy2[7]);
-    }
+    cp_async_16(smem + (0x0001c000u + (u32)(col0 * 2)), dy_at2 + (i64)col0, col0 < n_left ? 16 : 0);
     const bf16* s_at3 = a.s + (i64)t * a.s_stride0 + 16384;
 
     // copy s to s2 (shared)
-    if (s_aligned) {
-      cp_async_16(smem + (0x00020000u + (u32)(col0 * 2)), s_at3 + (i64)col0, max(min(n_left2 - col0, 8), 0) * 2);
-    } else {
-      int col0_9 = opaque(col0);
-      u32 s3[8];
-      s3[0] = load_u16_if(s_at3 + (i64)col0_9, col0_9 < n_left2);
-      s3[1] = load_u16_if(s_at3 + (i64)(col0_9 + 1), col0_9 + 1 < n_left2);
-      s3[2] = load_u16_if(s_at3 + (i64)(col0_9 + 2), col0_9 + 2 < n_left2);
-      s3[3] = load_u16_if(s_at3 + (i64)(col0_9 + 3), col0_9 + 3 < n_left2);
-      s3[4] = load_u16_if(s_at3 + (i64)(col0_9 + 4), col0_9 + 4 < n_left2);
-      s3[5] = load_u16_if(s_at3 + (i64)(col0_9 + 5), col0_9 + 5 < n_left2);
-      s3[6] = load_u16_if(s_at3 + (i64)(col0_9 + 6), col0_9 + 6 < n_left2);
-      s3[7] = load_u16_if(s_at3 + (i64)(col0_9 + 7), col0_9 + 7 < n_left2);
-      store_shared_u16(smem + (0x00020000u + (u32)(col0_9 * 2)), s3[0]);
-      store_shared_u16(smem + (0x00020000u + (u32)((col0_9 + 1) * 2)), s3[1]);
-      store_shared_u16(smem + (0x00020000u + (u32)((col0_9 + 2) * 2)), s3[2]);
-      store_shared_u16(smem + (0x00020000u + (u32)((col0_9 + 3) * 2)), s3[3]);
-      store_shared_u16(smem + (0x00020000u + (u32)((col0_9 + 4) * 2)), s3[4]);
-      store_shared_u16(smem + (0x00020000u + (u32)((col0_9 + 5) * 2)), s3[5]);
-      store_shared_u16(smem + (0x00020000u + (u32)((col0_9 + 6) * 2)), s3[6]);
-      store_shared_u16(smem + (0x00020000u + (u32)((col0_9 + 7) * 2)), s3[7]);
-    }
+    cp_async_16(smem + (0x00020000u + (u32)(col0 * 2)), s_at3 + (i64)col0, col0 < n_left2 ? 16 : 0);
     const bf16* dy_at3 = a.dy + (i64)t * a.dy_stride0 + 16384;
 
     // copy dy to s6 (shared)
-    if (dy_aligned) {
-      cp_async_16(smem + (0x00024000u + (u32)(col0 * 2)), dy_at3 + (i64)col0, max(min(n_left2 - col0, 8), 0) * 2);
-    } else {
-      int col0_10 = opaque(col0);
-      u32 dy3[8];
-      dy3[0] = load_u16_if(dy_at3 + (i64)col0_10, col0_10 < n_left2);
-      dy3[1] = load_u16_if(dy_at3 + (i64)(col0_10 + 1), col0_10 + 1 < n_left2);
-      dy3[2] = load_u16_if(dy_at3 + (i64)(col0_10 + 2), col0_10 + 2 < n_left2);
-      dy3[3] = load_u16_if(dy_at3 + (i64)(col0_10 + 3), col0_10 + 3 < n_left2);
-      dy3[4] = load_u16_if(dy_at3 + (i64)(col0_10 + 4), col0_10 + 4 < n_left2);
-      dy3[5] = load_u16_if(dy_at3 + (i64)(col0_10 + 5), col0_10 + 5 < n_left2);
-      dy3[6] = load_u16_if(dy_at3 + (i64)(col0_10 + 6), col0_10 + 6 < n_left2);
-      dy3[7] = load_u16_if(dy_at3 + (i64)(col0_10 + 7), col0_10 + 7 < n_left2);
-      store_shared_u16(smem + (0x00024000u + (u32)(col0_10 * 2)), dy3[0]);
-      store_shared_u16(smem + (0x00024000u + (u32)((col0_10 + 1) * 2)), dy3[1]);
-      store_shared_u16(smem + (0x00024000u + (u32)((col0_10 + 2) * 2)), dy3[2]);
-      store_shared_u16(smem + (0x00024000u + (u32)((col0_10 + 3) * 2)), dy3[3]);
-      store_shared_u16(smem + (0x00024000u + (u32)((col0_10 + 4) * 2)), dy3[4]);
-      store_shared_u16(smem + (0x00024000u + (u32)((col0_10 + 5) * 2)), dy3[5]);
-      store_shared_u16(smem + (0x00024000u + (u32)((col0_10 + 6) * 2)), dy3[6]);
-      store_shared_u16(smem + (0x00024000u + (u32)((col0_10 + 7) * 2)), dy3[7]);
-    }
+    cp_async_16(smem + (0x00024000u + (u32)(col0 * 2)), dy_at3 + (i64)col0, col0 < n_left2 ? 16 : 0);
     const bf16* s_at4 = a.s + (i64)t * a.s_stride0 + 24576;
 
     // copy s to s3 (shared)
-    if (s_aligned) {
-      cp_async_16(smem + (0x00028000u + (u32)(col0 * 2)), s_at4 + (i64)col0, max(min(n_left3 - col0, 8), 0) * 2);
-    } else {
-      int col0_11 = opaque(col0);
-      u32 s7[8];
-      s7[0] = load_u16_if(s_at4 + (i64)col0_11, col0_11 < n_left3);
-      s7[1] = load_u16_if(s_at4 + (i64)(col0_11 + 1), col0_11 + 1 < n_left3);
-      s7[2] = load_u16_if(s_at4 + (i64)(col0_11 + 2), col0_11 + 2 < n_left3);
-      s7[3] = load_u16_if(s_at4 + (i64)(col0_11 + 3), col0_11 + 3 < n_left3);
-      s7[4] = load_u16_if(s_at4 + (i64)(col0_11 + 4), col0_11 + 4 < n_left3);
-      s7[5] = load_u16_if(s_at4 + (i64)(col0_11 + 5), col0_11 + 5 < n_left3);
-      s7[6] = load_u16_if(s_at4 + (i64)(col0_11 + 6), col0_11 + 6 < n_left3);
-      s7[7] = load_u16_if(s_at4 + (i64)(col0_11 + 7), col0_11 + 7 < n_left3);
-      store_shared_u16(smem + (0x00028000u + (u32)(col0_11 * 2)), s7[0]);
-      store_shared_u16(smem + (0x00028000u + (u32)((col0_11 + 1) * 2)), s7[1]);
-      store_shared_u16(smem + (0x00028000u + (u32)((col0_11 + 2) * 2)), s7[2]);
-      store_shared_u16(smem + (0x00028000u + (u32)((col0_11 + 3) * 2)), s7[3]);
-      store_shared_u16(smem + (0x00028000u + (u32)((col0_11 + 4) * 2)), s7[4]);
-      store_shared_u16(smem + (0x00028000u + (u32)((col0_11 + 5) * 2)), s7[5]);
-      store_shared_u16(smem + (0x00028000u + (u32)((col0_11 + 6) * 2)), s7[6]);
-      store_shared_u16(smem + (0x00028000u + (u32)((col0_11 + 7) * 2)), s7[7]);
-    }
+    cp_async_16(smem + (0x00028000u + (u32)(col0 * 2)), s_at4 + (i64)col0, col0 < n_left3 ? 16 : 0);
     const bf16* dy_at4 = a.dy + (i64)t * a.dy_stride0 + 24576;
 
     // copy dy to s7 (shared)
-    if (dy_aligned) {
-      cp_async_16(smem + (0x0002c000u + (u32)(col0 * 2)), dy_at4 + (i64)col0, max(min(n_left3 - col0, 8), 0) * 2);
-    } else {
-      int col0_12 = opaque(col0);
-      u32 dy4[8];
-      dy4[0] = load_u16_if(dy_at4 + (i64)col0_12, col0_12 < n_left3);
-      dy4[1] = load_u16_if(dy_at4 + (i64)(col0_12 + 1), col0_12 + 1 < n_left3);
-      dy4[2] = load_u16_if(dy_at4 + (i64)(col0_12 + 2), col0_12 + 2 < n_left3);
-      dy4[3] = load_u16_if(dy_at4 + (i64)(col0_12 + 3), col0_12 + 3 < n_left3);
-      dy4[4] = load_u16_if(dy_at4 + (i64)(col0_12 + 4), col0_12 + 4 < n_left3);
-      dy4[5] = load_u16_if(dy_at4 + (i64)(col0_12 + 5), col0_12 + 5 < n_left3);
-      dy4[6] = load_u16_if(dy_at4 + (i64)(col0_12 + 6), col0_12 + 6 < n_left3);
-      dy4[7] = load_u16_if(dy_at4 + (i64)(col0_12 + 7), col0_12 + 7 < n_left3);
-      store_shared_u16(smem + (0x0002c000u + (u32)(col0_12 * 2)), dy4[0]);
-      store_shared_u16(smem + (0x0002c000u + (u32)((col0_12 + 1) * 2)), dy4[1]);
-      store_shared_u16(smem + (0x0002c000u + (u32)((col0_12 + 2) * 2)), dy4[2]);
-      store_shared_u16(smem + (0x0002c000u + (u32)((col0_12 + 3) * 2)), dy4[3]);
-      store_shared_u16(smem + (0x0002c000u + (u32)((col0_12 + 4) * 2)), dy4[4]);
-      store_shared_u16(smem + (0x0002c000u + (u32)((col0_12 + 5) * 2)), dy4[5]);
-      store_shared_u16(smem + (0x0002c000u + (u32)((col0_12 + 6) * 2)), dy4[6]);
-      store_shared_u16(smem + (0x0002c000u + (u32)((col0_12 + 7) * 2)), dy4[7]);
-    }
+    cp_async_16(smem + (0x0002c000u + (u32)(col0 * 2)), dy_at4 + (i64)col0, col0 < n_left3 ? 16 : 0);
   }
   cp_async_commit();
   int t2 = (int)gridDim.x;
@@ -490,46 +205,15 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
 
     // load s0 (shared)
     u32 s02[4];
-    __syncthreads();
-    if ((min_of & 7) == 0) {
-      load_shared_u32x4_if(s02, smem + (0x00010000u + (u32)(col0 * 2)), col0 < min_of);
-    } else {
-      int col0_13 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 lo = load_shared_u16_if(smem + (0x00010000u + (u32)((col0_13 + i * 2) * 2)), col0_13 + i * 2 < min_of);
-        u32 hi = load_shared_u16_if(smem + (0x00010000u + (u32)((col0_13 + (i * 2 + 1)) * 2)), col0_13 + (i * 2 + 1) < min_of);
-        s02[i] = lo | hi << 16;
-      }
-    }
+    load_shared_u32x4_if(s02, smem + (0x00010000u + (u32)(col0 * 2)), col0 < min_of);
 
     // load s4 (shared)
     u32 s42[4];
-    if ((min_of & 7) == 0) {
-      load_shared_u32x4_if(s42, smem + (0x00014000u + (u32)(col0 * 2)), col0 < min_of);
-    } else {
-      int col0_14 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 lo2 = load_shared_u16_if(smem + (0x00014000u + (u32)((col0_14 + i * 2) * 2)), col0_14 + i * 2 < min_of);
-        u32 hi2 = load_shared_u16_if(smem + (0x00014000u + (u32)((col0_14 + (i * 2 + 1)) * 2)), col0_14 + (i * 2 + 1) < min_of);
-        s42[i] = lo2 | hi2 << 16;
-      }
-    }
+    load_shared_u32x4_if(s42, smem + (0x00014000u + (u32)(col0 * 2)), col0 < min_of);
 
     // load s8 (shared)
     u32 s82[4];
-    if ((min_of & 7) == 0) {
-      load_shared_u32x4_if(s82, smem + (u32)(col0 * 2), col0 < min_of);
-    } else {
-      int col0_15 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 lo3 = load_shared_u16_if(smem + (u32)((col0_15 + i * 2) * 2), col0_15 + i * 2 < min_of);
-        u32 hi3 = load_shared_u16_if(smem + (u32)((col0_15 + (i * 2 + 1)) * 2), col0_15 + (i * 2 + 1) < min_of);
-        s82[i] = lo3 | hi3 << 16;
-      }
-    }
+    load_shared_u32x4_if(s82, smem + (u32)(col0 * 2), col0 < min_of);
     float fold = 0.0f;
     #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -570,8 +254,8 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
     acc5 += fold2;
 
     // load s2 (shared)
-    u32 s23[4];
-    load_shared_u32x4(s23, smem + (0x00020000u + (u32)(col0 * 2)));
+    u32 s22[4];
+    load_shared_u32x4(s22, smem + (0x00020000u + (u32)(col0 * 2)));
 
     // load s6 (shared)
     u32 s62[4];
@@ -583,8 +267,8 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
     float fold3 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      float s2_f32_0 = bf16_lo(s23[i]);
-      float s2_f32_1 = bf16_hi(s23[i]);
+      float s2_f32_0 = bf16_lo(s22[i]);
+      float s2_f32_1 = bf16_hi(s22[i]);
       float s6_f32_0 = bf16_lo(s62[i]);
       float s6_f32_1 = bf16_hi(s62[i]);
       acc3[i * 2] = fmaf(s6_f32_0, s2_f32_0 * rstd, acc3[i * 2]);
@@ -595,12 +279,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
     acc5 += fold3;
 
     // load s3 (shared)
-    u32 s33[4];
-    load_shared_u32x4(s33, smem + (0x00028000u + (u32)(col0 * 2)));
+    u32 s32[4];
+    load_shared_u32x4(s32, smem + (0x00028000u + (u32)(col0 * 2)));
 
     // load s7 (shared)
-    u32 s73[4];
-    load_shared_u32x4(s73, smem + (0x0002c000u + (u32)(col0 * 2)));
+    u32 s72[4];
+    load_shared_u32x4(s72, smem + (0x0002c000u + (u32)(col0 * 2)));
 
     // load s11 (shared)
     u32 s112[4];
@@ -608,10 +292,10 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
     float fold4 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      float s3_f32_0 = bf16_lo(s33[i]);
-      float s3_f32_1 = bf16_hi(s33[i]);
-      float s7_f32_0 = bf16_lo(s73[i]);
-      float s7_f32_1 = bf16_hi(s73[i]);
+      float s3_f32_0 = bf16_lo(s32[i]);
+      float s3_f32_1 = bf16_hi(s32[i]);
+      float s7_f32_0 = bf16_lo(s72[i]);
+      float s7_f32_1 = bf16_hi(s72[i]);
       acc4[i * 2] = fmaf(s7_f32_0, s3_f32_0 * rstd, acc4[i * 2]);
       acc4[i * 2 + 1] = fmaf(s7_f32_1, s3_f32_1 * rstd, acc4[i * 2 + 1]);
       fold4 = fmaf(s3_f32_0, s7_f32_0 * bf16_lo(s112[i]), fold4);
@@ -629,6 +313,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
     // sum: over the warps of the block
+    __syncthreads();
     store_shared_f32_if(smem + (0x00030000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
     sum = load_shared_f32(smem + (0x00030000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
@@ -640,60 +325,20 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
 
     // load s0 (shared)
     u32 s03[4];
-    if ((min_of & 7) == 0) {
-      load_shared_u32x4_if(s03, smem + (0x00010000u + (u32)(col0 * 2)), col0 < min_of);
-    } else {
-      int col0_16 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 lo4 = load_shared_u16_if(smem + (0x00010000u + (u32)((col0_16 + i * 2) * 2)), col0_16 + i * 2 < min_of);
-        u32 hi4 = load_shared_u16_if(smem + (0x00010000u + (u32)((col0_16 + (i * 2 + 1)) * 2)), col0_16 + (i * 2 + 1) < min_of);
-        s03[i] = lo4 | hi4 << 16;
-      }
-    }
+    load_shared_u32x4_if(s03, smem + (0x00010000u + (u32)(col0 * 2)), col0 < min_of);
 
     // load s4 (shared)
     u32 s43[4];
-    if ((min_of & 7) == 0) {
-      load_shared_u32x4_if(s43, smem + (0x00014000u + (u32)(col0 * 2)), col0 < min_of);
-    } else {
-      int col0_17 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 lo5 = load_shared_u16_if(smem + (0x00014000u + (u32)((col0_17 + i * 2) * 2)), col0_17 + i * 2 < min_of);
-        u32 hi5 = load_shared_u16_if(smem + (0x00014000u + (u32)((col0_17 + (i * 2 + 1)) * 2)), col0_17 + (i * 2 + 1) < min_of);
-        s43[i] = lo5 | hi5 << 16;
-      }
-    }
+    load_shared_u32x4_if(s43, smem + (0x00014000u + (u32)(col0 * 2)), col0 < min_of);
 
     // load s8 (shared)
     u32 s83[4];
-    if ((min_of & 7) == 0) {
-      load_shared_u32x4_if(s83, smem + (u32)(col0 * 2), col0 < min_of);
-    } else {
-      int col0_18 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 lo6 = load_shared_u16_if(smem + (u32)((col0_18 + i * 2) * 2), col0_18 + i * 2 < min_of);
-        u32 hi6 = load_shared_u16_if(smem + (u32)((col0_18 + (i * 2 + 1)) * 2), col0_18 + (i * 2 + 1) < min_of);
-        s83[i] = lo6 | hi6 << 16;
-      }
-    }
+    load_shared_u32x4_if(s83, smem + (u32)(col0 * 2), col0 < min_of);
     const bf16* ds_at = a.ds + (i64)row * a.ds_stride0;
 
     // load ds
     u32 ds[4];
-    if (ds_vec && (min_of & 7) == 0) {
-      load_u32x4_if(ds, ds_at + (i64)col0, col0 < min_of);
-    } else {
-      int col0_19 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 lo7 = load_u16_if(ds_at + (i64)(col0_19 + i * 2), col0_19 + i * 2 < min_of);
-        u32 hi7 = load_u16_if(ds_at + (i64)(col0_19 + (i * 2 + 1)), col0_19 + (i * 2 + 1) < min_of);
-        ds[i] = lo7 | hi7 << 16;
-      }
-    }
+    load_u32x4_if(ds, ds_at + (i64)col0, col0 < min_of);
     float div_of = sum * rstd * rstd / (float)a.n;
     u32 dx[4];
     #pragma unroll
@@ -703,75 +348,23 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
     bf16* dx_at = a.dx + (i64)row * a.dx_stride0;
 
     // store dx
-    if (dx_vec && (min_of & 7) == 0) {
-      store_u32x4_cs_if(dx_at + (i64)col0, dx, col0 < min_of);
-    } else {
-      int col0_20 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u16_cs_if(dx_at + (i64)(col0_20 + i * 2), dx[i], col0_20 + i * 2 < min_of);
-        store_u16_cs_if(dx_at + (i64)(col0_20 + (i * 2 + 1)), dx[i] >> 16, col0_20 + (i * 2 + 1) < min_of);
-      }
-    }
+    store_u32x4_cs_if(dx_at + (i64)col0, dx, col0 < min_of);
     int add = (int)((u32)row + (u32)t2);
     bool lt = add < a.rows;
     if (lt) {
       const bf16* s_at5 = a.s + (i64)add * a.s_stride0;
 
       // copy s to s0 (shared)
-      __syncthreads();
-      if (s_aligned) {
-        cp_async_16(smem + (0x00010000u + (u32)(col0 * 2)), s_at5 + (i64)col0, max(min(a.n - col0, 8), 0) * 2);
-      } else {
-        int col0_21 = opaque(col0);
-        u32 s13[8];
-        s13[0] = load_u16_if(s_at5 + (i64)col0_21, col0_21 < a.n);
-        s13[1] = load_u16_if(s_at5 + (i64)(col0_21 + 1), col0_21 + 1 < a.n);
-        s13[2] = load_u16_if(s_at5 + (i64)(col0_21 + 2), col0_21 + 2 < a.n);
-        s13[3] = load_u16_if(s_at5 + (i64)(col0_21 + 3), col0_21 + 3 < a.n);
-        s13[4] = load_u16_if(s_at5 + (i64)(col0_21 + 4), col0_21 + 4 < a.n);
-        s13[5] = load_u16_if(s_at5 + (i64)(col0_21 + 5), col0_21 + 5 < a.n);
-        s13[6] = load_u16_if(s_at5 + (i64)(col0_21 + 6), col0_21 + 6 < a.n);
-        s13[7] = load_u16_if(s_at5 + (i64)(col0_21 + 7), col0_21 + 7 < a.n);
-        store_shared_u16(smem + (0x00010000u + (u32)(col0_21 * 2)), s13[0]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_21 + 1) * 2)), s13[1]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_21 + 2) * 2)), s13[2]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_21 + 3) * 2)), s13[3]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_21 + 4) * 2)), s13[4]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_21 + 5) * 2)), s13[5]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_21 + 6) * 2)), s13[6]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_21 + 7) * 2)), s13[7]);
-      }
+      cp_async_16(smem + (0x00010000u + (u32)(col0 * 2)), s_at5 + (i64)col0, col0 < a.n ? 16 : 0);
       const bf16* dy_at5 = a.dy + (i64)add * a.dy_stride0;
 
       // copy dy to s4 (shared)
-      if (dy_aligned) {
-        cp_async_16(smem + (0x00014000u + (u32)(col0 * 2)), dy_at5 + (i64)col0, max(min(a.n - col0, 8), 0) * 2);
-      } else {
-        int col0_22 = opaque(col0);
-        u32 dy5[8];
-        dy5[0] = load_u16_if(dy_at5 + (i64)col0_22, col0_22 < a.n);
-        dy5[1] = load_u16_if(dy_at5 + (i64)(col0_22 + 1), col0_22 + 1 < a.n);
-        dy5[2] = load_u16_if(dy_at5 + (i64)(col0_22 + 2), col0_22 + 2 < a.n);
-        dy5[3] = load_u16_if(dy_at5 + (i64)(col0_22 + 3), col0_22 + 3 < a.n);
-        dy5[4] = load_u16_if(dy_at5 + (i64)(col0_22 + 4), col0_22 + 4 < a.n);
-        dy5[5] = load_u16_if(dy_at5 + (i64)(col0_22 + 5), col0_22 + 5 < a.n);
-        dy5[6] = load_u16_if(dy_at5 + (i64)(col0_22 + 6), col0_22 + 6 < a.n);
-        dy5[7] = load_u16_if(dy_at5 + (i64)(col0_22 + 7), col0_22 + 7 < a.n);
-        store_shared_u16(smem + (0x00014000u + (u32)(col0_22 * 2)), dy5[0]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_22 + 1) * 2)), dy5[1]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_22 + 2) * 2)), dy5[2]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_22 + 3) * 2)), dy5[3]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_22 + 4) * 2)), dy5[4]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_22 + 5) * 2)), dy5[5]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_22 + 6) * 2)), dy5[6]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_22 + 7) * 2)), dy5[7]);
-      }
+      cp_async_16(smem + (0x00014000u + (u32)(col0 * 2)), dy_at5 + (i64)col0, col0 < a.n ? 16 : 0);
     }
 
     // load s1 (shared)
-    u32 s14[4];
-    load_shared_u32x4(s14, smem + (0x00018000u + (u32)(col0 * 2)));
+    u32 s13[4];
+    load_shared_u32x4(s13, smem + (0x00018000u + (u32)(col0 * 2)));
 
     // load s5 (shared)
     u32 s53[4];
@@ -784,92 +377,30 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
 
     // load ds
     u32 ds2[4];
-    if (ds_vec2) {
-      load_u32x4_if(ds2, ds_at2 + (i64)col0, col0 < n_left);
-    } else {
-      int col0_23 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 lo8 = load_u16_if(ds_at2 + (i64)(col0_23 + i * 2), col0_23 + i * 2 < n_left);
-        u32 hi8 = load_u16_if(ds_at2 + (i64)(col0_23 + (i * 2 + 1)), col0_23 + (i * 2 + 1) < n_left);
-        ds2[i] = lo8 | hi8 << 16;
-      }
-    }
+    load_u32x4_if(ds2, ds_at2 + (i64)col0, col0 < n_left);
     u32 dx2[4];
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      dx2[i] = bf16_pair(fmaf(fmaf(bf16_lo(s53[i]), bf16_lo(s93[i]), -(bf16_lo(s14[i]) * div_of)), rstd, bf16_lo(ds2[i])), fmaf(fmaf(bf16_hi(s53[i]), bf16_hi(s93[i]), -(bf16_hi(s14[i]) * div_of)), rstd, bf16_hi(ds2[i])));
+      dx2[i] = bf16_pair(fmaf(fmaf(bf16_lo(s53[i]), bf16_lo(s93[i]), -(bf16_lo(s13[i]) * div_of)), rstd, bf16_lo(ds2[i])), fmaf(fmaf(bf16_hi(s53[i]), bf16_hi(s93[i]), -(bf16_hi(s13[i]) * div_of)), rstd, bf16_hi(ds2[i])));
     }
     bf16* dx_at2 = a.dx + (i64)row * a.dx_stride0 + 8192;
 
     // store dx
-    __syncthreads();
-    if (dx_vec2) {
-      store_u32x4_cs_if(dx_at2 + (i64)col0, dx2, col0 < n_left);
-    } else {
-      int col0_24 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u16_cs_if(dx_at2 + (i64)(col0_24 + i * 2), dx2[i], col0_24 + i * 2 < n_left);
-        store_u16_cs_if(dx_at2 + (i64)(col0_24 + (i * 2 + 1)), dx2[i] >> 16, col0_24 + (i * 2 + 1) < n_left);
-      }
-    }
+    store_u32x4_cs_if(dx_at2 + (i64)col0, dx2, col0 < n_left);
     if (lt) {
       const bf16* s_at6 = a.s + (i64)add * a.s_stride0 + 8192;
 
       // copy s to s1 (shared)
-      if (s_aligned) {
-        cp_async_16(smem + (0x00018000u + (u32)(col0 * 2)), s_at6 + (i64)col0, max(min(n_left - col0, 8), 0) * 2);
-      } else {
-        int col0_25 = opaque(col0);
-        u32 s15[8];
-        s15[0] = load_u16_if(s_at6 + (i64)col0_25, col0_25 < n_left);
-        s15[1] = load_u16_if(s_at6 + (i64)(col0_25 + 1), col0_25 + 1 < n_left);
-        s15[2] = load_u16_if(s_at6 + (i64)(col0_25 + 2), col0_25 + 2 < n_left);
-        s15[3] = load_u16_if(s_at6 + (i64)(col0_25 + 3), col0_25 + 3 < n_left);
-        s15[4] = load_u16_if(s_at6 + (i64)(col0_25 + 4), col0_25 + 4 < n_left);
-        s15[5] = load_u16_if(s_at6 + (i64)(col0_25 + 5), col0_25 + 5 < n_left);
-        s15[6] = load_u16_if(s_at6 + (i64)(col0_25 + 6), col0_25 + 6 < n_left);
-        s15[7] = load_u16_if(s_at6 + (i64)(col0_25 + 7), col0_25 + 7 < n_left);
-        store_shared_u16(smem + (0x00018000u + (u32)(col0_25 * 2)), s15[0]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_25 + 1) * 2)), s15[1]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_25 + 2) * 2)), s15[2]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_25 + 3) * 2)), s15[3]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_25 + 4) * 2)), s15[4]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_25 + 5) * 2)), s15[5]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_25 + 6) * 2)), s15[6]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_25 + 7) * 2)), s15[7]);
-      }
+      cp_async_16(smem + (0x00018000u + (u32)(col0 * 2)), s_at6 + (i64)col0, col0 < n_left ? 16 : 0);
       const bf16* dy_at6 = a.dy + (i64)add * a.dy_stride0 + 8192;
 
       // copy dy to s5 (shared)
-      if (dy_aligned) {
-        cp_async_16(smem + (0x0001c000u + (u32)(col0 * 2)), dy_at6 + (i64)col0, max(min(n_left - col0, 8), 0) * 2);
-      } else {
-        int col0_26 = opaque(col0);
-        u32 dy6[8];
-        dy6[0] = load_u16_if(dy_at6 + (i64)col0_26, col0_26 < n_left);
-        dy6[1] = load_u16_if(dy_at6 + (i64)(col0_26 + 1), col0_26 + 1 < n_left);
-        dy6[2] = load_u16_if(dy_at6 + (i64)(col0_26 + 2), col0_26 + 2 < n_left);
-        dy6[3] = load_u16_if(dy_at6 + (i64)(col0_26 + 3), col0_26 + 3 < n_left);
-        dy6[4] = load_u16_if(dy_at6 + (i64)(col0_26 + 4), col0_26 + 4 < n_left);
-        dy6[5] = load_u16_if(dy_at6 + (i64)(col0_26 + 5), col0_26 + 5 < n_left);
-        dy6[6] = load_u16_if(dy_at6 + (i64)(col0_26 + 6), col0_26 + 6 < n_left);
-        dy6[7] = load_u16_if(dy_at6 + (i64)(col0_26 + 7), col0_26 + 7 < n_left);
-        store_shared_u16(smem + (0x0001c000u + (u32)(col0_26 * 2)), dy6[0]);
-        store_shared_u16(smem + (0x0001c000u + (u32)((col0_26 + 1) * 2)), dy6[1]);
-        store_shared_u16(smem + (0x0001c000u + (u32)((col0_26 + 2) * 2)), dy6[2]);
-        store_shared_u16(smem + (0x0001c000u + (u32)((col0_26 + 3) * 2)), dy6[3]);
-        store_shared_u16(smem + (0x0001c000u + (u32)((col0_26 + 4) * 2)), dy6[4]);
-        store_shared_u16(smem + (0x0001c000u + (u32)((col0_26 + 5) * 2)), dy6[5]);
-        store_shared_u16(smem + (0x0001c000u + (u32)((col0_26 + 6) * 2)), dy6[6]);
-        store_shared_u16(smem + (0x0001c000u + (u32)((col0_26 + 7) * 2)), dy6[7]);
-      }
+      cp_async_16(smem + (0x0001c000u + (u32)(col0 * 2)), dy_at6 + (i64)col0, col0 < n_left ? 16 : 0);
     }
 
     // load s2 (shared)
-    u32 s24[4];
-    load_shared_u32x4(s24, smem + (0x00020000u + (u32)(col0 * 2)));
+    u32 s23[4];
+    load_shared_u32x4(s23, smem + (0x00020000u + (u32)(col0 * 2)));
 
     // load s6 (shared)
     u32 s63[4];
@@ -882,96 +413,34 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
 
     // load ds
     u32 ds3[4];
-    if (ds_vec2) {
-      load_u32x4_if(ds3, ds_at3 + (i64)col0, col0 < n_left2);
-    } else {
-      int col0_27 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 lo9 = load_u16_if(ds_at3 + (i64)(col0_27 + i * 2), col0_27 + i * 2 < n_left2);
-        u32 hi9 = load_u16_if(ds_at3 + (i64)(col0_27 + (i * 2 + 1)), col0_27 + (i * 2 + 1) < n_left2);
-        ds3[i] = lo9 | hi9 << 16;
-      }
-    }
+    load_u32x4_if(ds3, ds_at3 + (i64)col0, col0 < n_left2);
     u32 dx3[4];
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      dx3[i] = bf16_pair(fmaf(fmaf(bf16_lo(s63[i]), bf16_lo(s103[i]), -(bf16_lo(s24[i]) * div_of)), rstd, bf16_lo(ds3[i])), fmaf(fmaf(bf16_hi(s63[i]), bf16_hi(s103[i]), -(bf16_hi(s24[i]) * div_of)), rstd, bf16_hi(ds3[i])));
+      dx3[i] = bf16_pair(fmaf(fmaf(bf16_lo(s63[i]), bf16_lo(s103[i]), -(bf16_lo(s23[i]) * div_of)), rstd, bf16_lo(ds3[i])), fmaf(fmaf(bf16_hi(s63[i]), bf16_hi(s103[i]), -(bf16_hi(s23[i]) * div_of)), rstd, bf16_hi(ds3[i])));
     }
     bf16* dx_at3 = a.dx + (i64)row * a.dx_stride0 + 16384;
 
     // store dx
-    __syncthreads();
-    if (dx_vec2) {
-      store_u32x4_cs_if(dx_at3 + (i64)col0, dx3, col0 < n_left2);
-    } else {
-      int col0_28 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u16_cs_if(dx_at3 + (i64)(col0_28 + i * 2), dx3[i], col0_28 + i * 2 < n_left2);
-        store_u16_cs_if(dx_at3 + (i64)(col0_28 + (i * 2 + 1)), dx3[i] >> 16, col0_28 + (i * 2 + 1) < n_left2);
-      }
-    }
+    store_u32x4_cs_if(dx_at3 + (i64)col0, dx3, col0 < n_left2);
     if (lt) {
       const bf16* s_at7 = a.s + (i64)add * a.s_stride0 + 16384;
 
       // copy s to s2 (shared)
-      if (s_aligned) {
-        cp_async_16(smem + (0x00020000u + (u32)(col0 * 2)), s_at7 + (i64)col0, max(min(n_left2 - col0, 8), 0) * 2);
-      } else {
-        int col0_29 = opaque(col0);
-        u32 s16[8];
-        s16[0] = load_u16_if(s_at7 + (i64)col0_29, col0_29 < n_left2);
-        s16[1] = load_u16_if(s_at7 + (i64)(col0_29 + 1), col0_29 + 1 < n_left2);
-        s16[2] = load_u16_if(s_at7 + (i64)(col0_29 + 2), col0_29 + 2 < n_left2);
-        s16[3] = load_u16_if(s_at7 + (i64)(col0_29 + 3), col0_29 + 3 < n_left2);
-        s16[4] = load_u16_if(s_at7 + (i64)(col0_29 + 4), col0_29 + 4 < n_left2);
-        s16[5] = load_u16_if(s_at7 + (i64)(col0_29 + 5), col0_29 + 5 < n_left2);
-        s16[6] = load_u16_if(s_at7 + (i64)(col0_29 + 6), col0_29 + 6 < n_left2);
-        s16[7] = load_u16_if(s_at7 + (i64)(col0_29 + 7), col0_29 + 7 < n_left2);
-        store_shared_u16(smem + (0x00020000u + (u32)(col0_29 * 2)), s16[0]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_29 + 1) * 2)), s16[1]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_29 + 2) * 2)), s16[2]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_29 + 3) * 2)), s16[3]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_29 + 4) * 2)), s16[4]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_29 + 5) * 2)), s16[5]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_29 + 6) * 2)), s16[6]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_29 + 7) * 2)), s16[7]);
-      }
+      cp_async_16(smem + (0x00020000u + (u32)(col0 * 2)), s_at7 + (i64)col0, col0 < n_left2 ? 16 : 0);
       const bf16* dy_at7 = a.dy + (i64)add * a.dy_stride0 + 16384;
 
       // copy dy to s6 (shared)
-      if (dy_aligned) {
-        cp_async_16(smem + (0x00024000u + (u32)(col0 * 2)), dy_at7 + (i64)col0, max(min(n_left2 - col0, 8), 0) * 2);
-      } else {
-        int col0_30 = opaque(col0);
-        u32 dy7[8];
-        dy7[0] = load_u16_if(dy_at7 + (i64)col0_30, col0_30 < n_left2);
-        dy7[1] = load_u16_if(dy_at7 + (i64)(col0_30 + 1), col0_30 + 1 < n_left2);
-        dy7[2] = load_u16_if(dy_at7 + (i64)(col0_30 + 2), col0_30 + 2 < n_left2);
-        dy7[3] = load_u16_if(dy_at7 + (i64)(col0_30 + 3), col0_30 + 3 < n_left2);
-        dy7[4] = load_u16_if(dy_at7 + (i64)(col0_30 + 4), col0_30 + 4 < n_left2);
-        dy7[5] = load_u16_if(dy_at7 + (i64)(col0_30 + 5), col0_30 + 5 < n_left2);
-        dy7[6] = load_u16_if(dy_at7 + (i64)(col0_30 + 6), col0_30 + 6 < n_left2);
-        dy7[7] = load_u16_if(dy_at7 + (i64)(col0_30 + 7), col0_30 + 7 < n_left2);
-        store_shared_u16(smem + (0x00024000u + (u32)(col0_30 * 2)), dy7[0]);
-        store_shared_u16(smem + (0x00024000u + (u32)((col0_30 + 1) * 2)), dy7[1]);
-        store_shared_u16(smem + (0x00024000u + (u32)((col0_30 + 2) * 2)), dy7[2]);
-        store_shared_u16(smem + (0x00024000u + (u32)((col0_30 + 3) * 2)), dy7[3]);
-        store_shared_u16(smem + (0x00024000u + (u32)((col0_30 + 4) * 2)), dy7[4]);
-        store_shared_u16(smem + (0x00024000u + (u32)((col0_30 + 5) * 2)), dy7[5]);
-        store_shared_u16(smem + (0x00024000u + (u32)((col0_30 + 6) * 2)), dy7[6]);
-        store_shared_u16(smem + (0x00024000u + (u32)((col0_30 + 7) * 2)), dy7[7]);
-      }
+      cp_async_16(smem + (0x00024000u + (u32)(col0 * 2)), dy_at7 + (i64)col0, col0 < n_left2 ? 16 : 0);
     }
 
     // load s3 (shared)
-    u32 s34[4];
-    load_shared_u32x4(s34, smem + (0x00028000u + (u32)(col0 * 2)));
+    u32 s33[4];
+    load_shared_u32x4(s33, smem + (0x00028000u + (u32)(col0 * 2)));
 
     // load s7 (shared)
-    u32 s74[4];
-    load_shared_u32x4(s74, smem + (0x0002c000u + (u32)(col0 * 2)));
+    u32 s73[4];
+    load_shared_u32x4(s73, smem + (0x0002c000u + (u32)(col0 * 2)));
 
     // load s11 (shared)
     u32 s113[4];
@@ -980,87 +449,25 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
 
     // load ds
     u32 ds4[4];
-    if (ds_vec2) {
-      load_u32x4_if(ds4, ds_at4 + (i64)col0, col0 < n_left3);
-    } else {
-      int col0_31 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 lo10 = load_u16_if(ds_at4 + (i64)(col0_31 + i * 2), col0_31 + i * 2 < n_left3);
-        u32 hi10 = load_u16_if(ds_at4 + (i64)(col0_31 + (i * 2 + 1)), col0_31 + (i * 2 + 1) < n_left3);
-        ds4[i] = lo10 | hi10 << 16;
-      }
-    }
+    load_u32x4_if(ds4, ds_at4 + (i64)col0, col0 < n_left3);
     u32 dx4[4];
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      dx4[i] = bf16_pair(fmaf(fmaf(bf16_lo(s74[i]), bf16_lo(s113[i]), -(bf16_lo(s34[i]) * div_of)), rstd, bf16_lo(ds4[i])), fmaf(fmaf(bf16_hi(s74[i]), bf16_hi(s113[i]), -(bf16_hi(s34[i]) * div_of)), rstd, bf16_hi(ds4[i])));
+      dx4[i] = bf16_pair(fmaf(fmaf(bf16_lo(s73[i]), bf16_lo(s113[i]), -(bf16_lo(s33[i]) * div_of)), rstd, bf16_lo(ds4[i])), fmaf(fmaf(bf16_hi(s73[i]), bf16_hi(s113[i]), -(bf16_hi(s33[i]) * div_of)), rstd, bf16_hi(ds4[i])));
     }
     bf16* dx_at4 = a.dx + (i64)row * a.dx_stride0 + 24576;
 
     // store dx
-    __syncthreads();
-    if (dx_vec2) {
-      store_u32x4_cs_if(dx_at4 + (i64)col0, dx4, col0 < n_left3);
-    } else {
-      int col0_32 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u16_cs_if(dx_at4 + (i64)(col0_32 + i * 2), dx4[i], col0_32 + i * 2 < n_left3);
-        store_u16_cs_if(dx_at4 + (i64)(col0_32 + (i * 2 + 1)), dx4[i] >> 16, col0_32 + (i * 2 + 1) < n_left3);
-      }
-    }
+    store_u32x4_cs_if(dx_at4 + (i64)col0, dx4, col0 < n_left3);
     if (lt) {
       const bf16* s_at8 = a.s + (i64)add * a.s_stride0 + 24576;
 
       // copy s to s3 (shared)
-      if (s_aligned) {
-        cp_async_16(smem + (0x00028000u + (u32)(col0 * 2)), s_at8 + (i64)col0, max(min(n_left3 - col0, 8), 0) * 2);
-      } else {
-        int col0_33 = opaque(col0);
-        u32 s17[8];
-        s17[0] = load_u16_if(s_at8 + (i64)col0_33, col0_33 < n_left3);
-        s17[1] = load_u16_if(s_at8 + (i64)(col0_33 + 1), col0_33 + 1 < n_left3);
-        s17[2] = load_u16_if(s_at8 + (i64)(col0_33 + 2), col0_33 + 2 < n_left3);
-        s17[3] = load_u16_if(s_at8 + (i64)(col0_33 + 3), col0_33 + 3 < n_left3);
-        s17[4] = load_u16_if(s_at8 + (i64)(col0_33 + 4), col0_33 + 4 < n_left3);
-        s17[5] = load_u16_if(s_at8 + (i64)(col0_33 + 5), col0_33 + 5 < n_left3);
-        s17[6] = load_u16_if(s_at8 + (i64)(col0_33 + 6), col0_33 + 6 < n_left3);
-        s17[7] = load_u16_if(s_at8 + (i64)(col0_33 + 7), col0_33 + 7 < n_left3);
-        store_shared_u16(smem + (0x00028000u + (u32)(col0_33 * 2)), s17[0]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_33 + 1) * 2)), s17[1]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_33 + 2) * 2)), s17[2]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_33 + 3) * 2)), s17[3]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_33 + 4) * 2)), s17[4]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_33 + 5) * 2)), s17[5]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_33 + 6) * 2)), s17[6]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_33 + 7) * 2)), s17[7]);
-      }
+      cp_async_16(smem + (0x00028000u + (u32)(col0 * 2)), s_at8 + (i64)col0, col0 < n_left3 ? 16 : 0);
       const bf16* dy_at8 = a.dy + (i64)add * a.dy_stride0 + 24576;
 
       // copy dy to s7 (shared)
-      if (dy_aligned) {
-        cp_async_16(smem + (0x0002c000u + (u32)(col0 * 2)), dy_at8 + (i64)col0, max(min(n_left3 - col0, 8), 0) * 2);
-      } else {
-        int col0_34 = opaque(col0);
-        u32 dy8[8];
-        dy8[0] = load_u16_if(dy_at8 + (i64)col0_34, col0_34 < n_left3);
-        dy8[1] = load_u16_if(dy_at8 + (i64)(col0_34 + 1), col0_34 + 1 < n_left3);
-        dy8[2] = load_u16_if(dy_at8 + (i64)(col0_34 + 2), col0_34 + 2 < n_left3);
-        dy8[3] = load_u16_if(dy_at8 + (i64)(col0_34 + 3), col0_34 + 3 < n_left3);
-        dy8[4] = load_u16_if(dy_at8 + (i64)(col0_34 + 4), col0_34 + 4 < n_left3);
-        dy8[5] = load_u16_if(dy_at8 + (i64)(col0_34 + 5), col0_34 + 5 < n_left3);
-        dy8[6] = load_u16_if(dy_at8 + (i64)(col0_34 + 6), col0_34 + 6 < n_left3);
-        dy8[7] = load_u16_if(dy_at8 + (i64)(col0_34 + 7), col0_34 + 7 < n_left3);
-        store_shared_u16(smem + (0x0002c000u + (u32)(col0_34 * 2)), dy8[0]);
-        store_shared_u16(smem + (0x0002c000u + (u32)((col0_34 + 1) * 2)), dy8[1]);
-        store_shared_u16(smem + (0x0002c000u + (u32)((col0_34 + 2) * 2)), dy8[2]);
-        store_shared_u16(smem + (0x0002c000u + (u32)((col0_34 + 3) * 2)), dy8[3]);
-        store_shared_u16(smem + (0x0002c000u + (u32)((col0_34 + 4) * 2)), dy8[4]);
-        store_shared_u16(smem + (0x0002c000u + (u32)((col0_34 + 5) * 2)), dy8[5]);
-        store_shared_u16(smem + (0x0002c000u + (u32)((col0_34 + 6) * 2)), dy8[6]);
-        store_shared_u16(smem + (0x0002c000u + (u32)((col0_34 + 7) * 2)), dy8[7]);
-      }
+      cp_async_16(smem + (0x0002c000u + (u32)(col0 * 2)), dy_at8 + (i64)col0, col0 < n_left3 ? 16 : 0);
     }
     cp_async_commit();
   }
@@ -1078,56 +485,21 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
   float* part_at = a.part + (i64)t * a.part_stride0;
 
   // store part
-  if (part_vec && (min_of & 7) == 0) {
-    store_f32x4_if(part_at + (i64)col0, part, col0 < min_of);
-    store_f32x4_if(part_at + (i64)(col0 + 4), &part[4], col0 + 4 < min_of);
-  } else {
-    int col0_35 = opaque(col0);
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      store_f32_if(part_at + (i64)(col0_35 + i), part[i], col0_35 + i < min_of);
-    }
-  }
+  store_f32x4_if(part_at + (i64)col0, part, col0 < min_of);
+  store_f32x4_if(part_at + (i64)(col0 + 4), &part[4], col0 + 4 < min_of);
   float* part_at2 = a.part + (i64)t * a.part_stride0 + 8192;
 
   // store part
-  __syncthreads();
-  if (part_vec2) {
-    store_f32x4_if(part_at2 + (i64)col0, part2, col0 < n_left);
-    store_f32x4_if(part_at2 + (i64)(col0 + 4), &part2[4], col0 + 4 < n_left);
-  } else {
-    int col0_36 = opaque(col0);
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      store_f32_if(part_at2 + (i64)(col0_36 + i), part2[i], col0_36 + i < n_left);
-    }
-  }
+  store_f32x4_if(part_at2 + (i64)col0, part2, col0 < n_left);
+  store_f32x4_if(part_at2 + (i64)(col0 + 4), &part2[4], col0 + 4 < n_left);
   float* part_at3 = a.part + (i64)t * a.part_stride0 + 16384;
 
   // store part
-  __syncthreads();
-  if (part_vec2) {
-    store_f32x4_if(part_at3 + (i64)col0, part3, col0 < n_left2);
-    store_f32x4_if(part_at3 + (i64)(col0 + 4), &part3[4], col0 + 4 < n_left2);
-  } else {
-    int col0_37 = opaque(col0);
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      store_f32_if(part_at3 + (i64)(col0_37 + i), part3[i], col0_37 + i < n_left2);
-    }
-  }
+  store_f32x4_if(part_at3 + (i64)col0, part3, col0 < n_left2);
+  store_f32x4_if(part_at3 + (i64)(col0 + 4), &part3[4], col0 + 4 < n_left2);
   float* part_at4 = a.part + (i64)t * a.part_stride0 + 24576;
 
   // store part
-  __syncthreads();
-  if (part_vec2) {
-    store_f32x4_if(part_at4 + (i64)col0, part4, col0 < n_left3);
-    store_f32x4_if(part_at4 + (i64)(col0 + 4), &part4[4], col0 + 4 < n_left3);
-  } else {
-    int col0_38 = opaque(col0);
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      store_f32_if(part_at4 + (i64)(col0_38 + i), part4[i], col0_38 + i < n_left3);
-    }
-  }
+  store_f32x4_if(part_at4 + (i64)col0, part4, col0 < n_left3);
+  store_f32x4_if(part_at4 + (i64)(col0 + 4), &part4[4], col0 + 4 < n_left3);
 }

@@ -5,6 +5,7 @@
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
 // Launch: 1024 threads a block, clusters of 2 blocks, 196752 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
+// The launch sees to whole vectors: s, dy, ds, dx, w, part on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
@@ -16,28 +17,22 @@
 //    81920    16384  bf16  s4: tile [8192]
 //    98304    16384  bf16  s1: tile [8192]
 //   114688    16384  bf16  s5: tile [8192]
-//   131072    16384  bf16  s22: tile [8192]
+//   131072    16384  bf16  s2: tile [8192]
 //   147456    16384  bf16  s6: tile [8192]
-//   163840    16384  bf16  s32: tile [8192]
-//   180224    16384  bf16  s72: tile [8192]
+//   163840    16384  bf16  s3: tile [8192]
+//   180224    16384  bf16  s7: tile [8192]
 //   196608      128  f32   sum_part: partial results of sum, one a warp
 //   196736        8  f32   s122: tile [2]
 
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef long long i64;
-typedef unsigned long long u64;
 typedef u16 bf16; // its bits
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
-__device__ __forceinline__ int opaque(int x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
 __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
@@ -90,11 +85,6 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
   return r;
 }
-__device__ __forceinline__ u32 load_u16_if(const void* p, bool on) {
-  u32 r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.u16 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
-  return r;
-}
 __device__ __forceinline__ void cp_async_wait_0() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 __device__ __forceinline__ void load_shared_u32x4(u32* r, const void* p) {
   asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
@@ -106,20 +96,11 @@ __device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
 __device__ __forceinline__ void store_cluster_f32_if(u32 p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared::cluster.f32 [%1], %0; }" :: "f"(r), "r"(p), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
-}
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_shared_u16(void* p, u32 r) {
-  asm volatile("st.shared.u16 [%1], %0;" :: "r"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
-}
-__device__ __forceinline__ void store_u16_cs_if(void* p, u32 r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.cs.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_u32x4_cs_if(void* p, const u32* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.cs.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
@@ -162,137 +143,47 @@ static_assert(field_offset(rmsnorm_add_bwd_bf16_bf16_c65536_x2_args, parts) == 1
 
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c65536_x2(const __grid_constant__ rmsnorm_add_bwd_bf16_bf16_c65536_x2_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool w_aligned = aligned(a.w, 16);
   int col0 = (int)threadIdx.x * 8;
-  bool s_aligned = aligned(a.s, 16) && (a.s_stride0 & 7) == 0;
-  bool dy_aligned = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0;
-  bool ds_vec = aligned(a.ds, 16) && (a.ds_stride0 & 7) == 0 && (a.n & 7) == 0;
-  bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0 && (a.n & 7) == 0;
-  bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
   int t = cluster_rank();
   int mul = t * 8192;
   int n_left = a.n - mul;
   const bf16* w_at = a.w + (i64)mul;
 
   // copy w to s8 (shared)
-  if (w_aligned) {
-    cp_async_16(smem + (u32)(col0 * 2), w_at + (i64)col0, max(min(n_left - col0, 8), 0) * 2);
-  } else {
-    int col0_ = opaque(col0);
-    u32 w[8];
-    w[0] = load_u16_if(w_at + (i64)col0_, col0_ < n_left);
-    w[1] = load_u16_if(w_at + (i64)(col0_ + 1), col0_ + 1 < n_left);
-    w[2] = load_u16_if(w_at + (i64)(col0_ + 2), col0_ + 2 < n_left);
-    w[3] = load_u16_if(w_at + (i64)(col0_ + 3), col0_ + 3 < n_left);
-    w[4] = load_u16_if(w_at + (i64)(col0_ + 4), col0_ + 4 < n_left);
-    w[5] = load_u16_if(w_at + (i64)(col0_ + 5), col0_ + 5 < n_left);
-    w[6] = load_u16_if(w_at + (i64)(col0_ + 6), col0_ + 6 < n_left);
-    w[7] = load_u16_if(w_at + (i64)(col0_ + 7), col0_ + 7 < n_left);
-    store_shared_u16(smem + (u32)(col0_ * 2), w[0]);
-    store_shared_u16(smem + (u32)((col0_ + 1) * 2), w[1]);
-    store_shared_u16(smem + (u32)((col0_ + 2) * 2), w[2]);
-    store_shared_u16(smem + (u32)((col0_ + 3) * 2), w[3]);
-    store_shared_u16(smem + (u32)((col0_ + 4) * 2), w[4]);
-    store_shared_u16(smem + (u32)((col0_ + 5) * 2), w[5]);
-    store_shared_u16(smem + (u32)((col0_ + 6) * 2), w[6]);
-    store_shared_u16(smem + (u32)((col0_ + 7) * 2), w[7]);
-  }
+  cp_async_16(smem + (u32)(col0 * 2), w_at + (i64)col0, col0 < n_left ? 16 : 0);
   float acc[8];
   #pragma unroll
   for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
-  int mul2 = (t + 2) * 8192;
-  int n_left2 = a.n - mul2;
-  const bf16* w_at2 = a.w + (i64)mul2;
+  int add = mul + 16384;
+  int n_left2 = a.n - add;
+  const bf16* w_at2 = a.w + (i64)add;
 
   // copy w to s9 (shared)
-  if (w_aligned) {
-    cp_async_16(smem + (16384u + (u32)(col0 * 2)), w_at2 + (i64)col0, max(min(n_left2 - col0, 8), 0) * 2);
-  } else {
-    int col0_2 = opaque(col0);
-    u32 w2[8];
-    w2[0] = load_u16_if(w_at2 + (i64)col0_2, col0_2 < n_left2);
-    w2[1] = load_u16_if(w_at2 + (i64)(col0_2 + 1), col0_2 + 1 < n_left2);
-    w2[2] = load_u16_if(w_at2 + (i64)(col0_2 + 2), col0_2 + 2 < n_left2);
-    w2[3] = load_u16_if(w_at2 + (i64)(col0_2 + 3), col0_2 + 3 < n_left2);
-    w2[4] = load_u16_if(w_at2 + (i64)(col0_2 + 4), col0_2 + 4 < n_left2);
-    w2[5] = load_u16_if(w_at2 + (i64)(col0_2 + 5), col0_2 + 5 < n_left2);
-    w2[6] = load_u16_if(w_at2 + (i64)(col0_2 + 6), col0_2 + 6 < n_left2);
-    w2[7] = load_u16_if(w_at2 + (i64)(col0_2 + 7), col0_2 + 7 < n_left2);
-    store_shared_u16(smem + (16384u + (u32)(col0_2 * 2)), w2[0]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 1) * 2)), w2[1]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 2) * 2)), w2[2]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 3) * 2)), w2[3]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 4) * 2)), w2[4]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 5) * 2)), w2[5]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 6) * 2)), w2[6]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 7) * 2)), w2[7]);
-  }
+  cp_async_16(smem + (16384u + (u32)(col0 * 2)), w_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
   float acc2[8];
   #pragma unroll
   for (int i = 0; i < 8; i++) {
     acc2[i] = 0.0f;
   }
-  int mul3 = (t + 4) * 8192;
-  int n_left3 = a.n - mul3;
-  const bf16* w_at3 = a.w + (i64)mul3;
+  int add2 = mul + 32768;
+  int n_left3 = a.n - add2;
+  const bf16* w_at3 = a.w + (i64)add2;
 
   // copy w to s10 (shared)
-  if (w_aligned) {
-    cp_async_16(smem + (32768u + (u32)(col0 * 2)), w_at3 + (i64)col0, max(min(n_left3 - col0, 8), 0) * 2);
-  } else {
-    int col0_3 = opaque(col0);
-    u32 w3[8];
-    w3[0] = load_u16_if(w_at3 + (i64)col0_3, col0_3 < n_left3);
-    w3[1] = load_u16_if(w_at3 + (i64)(col0_3 + 1), col0_3 + 1 < n_left3);
-    w3[2] = load_u16_if(w_at3 + (i64)(col0_3 + 2), col0_3 + 2 < n_left3);
-    w3[3] = load_u16_if(w_at3 + (i64)(col0_3 + 3), col0_3 + 3 < n_left3);
-    w3[4] = load_u16_if(w_at3 + (i64)(col0_3 + 4), col0_3 + 4 < n_left3);
-    w3[5] = load_u16_if(w_at3 + (i64)(col0_3 + 5), col0_3 + 5 < n_left3);
-    w3[6] = load_u16_if(w_at3 + (i64)(col0_3 + 6), col0_3 + 6 < n_left3);
-    w3[7] = load_u16_if(w_at3 + (i64)(col0_3 + 7), col0_3 + 7 < n_left3);
-    store_shared_u16(smem + (32768u + (u32)(col0_3 * 2)), w3[0]);
-    store_shared_u16(smem + (32768u + (u32)((col0_3 + 1) * 2)), w3[1]);
-    store_shared_u16(smem + (32768u + (u32)((col0_3 + 2) * 2)), w3[2]);
-    store_shared_u16(smem + (32768u + (u32)((col0_3 + 3) * 2)), w3[3]);
-    store_shared_u16(smem + (32768u + (u32)((col0_3 + 4) * 2)), w3[4]);
-    store_shared_u16(smem + (32768u + (u32)((col0_3 + 5) * 2)), w3[5]);
-    store_shared_u16(smem + (32768u + (u32)((col0_3 + 6) * 2)), w3[6]);
-    store_shared_u16(smem + (32768u + (u32)((col0_3 + 7) * 2)), w3[7]);
-  }
+  cp_async_16(smem + (32768u + (u32)(col0 * 2)), w_at3 + (i64)col0, col0 < n_left3 ? 16 : 0);
   float acc3[8];
   #pragma unroll
   for (int i = 0; i < 8; i++) {
     acc3[i] = 0.0f;
   }
-  int mul4 = (t + 6) * 8192;
-  int n_left4 = a.n - mul4;
-  const bf16* w_at4 = a.w + (i64)mul4;
+  int add3 = mul + 49152;
+  int n_left4 = a.n - add3;
+  const bf16* w_at4 = a.w + (i64)add3;
 
   // copy w to s11 (shared)
-  if (w_aligned) {
-    cp_async_16(smem + (49152u + (u32)(col0 * 2)), w_at4 + (i64)col0, max(min(n_left4 - col0, 8), 0) * 2);
-  } else {
-    int col0_4 = opaque(col0);
-    u32 w4[8];
-    w4[0] = load_u16_if(w_at4 + (i64)col0_4, col0_4 < n_left4);
-    w4[1] = load_u16_if(w_at4 + (i64)(col0_4 + 1), col0_4 + 1 < n_left4);
-    w4[2] = load_u16_if(w_at4 + (i64)(col0_4 + 2), col0_4 + 2 < n_left4);
-    w4[3] = load_u16_if(w_at4 + (i64)(col0_4 + 3), col0_4 + 3 < n_left4);
-    w4[4] = load_u16_if(w_at4 + (i64)(col0_4 + 4), col0_4 + 4 < n_left4);
-    w4[5] = load_u16_if(w_at4 + (i64)(col0_4 + 5), col0_4 + 5 < n_left4);
-    w4[6] = load_u16_if(w_at4 + (i64)(col0_4 + 6), col0_4 + 6 < n_left4);
-    w4[7] = load_u16_if(w_at4 + (i64)(col0_4 + 7), col0_4 + 7 < n_left4);
-    store_shared_u16(smem + (49152u + (u32)(col0_4 * 2)), w4[0]);
-    store_shared_u16(smem + (49152u + (u32)((col0_4 + 1) * 2)), w4[1]);
-    store_shared_u16(smem + (49152u + (u32)((col0_4 + 2) * 2)), w4[2]);
-    store_shared_u16(smem + (49152u + (u32)((col0_4 + 3) * 2)), w4[3]);
-    store_shared_u16(smem + (49152u + (u32)((col0_4 + 4) * 2)), w4[4]);
-    store_shared_u16(smem + (49152u + (u32)((col0_4 + 5) * 2)), w4[5]);
-    store_shared_u16(smem + (49152u + (u32)((col0_4 + 6) * 2)), w4[6]);
-    store_shared_u16(smem + (49152u + (u32)((col0_4 + 7) * 2)), w4[7]);
-  }
+  cp_async_16(smem + (49152u + (u32)(col0 * 2)), w_at4 + (i64)col0, col0 < n_left4 ? 16 : 0);
   float acc4[8];
   #pragma unroll
   for (int i = 0; i < 8; i++) {
@@ -303,203 +194,35 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     const bf16* s_at = a.s + (i64)t2 * a.s_stride0 + (i64)mul;
 
     // copy s to s0 (shared)
-    if (s_aligned) {
-      cp_async_16(smem + (0x00010000u + (u32)(col0 * 2)), s_at + (i64)col0, max(min(n_left - col0, 8), 0) * 2);
-    } else {
-      int col0_5 = opaque(col0);
-      u32 s[8];
-      s[0] = load_u16_if(s_at + (i64)col0_5, col0_5 < n_left);
-      s[1] = load_u16_if(s_at + (i64)(col0_5 + 1), col0_5 + 1 < n_left);
-      s[2] = load_u16_if(s_at + (i64)(col0_5 + 2), col0_5 + 2 < n_left);
-      s[3] = load_u16_if(s_at + (i64)(col0_5 + 3), col0_5 + 3 < n_left);
-      s[4] = load_u16_if(s_at + (i64)(col0_5 + 4), col0_5 + 4 < n_left);
-      s[5] = load_u16_if(s_at + (i64)(col0_5 + 5), col0_5 + 5 < n_left);
-      s[6] = load_u16_if(s_at + (i64)(col0_5 + 6), col0_5 + 6 < n_left);
-      s[7] = load_u16_if(s_at + (i64)(col0_5 + 7), col0_5 + 7 < n_left);
-      store_shared_u16(smem + (0x00010000u + (u32)(col0_5 * 2)), s[0]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 1) * 2)), s[1]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 2) * 2)), s[2]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 3) * 2)), s[3]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 4) * 2)), s[4]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 5) * 2)), s[5]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 6) * 2)), s[6]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 7) * 2)), s[7]);
-    }
+    cp_async_16(smem + (0x00010000u + (u32)(col0 * 2)), s_at + (i64)col0, col0 < n_left ? 16 : 0);
     const bf16* dy_at = a.dy + (i64)t2 * a.dy_stride0 + (i64)mul;
 
     // copy dy to s4 (shared)
-    if (dy_aligned) {
-      cp_async_16(smem + (0x00014000u + (u32)(col0 * 2)), dy_at + (i64)col0, max(min(n_left - col0, 8), 0) * 2);
-    } else {
-      int col0_6 = opaque(col0);
-      u32 dy[8];
-      dy[0] = load_u16_if(dy_at + (i64)col0_6, col0_6 < n_left);
-      dy[1] = load_u16_if(dy_at + (i64)(col0_6 + 1), col0_6 + 1 < n_left);
-      dy[2] = load_u16_if(dy_at + (i64)(col0_6 + 2), col0_6 + 2 < n_left);
-      dy[3] = load_u16_if(dy_at + (i64)(col0_6 + 3), col0_6 + 3 < n_left);
-      dy[4] = load_u16_if(dy_at + (i64)(col0_6 + 4), col0_6 + 4 < n_left);
-      dy[5] = load_u16_if(dy_at + (i64)(col0_6 + 5), col0_6 + 5 < n_left);
-      dy[6] = load_u16_if(dy_at + (i64)(col0_6 + 6), col0_6 + 6 < n_left);
-      dy[7] = load_u16_if(dy_at + (i64)(col0_6 + 7), col0_6 + 7 < n_left);
-      store_shared_u16(smem + (0x00014000u + (u32)(col0_6 * 2)), dy[0]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 1) * 2)), dy[1]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 2) * 2)), dy[2]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 3) * 2)), dy[3]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 4) * 2)), dy[4]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 5) * 2)), dy[5]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 6) * 2)), dy[6]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 7) * 2)), dy[7]);
-    }
-    const bf16* s_at2 = a.s + (i64)t2 * a.s_stride0 + (i64)mul2;
+    cp_async_16(smem + (0x00014000u + (u32)(col0 * 2)), dy_at + (i64)col0, col0 < n_left ? 16 : 0);
+    const bf16* s_at2 = a.s + (i64)t2 * a.s_stride0 + (i64)add;
 
     // copy s to s1 (shared)
-    if (s_aligned) {
-      cp_async_16(smem + (0x00018000u + (u32)(col0 * 2)), s_at2 + (i64)col0, max(min(n_left2 - col0, 8), 0) * 2);
-    } else {
-      int col0_7 = opaque(col0);
-      u32 s2[8];
-      s2[0] = load_u16_if(s_at2 + (i64)col0_7, col0_7 < n_left2);
-      s2[1] = load_u16_if(s_at2 + (i64)(col0_7 + 1), col0_7 + 1 < n_left2);
-      s2[2] = load_u16_if(s_at2 + (i64)(col0_7 + 2), col0_7 + 2 < n_left2);
-      s2[3] = load_u16_if(s_at2 + (i64)(col0_7 + 3), col0_7 + 3 < n_left2);
-      s2[4] = load_u16_if(s_at2 + (i64)(col0_7 + 4), col0_7 + 4 < n_left2);
-      s2[5] = load_u16_if(s_at2 + (i64)(col0_7 + 5), col0_7 + 5 < n_left2);
-      s2[6] = load_u16_if(s_at2 + (i64)(col0_7 + 6), col0_7 + 6 < n_left2);
-      s2[7] = load_u16_if(s_at2 + (i64)(col0_7 + 7), col0_7 + 7 < n_left2);
-      store_shared_u16(smem + (0x00018000u + (u32)(col0_7 * 2)), s2[0]);
-      store_shared_u16(smem + (0x00018000u + (u32)((col0_7 + 1) * 2)), s2[1]);
-      store_shared_u16(smem + (0x00018000u + (u32)((col0_7 + 2) * 2)), s2[2]);
-      store_shared_u16(smem + (0x00018000u + (u32)((col0_7 + 3) * 2)), s2[3]);
-      store_shared_u16(smem + (0x00018000u + (u32)((col0_7 + 4) * 2)), s2[4]);
-      store_shared_u16(smem + (0x00018000u + (u32)((col0_7 + 5) * 2)), s2[5]);
-      store_shared_u16(smem + (0x00018000u + (u32)((col0_7 + 6) * 2)), s2[6]);
-      store_shared_u16(smem + (0x00018000u + (u32)((col0_7 + 7) * 2)), s2[7]);
-    }
-    const bf16* dy_at2 = a.dy + (i64)t2 * a.dy_stride0 + (i64)mul2;
+    cp_async_16(smem + (0x00018000u + (u32)(col0 * 2)), s_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    const bf16* dy_at2 = a.dy + (i64)t2 * a.dy_stride0 + (i64)add;
 
     // copy dy to s5 (shared)
-    if (dy_aligned) {
-      cp_async_16(smem + (0x0001c000u + (u32)(col0 * 2)), dy_at2 + (i64)col0, max(min(n_left2 - col0, 8), 0) * 2);
-    } else {
-      int col0_8 = opaque(col0);
-      u32 dy2[8];
-      dy2[0] = load_u16_if(dy_at2 + (i64)col0_8, col0_8 < n_left2);
-      dy2[1] = load_u16_if(dy_at2 + (i64)(col0_8 + 1), col0_8 + 1 < n_left2);
-      dy2[2] = load_u16_if(dy_at2 + (i64)(col0_8 + 2), col0_8 + 2 < n_left2);
-      dy2[3] = load_u16_if(dy_at2 + (i64)(col0_8 + 3), col0_8 + 3 < n_left2);
-      dy2[4] = load_u16_if(dy_at2 + (i64)(col0_8 + 4), col0_8 + 4 < n_left2);
-      dy2[5] = load_u16_if(dy_at2 + (i64)(col0_8 + 5), col0_8 + 5 < n_left2);
-      dy2[6] = load_u16_if(dy_at2 + (i64)(col0_8 + 6), col0_8 + 6 < n_left2);
-      dy2[7] = load_u16_if(dy_at2 + (i64)(col0_8 + 7), col0_8 + 7 < n_left2);
-      store_shared_u16(smem + (0x0001c000u + (u32)(col0_8 * 2)), dy2[0]);
-      store_shared_u16(smem + (0x0001c000u + (u32)((col0_8 + 1) * 2)), dy2[1]);
-      store_shared_u16(smem + (0x0001c000u + (u32)((col0_8 + 2) * 2)), dy2[2]);
-      store_shared_u16(smem + (0x0001c000u + (u32)((col0_8 + 3) * 2)), dy2[3]);
-      store_shared_u16(smem + (0x0001c000u + (u32)((col0_8 + 4) * 2)), dy2[4]);
-      store_shared_u16(smem + (0x0001c000u + (u32)((col0_8 + 5) * 2)), dy2[5]);
-      store_shared_u16(smem + (0x0001c000u + (u32)((col0_8 + 6) * 2)), dy2[6]);
-      store_shared_u16(smem + (0x0001c000u + (u32)((col0_8 + 7) * 2)), dy2[7]);
-    }
-    const bf16* s_at3 = a.s + (i64)t2 * a.s_stride0 + (i64)mul3;
+    cp_async_16(smem + (0x0001c000u + (u32)(col0 * 2)), dy_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    const bf16* s_at3 = a.s + (i64)t2 * a.s_stride0 + (i64)add2;
 
     // copy s to s2 (shared)
-    if (s_aligned) {
-      cp_async_16(smem + (0x00020000u + (u32)(col0 * 2)), s_at3 + (i64)col0, max(min(n_left3 - col0, 8), 0) * 2);
-    } else {
-      int col0_9 = opaque(col0);
-      u32 s3[8];
-      s3[0] = load_u16_if(s_at3 + (i64)col0_9, col0_9 < n_left3);
-      s3[1] = load_u16_if(s_at3 + (i64)(col0_9 + 1), col0_9 + 1 < n_left3);
-      s3[2] = load_u16_if(s_at3 + (i64)(col0_9 + 2), col0_9 + 2 < n_left3);
-      s3[3] = load_u16_if(s_at3 + (i64)(col0_9 + 3), col0_9 + 3 < n_left3);
-      s3[4] = load_u16_if(s_at3 + (i64)(col0_9 + 4), col0_9 + 4 < n_left3);
-      s3[5] = load_u16_if(s_at3 + (i64)(col0_9 + 5), col0_9 + 5 < n_left3);
-      s3[6] = load_u16_if(s_at3 + (i64)(col0_9 + 6), col0_9 + 6 < n_left3);
-      s3[7] = load_u16_if(s_at3 + (i64)(col0_9 + 7), col0_9 + 7 < n_left3);
-      store_shared_u16(smem + (0x00020000u + (u32)(col0_9 * 2)), s3[0]);
-      store_shared_u16(smem + (0x00020000u + (u32)((col0_9 + 1) * 2)), s3[1]);
-      store_shared_u16(smem + (0x00020000u + (u32)((col0_9 + 2) * 2)), s3[2]);
-      store_shared_u16(smem + (0x00020000u + (u32)((col0_9 + 3) * 2)), s3[3]);
-      store_shared_u16(smem + (0x00020000u + (u32)((col0_9 + 4) * 2)), s3[4]);
-      store_shared_u16(smem + (0x00020000u + (u32)((col0_9 + 5) * 2)), s3[5]);
-      store_shared_u16(smem + (0x00020000u + (u32)((col0_9 + 6) * 2)), s3[6]);
-      store_shared_u16(smem + (0x00020000u + (u32)((col0_9 + 7) * 2)), s3[7]);
-    }
-    const bf16* dy_at3 = a.dy + (i64)t2 * a.dy_stride0 + (i64)mul3;
+    cp_async_16(smem + (0x00020000u + (u32)(col0 * 2)), s_at3 + (i64)col0, col0 < n_left3 ? 16 : 0);
+    const bf16* dy_at3 = a.dy + (i64)t2 * a.dy_stride0 + (i64)add2;
 
     // copy dy to s6 (shared)
-    if (dy_aligned) {
-      cp_async_16(smem + (0x00024000u + (u32)(col0 * 2)), dy_at3 + (i64)col0, max(min(n_left3 - col0, 8), 0) * 2);
-    } else {
-      int col0_10 = opaque(col0);
-      u32 dy3[8];
-      dy3[0] = load_u16_if(dy_at3 + (i64)col0_10, col0_10 < n_left3);
-      dy3[1] = load_u16_if(dy_at3 + (i64)(col0_10 + 1), col0_10 + 1 < n_left3);
-      dy3[2] = load_u16_if(dy_at3 + (i64)(col0_10 + 2), col0_10 + 2 < n_left3);
-      dy3[3] = load_u16_if(dy_at3 + (i64)(col0_10 + 3), col0_10 + 3 < n_left3);
-      dy3[4] = load_u16_if(dy_at3 + (i64)(col0_10 + 4), col0_10 + 4 < n_left3);
-      dy3[5] = load_u16_if(dy_at3 + (i64)(col0_10 + 5), col0_10 + 5 < n_left3);
-      dy3[6] = load_u16_if(dy_at3 + (i64)(col0_10 + 6), col0_10 + 6 < n_left3);
-      dy3[7] = load_u16_if(dy_at3 + (i64)(col0_10 + 7), col0_10 + 7 < n_left3);
-      store_shared_u16(smem + (0x00024000u + (u32)(col0_10 * 2)), dy3[0]);
-      store_shared_u16(smem + (0x00024000u + (u32)((col0_10 + 1) * 2)), dy3[1]);
-      store_shared_u16(smem + (0x00024000u + (u32)((col0_10 + 2) * 2)), dy3[2]);
-      store_shared_u16(smem + (0x00024000u + (u32)((col0_10 + 3) * 2)), dy3[3]);
-      store_shared_u16(smem + (0x00024000u + (u32)((col0_10 + 4) * 2)), dy3[4]);
-      store_shared_u16(smem + (0x00024000u + (u32)((col0_10 + 5) * 2)), dy3[5]);
-      store_shared_u16(smem + (0x00024000u + (u32)((col0_10 + 6) * 2)), dy3[6]);
-      store_shared_u16(smem + (0x00024000u + (u32)((col0_10 + 7) * 2)), dy3[7]);
-    }
-    const bf16* s_at4 = a.s + (i64)t2 * a.s_stride0 + (i64)mul4;
+    cp_async_16(smem + (0x00024000u + (u32)(col0 * 2)), dy_at3 + (i64)col0, col0 < n_left3 ? 16 : 0);
+    const bf16* s_at4 = a.s + (i64)t2 * a.s_stride0 + (i64)add3;
 
     // copy s to s3 (shared)
-    if (s_aligned) {
-      cp_async_16(smem + (0x00028000u + (u32)(col0 * 2)), s_at4 + (i64)col0, max(min(n_left4 - col0, 8), 0) * 2);
-    } else {
-      int col0_11 = opaque(col0);
-      u32 s7[8];
-      s7[0] = load_u16_if(s_at4 + (i64)col0_11, col0_11 < n_left4);
-      s7[1] = load_u16_if(s_at4 + (i64)(col0_11 + 1), col0_11 + 1 < n_left4);
-      s7[2] = load_u16_if(s_at4 + (i64)(col0_11 + 2), col0_11 + 2 < n_left4);
-      s7[3] = load_u16_if(s_at4 + (i64)(col0_11 + 3), col0_11 + 3 < n_left4);
-      s7[4] = load_u16_if(s_at4 + (i64)(col0_11 + 4), col0_11 + 4 < n_left4);
-      s7[5] = load_u16_if(s_at4 + (i64)(col0_11 + 5), col0_11 + 5 < n_left4);
-      s7[6] = load_u16_if(s_at4 + (i64)(col0_11 + 6), col0_11 + 6 < n_left4);
-      s7[7] = load_u16_if(s_at4 + (i64)(col0_11 + 7), col0_11 + 7 < n_left4);
-      store_shared_u16(smem + (0x00028000u + (u32)(col0_11 * 2)), s7[0]);
-      store_shared_u16(smem + (0x00028000u + (u32)((col0_11 + 1) * 2)), s7[1]);
-      store_shared_u16(smem + (0x00028000u + (u32)((col0_11 + 2) * 2)), s7[2]);
-      store_shared_u16(smem + (0x00028000u + (u32)((col0_11 + 3) * 2)), s7[3]);
-      store_shared_u16(smem + (0x00028000u + (u32)((col0_11 + 4) * 2)), s7[4]);
-      store_shared_u16(smem + (0x00028000u + (u32)((col0_11 + 5) * 2)), s7[5]);
-      store_shared_u16(smem + (0x00028000u + (u32)((col0_11 + 6) * 2)), s7[6]);
-      store_shared_u16(smem + (0x00028000u + (u32)((col0_11 + 7) * 2)), s7[7]);
-    }
-    const bf16* dy_at4 = a.dy + (i64)t2 * a.dy_stride0 + (i64)mul4;
+    cp_async_16(smem + (0x00028000u + (u32)(col0 * 2)), s_at4 + (i64)col0, col0 < n_left4 ? 16 : 0);
+    const bf16* dy_at4 = a.dy + (i64)t2 * a.dy_stride0 + (i64)add3;
 
     // copy dy to s7 (shared)
-    if (dy_aligned) {
-      cp_async_16(smem + (0x0002c000u + (u32)(col0 * 2)), dy_at4 + (i64)col0, max(min(n_left4 - col0, 8), 0) * 2);
-    } else {
-      int col0_12 = opaque(col0);
-      u32 dy4[8];
-      dy4[0] = load_u16_if(dy_at4 + (i64)col0_12, col0_12 < n_left4);
-      dy4[1] = load_u16_if(dy_at4 + (i64)(col0_12 + 1), col0_12 + 1 < n_left4);
-      dy4[2] = load_u16_if(dy_at4 + (i64)(col0_12 + 2), col0_12 + 2 < n_left4);
-      dy4[3] = load_u16_if(dy_at4 + (i64)(col0_12 + 3), col0_12 + 3 < n_left4);
-      dy4[4] = load_u16_if(dy_at4 + (i64)(col0_12 + 4), col0_12 + 4 < n_left4);
-      dy4[5] = load_u16_if(dy_at4 + (i64)(col0_12 + 5), col0_12 + 5 < n_left4);
-      dy4[6] = load_u16_if(dy_at4 + (i64)(col0_12 + 6), col0_12 + 6 < n_left4);
-      dy4[7] = load_u16_if(dy_at4 + (i64)(col0_12 + 7), col0_12 + 7 < n_left4);
-      store_shared_u16(smem + (0x0002c000u + (u32)(col0_12 * 2)), dy4[0]);
-      store_shared_u16(smem + (0x0002c000u + (u32)((col0_12 + 1) * 2)), dy4[1]);
-      store_shared_u16(smem + (0x0002c000u + (u32)((col0_12 + 2) * 2)), dy4[2]);
-      store_shared_u16(smem + (0x0002c000u + (u32)((col0_12 + 3) * 2)), dy4[3]);
-      store_shared_u16(smem + (0x0002c000u + (u32)((col0_12 + 4) * 2)), dy4[4]);
-      store_shared_u16(smem + (0x0002c000u + (u32)((col0_12 + 5) * 2)), dy4[5]);
-      store_shared_u16(smem + (0x0002c000u + (u32)((col0_12 + 6) * 2)), dy4[6]);
-      store_shared_u16(smem + (0x0002c000u + (u32)((col0_12 + 7) * 2)), dy4[7]);
-    }
+    cp_async_16(smem + (0x0002c000u + (u32)(col0 * 2)), dy_at4 + (i64)col0, col0 < n_left4 ? 16 : 0);
   }
   cp_async_commit();
   int t3 = clusters_x();
@@ -511,7 +234,6 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
 
     // load s0 (shared)
     u32 s02[4];
-    __syncthreads();
     load_shared_u32x4(s02, smem + (0x00010000u + (u32)(col0 * 2)));
 
     // load s4 (shared)
@@ -561,8 +283,8 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     acc5 += fold2;
 
     // load s2 (shared)
-    u32 s23[4];
-    load_shared_u32x4(s23, smem + (0x00020000u + (u32)(col0 * 2)));
+    u32 s22[4];
+    load_shared_u32x4(s22, smem + (0x00020000u + (u32)(col0 * 2)));
 
     // load s6 (shared)
     u32 s62[4];
@@ -574,8 +296,8 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     float fold3 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      float s2_f32_0 = bf16_lo(s23[i]);
-      float s2_f32_1 = bf16_hi(s23[i]);
+      float s2_f32_0 = bf16_lo(s22[i]);
+      float s2_f32_1 = bf16_hi(s22[i]);
       float s6_f32_0 = bf16_lo(s62[i]);
       float s6_f32_1 = bf16_hi(s62[i]);
       acc3[i * 2] = fmaf(s6_f32_0, s2_f32_0 * rstd, acc3[i * 2]);
@@ -586,12 +308,12 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     acc5 += fold3;
 
     // load s3 (shared)
-    u32 s33[4];
-    load_shared_u32x4(s33, smem + (0x00028000u + (u32)(col0 * 2)));
+    u32 s32[4];
+    load_shared_u32x4(s32, smem + (0x00028000u + (u32)(col0 * 2)));
 
     // load s7 (shared)
-    u32 s73[4];
-    load_shared_u32x4(s73, smem + (0x0002c000u + (u32)(col0 * 2)));
+    u32 s72[4];
+    load_shared_u32x4(s72, smem + (0x0002c000u + (u32)(col0 * 2)));
 
     // load s11 (shared)
     u32 s112[4];
@@ -599,10 +321,10 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     float fold4 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      float s3_f32_0 = bf16_lo(s33[i]);
-      float s3_f32_1 = bf16_hi(s33[i]);
-      float s7_f32_0 = bf16_lo(s73[i]);
-      float s7_f32_1 = bf16_hi(s73[i]);
+      float s3_f32_0 = bf16_lo(s32[i]);
+      float s3_f32_1 = bf16_hi(s32[i]);
+      float s7_f32_0 = bf16_lo(s72[i]);
+      float s7_f32_1 = bf16_hi(s72[i]);
       acc4[i * 2] = fmaf(s7_f32_0, s3_f32_0 * rstd, acc4[i * 2]);
       acc4[i * 2 + 1] = fmaf(s7_f32_1, s3_f32_1 * rstd, acc4[i * 2 + 1]);
       fold4 = fmaf(s3_f32_0, s7_f32_0 * bf16_lo(s112[i]), fold4);
@@ -630,7 +352,6 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
-    cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
     float s123;
     cluster_sync();
@@ -652,17 +373,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
 
     // load ds
     u32 ds[4];
-    if (ds_vec) {
-      load_u32x4_if(ds, ds_at + (i64)col0, col0 < n_left);
-    } else {
-      int col0_13 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 lo = load_u16_if(ds_at + (i64)(col0_13 + i * 2), col0_13 + i * 2 < n_left);
-        u32 hi = load_u16_if(ds_at + (i64)(col0_13 + (i * 2 + 1)), col0_13 + (i * 2 + 1) < n_left);
-        ds[i] = lo | hi << 16;
-      }
-    }
+    load_u32x4_if(ds, ds_at + (i64)col0, col0 < n_left);
     float div_of = (s123 + s124) * rstd * rstd / (float)a.n;
     u32 dx[4];
     #pragma unroll
@@ -672,75 +383,23 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     bf16* dx_at = a.dx + (i64)row * a.dx_stride0 + (i64)mul;
 
     // store dx
-    if (dx_vec) {
-      store_u32x4_cs_if(dx_at + (i64)col0, dx, col0 < n_left);
-    } else {
-      int col0_14 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u16_cs_if(dx_at + (i64)(col0_14 + i * 2), dx[i], col0_14 + i * 2 < n_left);
-        store_u16_cs_if(dx_at + (i64)(col0_14 + (i * 2 + 1)), dx[i] >> 16, col0_14 + (i * 2 + 1) < n_left);
-      }
-    }
-    int add = (int)((u32)row + (u32)t3);
-    bool lt = add < a.rows;
+    store_u32x4_cs_if(dx_at + (i64)col0, dx, col0 < n_left);
+    int add4 = (int)((u32)row + (u32)t3);
+    bool lt = add4 < a.rows;
     if (lt) {
-      const bf16* s_at5 = a.s + (i64)add * a.s_stride0 + (i64)mul;
+      const bf16* s_at5 = a.s + (i64)add4 * a.s_stride0 + (i64)mul;
 
       // copy s to s0 (shared)
-      __syncthreads();
-      if (s_aligned) {
-        cp_async_16(smem + (0x00010000u + (u32)(col0 * 2)), s_at5 + (i64)col0, max(min(n_left - col0, 8), 0) * 2);
-      } else {
-        int col0_15 = opaque(col0);
-        u32 s13[8];
-        s13[0] = load_u16_if(s_at5 + (i64)col0_15, col0_15 < n_left);
-        s13[1] = load_u16_if(s_at5 + (i64)(col0_15 + 1), col0_15 + 1 < n_left);
-        s13[2] = load_u16_if(s_at5 + (i64)(col0_15 + 2), col0_15 + 2 < n_left);
-        s13[3] = load_u16_if(s_at5 + (i64)(col0_15 + 3), col0_15 + 3 < n_left);
-        s13[4] = load_u16_if(s_at5 + (i64)(col0_15 + 4), col0_15 + 4 < n_left);
-        s13[5] = load_u16_if(s_at5 + (i64)(col0_15 + 5), col0_15 + 5 < n_left);
-        s13[6] = load_u16_if(s_at5 + (i64)(col0_15 + 6), col0_15 + 6 < n_left);
-        s13[7] = load_u16_if(s_at5 + (i64)(col0_15 + 7), col0_15 + 7 < n_left);
-        store_shared_u16(smem + (0x00010000u + (u32)(col0_15 * 2)), s13[0]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_15 + 1) * 2)), s13[1]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_15 + 2) * 2)), s13[2]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_15 + 3) * 2)), s13[3]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_15 + 4) * 2)), s13[4]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_15 + 5) * 2)), s13[5]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_15 + 6) * 2)), s13[6]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_15 + 7) * 2)), s13[7]);
-      }
-      const bf16* dy_at5 = a.dy + (i64)add * a.dy_stride0 + (i64)mul;
+      cp_async_16(smem + (0x00010000u + (u32)(col0 * 2)), s_at5 + (i64)col0, col0 < n_left ? 16 : 0);
+      const bf16* dy_at5 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul;
 
       // copy dy to s4 (shared)
-      if (dy_aligned) {
-        cp_async_16(smem + (0x00014000u + (u32)(col0 * 2)), dy_at5 + (i64)col0, max(min(n_left - col0, 8), 0) * 2);
-      } else {
-        int col0_16 = opaque(col0);
-        u32 dy5[8];
-        dy5[0] = load_u16_if(dy_at5 + (i64)col0_16, col0_16 < n_left);
-        dy5[1] = load_u16_if(dy_at5 + (i64)(col0_16 + 1), col0_16 + 1 < n_left);
-        dy5[2] = load_u16_if(dy_at5 + (i64)(col0_16 + 2), col0_16 + 2 < n_left);
-        dy5[3] = load_u16_if(dy_at5 + (i64)(col0_16 + 3), col0_16 + 3 < n_left);
-        dy5[4] = load_u16_if(dy_at5 + (i64)(col0_16 + 4), col0_16 + 4 < n_left);
-        dy5[5] = load_u16_if(dy_at5 + (i64)(col0_16 + 5), col0_16 + 5 < n_left);
-        dy5[6] = load_u16_if(dy_at5 + (i64)(col0_16 + 6), col0_16 + 6 < n_left);
-        dy5[7] = load_u16_if(dy_at5 + (i64)(col0_16 + 7), col0_16 + 7 < n_left);
-        store_shared_u16(smem + (0x00014000u + (u32)(col0_16 * 2)), dy5[0]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_16 + 1) * 2)), dy5[1]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_16 + 2) * 2)), dy5[2]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_16 + 3) * 2)), dy5[3]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_16 + 4) * 2)), dy5[4]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_16 + 5) * 2)), dy5[5]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_16 + 6) * 2)), dy5[6]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_16 + 7) * 2)), dy5[7]);
-      }
+      cp_async_16(smem + (0x00014000u + (u32)(col0 * 2)), dy_at5 + (i64)col0, col0 < n_left ? 16 : 0);
     }
 
     // load s1 (shared)
-    u32 s14[4];
-    load_shared_u32x4(s14, smem + (0x00018000u + (u32)(col0 * 2)));
+    u32 s13[4];
+    load_shared_u32x4(s13, smem + (0x00018000u + (u32)(col0 * 2)));
 
     // load s5 (shared)
     u32 s53[4];
@@ -749,96 +408,34 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     // load s9 (shared)
     u32 s93[4];
     load_shared_u32x4(s93, smem + (16384u + (u32)(col0 * 2)));
-    const bf16* ds_at2 = a.ds + (i64)row * a.ds_stride0 + (i64)mul2;
+    const bf16* ds_at2 = a.ds + (i64)row * a.ds_stride0 + (i64)add;
 
     // load ds
     u32 ds2[4];
-    if (ds_vec) {
-      load_u32x4_if(ds2, ds_at2 + (i64)col0, col0 < n_left2);
-    } else {
-      int col0_17 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 lo2 = load_u16_if(ds_at2 + (i64)(col0_17 + i * 2), col0_17 + i * 2 < n_left2);
-        u32 hi2 = load_u16_if(ds_at2 + (i64)(col0_17 + (i * 2 + 1)), col0_17 + (i * 2 + 1) < n_left2);
-        ds2[i] = lo2 | hi2 << 16;
-      }
-    }
+    load_u32x4_if(ds2, ds_at2 + (i64)col0, col0 < n_left2);
     u32 dx2[4];
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      dx2[i] = bf16_pair(fmaf(fmaf(bf16_lo(s53[i]), bf16_lo(s93[i]), -(bf16_lo(s14[i]) * div_of)), rstd, bf16_lo(ds2[i])), fmaf(fmaf(bf16_hi(s53[i]), bf16_hi(s93[i]), -(bf16_hi(s14[i]) * div_of)), rstd, bf16_hi(ds2[i])));
+      dx2[i] = bf16_pair(fmaf(fmaf(bf16_lo(s53[i]), bf16_lo(s93[i]), -(bf16_lo(s13[i]) * div_of)), rstd, bf16_lo(ds2[i])), fmaf(fmaf(bf16_hi(s53[i]), bf16_hi(s93[i]), -(bf16_hi(s13[i]) * div_of)), rstd, bf16_hi(ds2[i])));
     }
-    bf16* dx_at2 = a.dx + (i64)row * a.dx_stride0 + (i64)mul2;
+    bf16* dx_at2 = a.dx + (i64)row * a.dx_stride0 + (i64)add;
 
     // store dx
-    __syncthreads();
-    if (dx_vec) {
-      store_u32x4_cs_if(dx_at2 + (i64)col0, dx2, col0 < n_left2);
-    } else {
-      int col0_18 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u16_cs_if(dx_at2 + (i64)(col0_18 + i * 2), dx2[i], col0_18 + i * 2 < n_left2);
-        store_u16_cs_if(dx_at2 + (i64)(col0_18 + (i * 2 + 1)), dx2[i] >> 16, col0_18 + (i * 2 + 1) < n_left2);
-      }
-    }
+    store_u32x4_cs_if(dx_at2 + (i64)col0, dx2, col0 < n_left2);
     if (lt) {
-      const bf16* s_at6 = a.s + (i64)add * a.s_stride0 + (i64)mul2;
+      const bf16* s_at6 = a.s + (i64)add4 * a.s_stride0 + (i64)add;
 
       // copy s to s1 (shared)
-      if (s_aligned) {
-        cp_async_16(smem + (0x00018000u + (u32)(col0 * 2)), s_at6 + (i64)col0, max(min(n_left2 - col0, 8), 0) * 2);
-      } else {
-        int col0_19 = opaque(col0);
-        u32 s15[8];
-        s15[0] = load_u16_if(s_at6 + (i64)col0_19, col0_19 < n_left2);
-        s15[1] = load_u16_if(s_at6 + (i64)(col0_19 + 1), col0_19 + 1 < n_left2);
-        s15[2] = load_u16_if(s_at6 + (i64)(col0_19 + 2), col0_19 + 2 < n_left2);
-        s15[3] = load_u16_if(s_at6 + (i64)(col0_19 + 3), col0_19 + 3 < n_left2);
-        s15[4] = load_u16_if(s_at6 + (i64)(col0_19 + 4), col0_19 + 4 < n_left2);
-        s15[5] = load_u16_if(s_at6 + (i64)(col0_19 + 5), col0_19 + 5 < n_left2);
-        s15[6] = load_u16_if(s_at6 + (i64)(col0_19 + 6), col0_19 + 6 < n_left2);
-        s15[7] = load_u16_if(s_at6 + (i64)(col0_19 + 7), col0_19 + 7 < n_left2);
-        store_shared_u16(smem + (0x00018000u + (u32)(col0_19 * 2)), s15[0]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_19 + 1) * 2)), s15[1]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_19 + 2) * 2)), s15[2]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_19 + 3) * 2)), s15[3]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_19 + 4) * 2)), s15[4]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_19 + 5) * 2)), s15[5]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_19 + 6) * 2)), s15[6]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_19 + 7) * 2)), s15[7]);
-      }
-      const bf16* dy_at6 = a.dy + (i64)add * a.dy_stride0 + (i64)mul2;
+      cp_async_16(smem + (0x00018000u + (u32)(col0 * 2)), s_at6 + (i64)col0, col0 < n_left2 ? 16 : 0);
+      const bf16* dy_at6 = a.dy + (i64)add4 * a.dy_stride0 + (i64)add;
 
       // copy dy to s5 (shared)
-      if (dy_aligned) {
-        cp_async_16(smem + (0x0001c000u + (u32)(col0 * 2)), dy_at6 + (i64)col0, max(min(n_left2 - col0, 8), 0) * 2);
-      } else {
-        int col0_20 = opaque(col0);
-        u32 dy6[8];
-        dy6[0] = load_u16_if(dy_at6 + (i64)col0_20, col0_20 < n_left2);
-        dy6[1] = load_u16_if(dy_at6 + (i64)(col0_20 + 1), col0_20 + 1 < n_left2);
-        dy6[2] = load_u16_if(dy_at6 + (i64)(col0_20 + 2), col0_20 + 2 < n_left2);
-        dy6[3] = load_u16_if(dy_at6 + (i64)(col0_20 + 3), col0_20 + 3 < n_left2);
-        dy6[4] = load_u16_if(dy_at6 + (i64)(col0_20 + 4), col0_20 + 4 < n_left2);
-        dy6[5] = load_u16_if(dy_at6 + (i64)(col0_20 + 5), col0_20 + 5 < n_left2);
-        dy6[6] = load_u16_if(dy_at6 + (i64)(col0_20 + 6), col0_20 + 6 < n_left2);
-        dy6[7] = load_u16_if(dy_at6 + (i64)(col0_20 + 7), col0_20 + 7 < n_left2);
-        store_shared_u16(smem + (0x0001c000u + (u32)(col0_20 * 2)), dy6[0]);
-        store_shared_u16(smem + (0x0001c000u + (u32)((col0_20 + 1) * 2)), dy6[1]);
-        store_shared_u16(smem + (0x0001c000u + (u32)((col0_20 + 2) * 2)), dy6[2]);
-        store_shared_u16(smem + (0x0001c000u + (u32)((col0_20 + 3) * 2)), dy6[3]);
-        store_shared_u16(smem + (0x0001c000u + (u32)((col0_20 + 4) * 2)), dy6[4]);
-        store_shared_u16(smem + (0x0001c000u + (u32)((col0_20 + 5) * 2)), dy6[5]);
-        store_shared_u16(smem + (0x0001c000u + (u32)((col0_20 + 6) * 2)), dy6[6]);
-        store_shared_u16(smem + (0x0001c000u + (u32)((col0_20 + 7) * 2)), dy6[7]);
-      }
+      cp_async_16(smem + (0x0001c000u + (u32)(col0 * 2)), dy_at6 + (i64)col0, col0 < n_left2 ? 16 : 0);
     }
 
     // load s2 (shared)
-    u32 s24[4];
-    load_shared_u32x4(s24, smem + (0x00020000u + (u32)(col0 * 2)));
+    u32 s23[4];
+    load_shared_u32x4(s23, smem + (0x00020000u + (u32)(col0 * 2)));
 
     // load s6 (shared)
     u32 s63[4];
@@ -847,189 +444,65 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     // load s10 (shared)
     u32 s103[4];
     load_shared_u32x4(s103, smem + (32768u + (u32)(col0 * 2)));
-    const bf16* ds_at3 = a.ds + (i64)row * a.ds_stride0 + (i64)mul3;
+    const bf16* ds_at3 = a.ds + (i64)row * a.ds_stride0 + (i64)add2;
 
     // load ds
     u32 ds3[4];
-    if (ds_vec) {
-      load_u32x4_if(ds3, ds_at3 + (i64)col0, col0 < n_left3);
-    } else {
-      int col0_21 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 lo3 = load_u16_if(ds_at3 + (i64)(col0_21 + i * 2), col0_21 + i * 2 < n_left3);
-        u32 hi3 = load_u16_if(ds_at3 + (i64)(col0_21 + (i * 2 + 1)), col0_21 + (i * 2 + 1) < n_left3);
-        ds3[i] = lo3 | hi3 << 16;
-      }
-    }
+    load_u32x4_if(ds3, ds_at3 + (i64)col0, col0 < n_left3);
     u32 dx3[4];
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      dx3[i] = bf16_pair(fmaf(fmaf(bf16_lo(s63[i]), bf16_lo(s103[i]), -(bf16_lo(s24[i]) * div_of)), rstd, bf16_lo(ds3[i])), fmaf(fmaf(bf16_hi(s63[i]), bf16_hi(s103[i]), -(bf16_hi(s24[i]) * div_of)), rstd, bf16_hi(ds3[i])));
+      dx3[i] = bf16_pair(fmaf(fmaf(bf16_lo(s63[i]), bf16_lo(s103[i]), -(bf16_lo(s23[i]) * div_of)), rstd, bf16_lo(ds3[i])), fmaf(fmaf(bf16_hi(s63[i]), bf16_hi(s103[i]), -(bf16_hi(s23[i]) * div_of)), rstd, bf16_hi(ds3[i])));
     }
-    bf16* dx_at3 = a.dx + (i64)row * a.dx_stride0 + (i64)mul3;
+    bf16* dx_at3 = a.dx + (i64)row * a.dx_stride0 + (i64)add2;
 
     // store dx
-    __syncthreads();
-    if (dx_vec) {
-      store_u32x4_cs_if(dx_at3 + (i64)col0, dx3, col0 < n_left3);
-    } else {
-      int col0_22 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u16_cs_if(dx_at3 + (i64)(col0_22 + i * 2), dx3[i], col0_22 + i * 2 < n_left3);
-        store_u16_cs_if(dx_at3 + (i64)(col0_22 + (i * 2 + 1)), dx3[i] >> 16, col0_22 + (i * 2 + 1) < n_left3);
-      }
-    }
+    store_u32x4_cs_if(dx_at3 + (i64)col0, dx3, col0 < n_left3);
     if (lt) {
-      const bf16* s_at7 = a.s + (i64)add * a.s_stride0 + (i64)mul3;
+      const bf16* s_at7 = a.s + (i64)add4 * a.s_stride0 + (i64)add2;
 
       // copy s to s2 (shared)
-      if (s_aligned) {
-        cp_async_16(smem + (0x00020000u + (u32)(col0 * 2)), s_at7 + (i64)col0, max(min(n_left3 - col0, 8), 0) * 2);
-      } else {
-        int col0_23 = opaque(col0);
-        u32 s16[8];
-        s16[0] = load_u16_if(s_at7 + (i64)col0_23, col0_23 < n_left3);
-        s16[1] = load_u16_if(s_at7 + (i64)(col0_23 + 1), col0_23 + 1 < n_left3);
-        s16[2] = load_u16_if(s_at7 + (i64)(col0_23 + 2), col0_23 + 2 < n_left3);
-        s16[3] = load_u16_if(s_at7 + (i64)(col0_23 + 3), col0_23 + 3 < n_left3);
-        s16[4] = load_u16_if(s_at7 + (i64)(col0_23 + 4), col0_23 + 4 < n_left3);
-        s16[5] = load_u16_if(s_at7 + (i64)(col0_23 + 5), col0_23 + 5 < n_left3);
-        s16[6] = load_u16_if(s_at7 + (i64)(col0_23 + 6), col0_23 + 6 < n_left3);
-        s16[7] = load_u16_if(s_at7 + (i64)(col0_23 + 7), col0_23 + 7 < n_left3);
-        store_shared_u16(smem + (0x00020000u + (u32)(col0_23 * 2)), s16[0]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_23 + 1) * 2)), s16[1]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_23 + 2) * 2)), s16[2]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_23 + 3) * 2)), s16[3]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_23 + 4) * 2)), s16[4]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_23 + 5) * 2)), s16[5]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_23 + 6) * 2)), s16[6]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_23 + 7) * 2)), s16[7]);
-      }
-      const bf16* dy_at7 = a.dy + (i64)add * a.dy_stride0 + (i64)mul3;
+      cp_async_16(smem + (0x00020000u + (u32)(col0 * 2)), s_at7 + (i64)col0, col0 < n_left3 ? 16 : 0);
+      const bf16* dy_at7 = a.dy + (i64)add4 * a.dy_stride0 + (i64)add2;
 
       // copy dy to s6 (shared)
-      if (dy_aligned) {
-        cp_async_16(smem + (0x00024000u + (u32)(col0 * 2)), dy_at7 + (i64)col0, max(min(n_left3 - col0, 8), 0) * 2);
-      } else {
-        int col0_24 = opaque(col0);
-        u32 dy7[8];
-        dy7[0] = load_u16_if(dy_at7 + (i64)col0_24, col0_24 < n_left3);
-        dy7[1] = load_u16_if(dy_at7 + (i64)(col0_24 + 1), col0_24 + 1 < n_left3);
-        dy7[2] = load_u16_if(dy_at7 + (i64)(col0_24 + 2), col0_24 + 2 < n_left3);
-        dy7[3] = load_u16_if(dy_at7 + (i64)(col0_24 + 3), col0_24 + 3 < n_left3);
-        dy7[4] = load_u16_if(dy_at7 + (i64)(col0_24 + 4), col0_24 + 4 < n_left3);
-        dy7[5] = load_u16_if(dy_at7 + (i64)(col0_24 + 5), col0_24 + 5 < n_left3);
-        dy7[6] = load_u16_if(dy_at7 + (i64)(col0_24 + 6), col0_24 + 6 < n_left3);
-        dy7[7] = load_u16_if(dy_at7 + (i64)(col0_24 + 7), col0_24 + 7 < n_left3);
-        store_shared_u16(smem + (0x00024000u + (u32)(col0_24 * 2)), dy7[0]);
-        store_shared_u16(smem + (0x00024000u + (u32)((col0_24 + 1) * 2)), dy7[1]);
-        store_shared_u16(smem + (0x00024000u + (u32)((col0_24 + 2) * 2)), dy7[2]);
-        store_shared_u16(smem + (0x00024000u + (u32)((col0_24 + 3) * 2)), dy7[3]);
-        store_shared_u16(smem + (0x00024000u + (u32)((col0_24 + 4) * 2)), dy7[4]);
-        store_shared_u16(smem + (0x00024000u + (u32)((col0_24 + 5) * 2)), dy7[5]);
-        store_shared_u16(smem + (0x00024000u + (u32)((col0_24 + 6) * 2)), dy7[6]);
-        store_shared_u16(smem + (0x00024000u + (u32)((col0_24 + 7) * 2)), dy7[7]);
-      }
+      cp_async_16(smem + (0x00024000u + (u32)(col0 * 2)), dy_at7 + (i64)col0, col0 < n_left3 ? 16 : 0);
     }
 
     // load s3 (shared)
-    u32 s34[4];
-    load_shared_u32x4(s34, smem + (0x00028000u + (u32)(col0 * 2)));
+    u32 s33[4];
+    load_shared_u32x4(s33, smem + (0x00028000u + (u32)(col0 * 2)));
 
     // load s7 (shared)
-    u32 s74[4];
-    load_shared_u32x4(s74, smem + (0x0002c000u + (u32)(col0 * 2)));
+    u32 s73[4];
+    load_shared_u32x4(s73, smem + (0x0002c000u + (u32)(col0 * 2)));
 
     // load s11 (shared)
     u32 s113[4];
     load_shared_u32x4(s113, smem + (49152u + (u32)(col0 * 2)));
-    const bf16* ds_at4 = a.ds + (i64)row * a.ds_stride0 + (i64)mul4;
+    const bf16* ds_at4 = a.ds + (i64)row * a.ds_stride0 + (i64)add3;
 
     // load ds
     u32 ds4[4];
-    if (ds_vec) {
-      load_u32x4_if(ds4, ds_at4 + (i64)col0, col0 < n_left4);
-    } else {
-      int col0_25 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 lo4 = load_u16_if(ds_at4 + (i64)(col0_25 + i * 2), col0_25 + i * 2 < n_left4);
-        u32 hi4 = load_u16_if(ds_at4 + (i64)(col0_25 + (i * 2 + 1)), col0_25 + (i * 2 + 1) < n_left4);
-        ds4[i] = lo4 | hi4 << 16;
-      }
-    }
+    load_u32x4_if(ds4, ds_at4 + (i64)col0, col0 < n_left4);
     u32 dx4[4];
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      dx4[i] = bf16_pair(fmaf(fmaf(bf16_lo(s74[i]), bf16_lo(s113[i]), -(bf16_lo(s34[i]) * div_of)), rstd, bf16_lo(ds4[i])), fmaf(fmaf(bf16_hi(s74[i]), bf16_hi(s113[i]), -(bf16_hi(s34[i]) * div_of)), rstd, bf16_hi(ds4[i])));
+      dx4[i] = bf16_pair(fmaf(fmaf(bf16_lo(s73[i]), bf16_lo(s113[i]), -(bf16_lo(s33[i]) * div_of)), rstd, bf16_lo(ds4[i])), fmaf(fmaf(bf16_hi(s73[i]), bf16_hi(s113[i]), -(bf16_hi(s33[i]) * div_of)), rstd, bf16_hi(ds4[i])));
     }
-    bf16* dx_at4 = a.dx + (i64)row * a.dx_stride0 + (i64)mul4;
+    bf16* dx_at4 = a.dx + (i64)row * a.dx_stride0 + (i64)add3;
 
     // store dx
-    __syncthreads();
-    if (dx_vec) {
-      store_u32x4_cs_if(dx_at4 + (i64)col0, dx4, col0 < n_left4);
-    } else {
-      int col0_26 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u16_cs_if(dx_at4 + (i64)(col0_26 + i * 2), dx4[i], col0_26 + i * 2 < n_left4);
-        store_u16_cs_if(dx_at4 + (i64)(col0_26 + (i * 2 + 1)), dx4[i] >> 16, col0_26 + (i * 2 + 1) < n_left4);
-      }
-    }
+    store_u32x4_cs_if(dx_at4 + (i64)col0, dx4, col0 < n_left4);
     if (lt) {
-      const bf16* s_at8 = a.s + (i64)add * a.s_stride0 + (i64)mul4;
+      const bf16* s_at8 = a.s + (i64)add4 * a.s_stride0 + (i64)add3;
 
       // copy s to s3 (shared)
-      if (s_aligned) {
-        cp_async_16(smem + (0x00028000u + (u32)(col0 * 2)), s_at8 + (i64)col0, max(min(n_left4 - col0, 8), 0) * 2);
-      } else {
-        int col0_27 = opaque(col0);
-        u32 s17[8];
-        s17[0] = load_u16_if(s_at8 + (i64)col0_27, col0_27 < n_left4);
-        s17[1] = load_u16_if(s_at8 + (i64)(col0_27 + 1), col0_27 + 1 < n_left4);
-        s17[2] = load_u16_if(s_at8 + (i64)(col0_27 + 2), col0_27 + 2 < n_left4);
-        s17[3] = load_u16_if(s_at8 + (i64)(col0_27 + 3), col0_27 + 3 < n_left4);
-        s17[4] = load_u16_if(s_at8 + (i64)(col0_27 + 4), col0_27 + 4 < n_left4);
-        s17[5] = load_u16_if(s_at8 + (i64)(col0_27 + 5), col0_27 + 5 < n_left4);
-        s17[6] = load_u16_if(s_at8 + (i64)(col0_27 + 6), col0_27 + 6 < n_left4);
-        s17[7] = load_u16_if(s_at8 + (i64)(col0_27 + 7), col0_27 + 7 < n_left4);
-        store_shared_u16(smem + (0x00028000u + (u32)(col0_27 * 2)), s17[0]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_27 + 1) * 2)), s17[1]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_27 + 2) * 2)), s17[2]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_27 + 3) * 2)), s17[3]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_27 + 4) * 2)), s17[4]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_27 + 5) * 2)), s17[5]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_27 + 6) * 2)), s17[6]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_27 + 7) * 2)), s17[7]);
-      }
-      const bf16* dy_at8 = a.dy + (i64)add * a.dy_stride0 + (i64)mul4;
+      cp_async_16(smem + (0x00028000u + (u32)(col0 * 2)), s_at8 + (i64)col0, col0 < n_left4 ? 16 : 0);
+      const bf16* dy_at8 = a.dy + (i64)add4 * a.dy_stride0 + (i64)add3;
 
       // copy dy to s7 (shared)
-      if (dy_aligned) {
-        cp_async_16(smem + (0x0002c000u + (u32)(col0 * 2)), dy_at8 + (i64)col0, max(min(n_left4 - col0, 8), 0) * 2);
-      } else {
-        int col0_28 = opaque(col0);
-        u32 dy8[8];
-        dy8[0] = load_u16_if(dy_at8 + (i64)col0_28, col0_28 < n_left4);
-        dy8[1] = load_u16_if(dy_at8 + (i64)(col0_28 + 1), col0_28 + 1 < n_left4);
-        dy8[2] = load_u16_if(dy_at8 + (i64)(col0_28 + 2), col0_28 + 2 < n_left4);
-        dy8[3] = load_u16_if(dy_at8 + (i64)(col0_28 + 3), col0_28 + 3 < n_left4);
-        dy8[4] = load_u16_if(dy_at8 + (i64)(col0_28 + 4), col0_28 + 4 < n_left4);
-        dy8[5] = load_u16_if(dy_at8 + (i64)(col0_28 + 5), col0_28 + 5 < n_left4);
-        dy8[6] = load_u16_if(dy_at8 + (i64)(col0_28 + 6), col0_28 + 6 < n_left4);
-        dy8[7] = load_u16_if(dy_at8 + (i64)(col0_28 + 7), col0_28 + 7 < n_left4);
-        store_shared_u16(smem + (0x0002c000u + (u32)(col0_28 * 2)), dy8[0]);
-        store_shared_u16(smem + (0x0002c000u + (u32)((col0_28 + 1) * 2)), dy8[1]);
-        store_shared_u16(smem + (0x0002c000u + (u32)((col0_28 + 2) * 2)), dy8[2]);
-        store_shared_u16(smem + (0x0002c000u + (u32)((col0_28 + 3) * 2)), dy8[3]);
-        store_shared_u16(smem + (0x0002c000u + (u32)((col0_28 + 4) * 2)), dy8[4]);
-        store_shared_u16(smem + (0x0002c000u + (u32)((col0_28 + 5) * 2)), dy8[5]);
-        store_shared_u16(smem + (0x0002c000u + (u32)((col0_28 + 6) * 2)), dy8[6]);
-        store_shared_u16(smem + (0x0002c000u + (u32)((col0_28 + 7) * 2)), dy8[7]);
-      }
+      cp_async_16(smem + (0x0002c000u + (u32)(col0 * 2)), dy_at8 + (i64)col0, col0 < n_left4 ? 16 : 0);
     }
     cp_async_commit();
   }
@@ -1047,56 +520,21 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   float* part_at = a.part + (i64)t2 * a.part_stride0 + (i64)mul;
 
   // store part
-  if (part_vec) {
-    store_f32x4_if(part_at + (i64)col0, part, col0 < n_left);
-    store_f32x4_if(part_at + (i64)(col0 + 4), &part[4], col0 + 4 < n_left);
-  } else {
-    int col0_29 = opaque(col0);
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      store_f32_if(part_at + (i64)(col0_29 + i), part[i], col0_29 + i < n_left);
-    }
-  }
-  float* part_at2 = a.part + (i64)t2 * a.part_stride0 + (i64)mul2;
+  store_f32x4_if(part_at + (i64)col0, part, col0 < n_left);
+  store_f32x4_if(part_at + (i64)(col0 + 4), &part[4], col0 + 4 < n_left);
+  float* part_at2 = a.part + (i64)t2 * a.part_stride0 + (i64)add;
 
   // store part
-  __syncthreads();
-  if (part_vec) {
-    store_f32x4_if(part_at2 + (i64)col0, part2, col0 < n_left2);
-    store_f32x4_if(part_at2 + (i64)(col0 + 4), &part2[4], col0 + 4 < n_left2);
-  } else {
-    int col0_30 = opaque(col0);
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      store_f32_if(part_at2 + (i64)(col0_30 + i), part2[i], col0_30 + i < n_left2);
-    }
-  }
-  float* part_at3 = a.part + (i64)t2 * a.part_stride0 + (i64)mul3;
+  store_f32x4_if(part_at2 + (i64)col0, part2, col0 < n_left2);
+  store_f32x4_if(part_at2 + (i64)(col0 + 4), &part2[4], col0 + 4 < n_left2);
+  float* part_at3 = a.part + (i64)t2 * a.part_stride0 + (i64)add2;
 
   // store part
-  __syncthreads();
-  if (part_vec) {
-    store_f32x4_if(part_at3 + (i64)col0, part3, col0 < n_left3);
-    store_f32x4_if(part_at3 + (i64)(col0 + 4), &part3[4], col0 + 4 < n_left3);
-  } else {
-    int col0_31 = opaque(col0);
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      store_f32_if(part_at3 + (i64)(col0_31 + i), part3[i], col0_31 + i < n_left3);
-    }
-  }
-  float* part_at4 = a.part + (i64)t2 * a.part_stride0 + (i64)mul4;
+  store_f32x4_if(part_at3 + (i64)col0, part3, col0 < n_left3);
+  store_f32x4_if(part_at3 + (i64)(col0 + 4), &part3[4], col0 + 4 < n_left3);
+  float* part_at4 = a.part + (i64)t2 * a.part_stride0 + (i64)add3;
 
   // store part
-  __syncthreads();
-  if (part_vec) {
-    store_f32x4_if(part_at4 + (i64)col0, part4, col0 < n_left4);
-    store_f32x4_if(part_at4 + (i64)(col0 + 4), &part4[4], col0 + 4 < n_left4);
-  } else {
-    int col0_32 = opaque(col0);
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      store_f32_if(part_at4 + (i64)(col0_32 + i), part4[i], col0_32 + i < n_left4);
-    }
-  }
+  store_f32x4_if(part_at4 + (i64)col0, part4, col0 < n_left4);
+  store_f32x4_if(part_at4 + (i64)(col0 + 4), &part4[4], col0 + 4 < n_left4);
 }

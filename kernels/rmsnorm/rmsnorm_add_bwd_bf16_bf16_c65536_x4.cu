@@ -5,6 +5,7 @@
 // Targets: sm_120a sm_121a (lowering simt)
 // Launch: 1024 threads a block, clusters of 4 blocks, 98448 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
+// The launch sees to whole vectors: s, dy, ds, dx, w, part on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
@@ -13,25 +14,19 @@
 //    32768    16384  bf16  s0: tile [8192]
 //    49152    16384  bf16  s2: tile [8192]
 //    65536    16384  bf16  s1: tile [8192]
-//    81920    16384  bf16  s32: tile [8192]
+//    81920    16384  bf16  s3: tile [8192]
 //    98304      128  f32   sum_part: partial results of sum, one a warp
 //    98432       16  f32   s6: tile [4]
 
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef long long i64;
-typedef unsigned long long u64;
 typedef u16 bf16; // its bits
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
-__device__ __forceinline__ int opaque(int x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
 __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
@@ -84,11 +79,6 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
   return r;
 }
-__device__ __forceinline__ u32 load_u16_if(const void* p, bool on) {
-  u32 r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.u16 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
-  return r;
-}
 __device__ __forceinline__ void cp_async_wait_0() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 __device__ __forceinline__ void load_shared_u32x4(u32* r, const void* p) {
   asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
@@ -100,20 +90,11 @@ __device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
 __device__ __forceinline__ void store_cluster_f32_if(u32 p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared::cluster.f32 [%1], %0; }" :: "f"(r), "r"(p), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
-}
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_shared_u16(void* p, u32 r) {
-  asm volatile("st.shared.u16 [%1], %0;" :: "r"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
-}
-__device__ __forceinline__ void store_u16_cs_if(void* p, u32 r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.cs.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_u32x4_cs_if(void* p, const u32* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.cs.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
@@ -156,73 +137,25 @@ static_assert(field_offset(rmsnorm_add_bwd_bf16_bf16_c65536_x4_args, parts) == 1
 
 extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c65536_x4(const __grid_constant__ rmsnorm_add_bwd_bf16_bf16_c65536_x4_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool w_aligned = aligned(a.w, 16);
   int col0 = (int)threadIdx.x * 8;
-  bool s_aligned = aligned(a.s, 16) && (a.s_stride0 & 7) == 0;
-  bool dy_aligned = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0;
-  bool ds_vec = aligned(a.ds, 16) && (a.ds_stride0 & 7) == 0 && (a.n & 7) == 0;
-  bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0 && (a.n & 7) == 0;
-  bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
   int t = cluster_rank();
   int mul = t * 8192;
   int n_left = a.n - mul;
   const bf16* w_at = a.w + (i64)mul;
 
   // copy w to s4 (shared)
-  if (w_aligned) {
-    cp_async_16(smem + (u32)(col0 * 2), w_at + (i64)col0, max(min(n_left - col0, 8), 0) * 2);
-  } else {
-    int col0_ = opaque(col0);
-    u32 w[8];
-    w[0] = load_u16_if(w_at + (i64)col0_, col0_ < n_left);
-    w[1] = load_u16_if(w_at + (i64)(col0_ + 1), col0_ + 1 < n_left);
-    w[2] = load_u16_if(w_at + (i64)(col0_ + 2), col0_ + 2 < n_left);
-    w[3] = load_u16_if(w_at + (i64)(col0_ + 3), col0_ + 3 < n_left);
-    w[4] = load_u16_if(w_at + (i64)(col0_ + 4), col0_ + 4 < n_left);
-    w[5] = load_u16_if(w_at + (i64)(col0_ + 5), col0_ + 5 < n_left);
-    w[6] = load_u16_if(w_at + (i64)(col0_ + 6), col0_ + 6 < n_left);
-    w[7] = load_u16_if(w_at + (i64)(col0_ + 7), col0_ + 7 < n_left);
-    store_shared_u16(smem + (u32)(col0_ * 2), w[0]);
-    store_shared_u16(smem + (u32)((col0_ + 1) * 2), w[1]);
-    store_shared_u16(smem + (u32)((col0_ + 2) * 2), w[2]);
-    store_shared_u16(smem + (u32)((col0_ + 3) * 2), w[3]);
-    store_shared_u16(smem + (u32)((col0_ + 4) * 2), w[4]);
-    store_shared_u16(smem + (u32)((col0_ + 5) * 2), w[5]);
-    store_shared_u16(smem + (u32)((col0_ + 6) * 2), w[6]);
-    store_shared_u16(smem + (u32)((col0_ + 7) * 2), w[7]);
-  }
+  cp_async_16(smem + (u32)(col0 * 2), w_at + (i64)col0, col0 < n_left ? 16 : 0);
   float acc[8];
   #pragma unroll
   for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
-  int mul2 = (t + 4) * 8192;
-  int n_left2 = a.n - mul2;
-  const bf16* w_at2 = a.w + (i64)mul2;
+  int add = mul + 32768;
+  int n_left2 = a.n - add;
+  const bf16* w_at2 = a.w + (i64)add;
 
   // copy w to s5 (shared)
-  if (w_aligned) {
-    cp_async_16(smem + (16384u + (u32)(col0 * 2)), w_at2 + (i64)col0, max(min(n_left2 - col0, 8), 0) * 2);
-  } else {
-    int col0_2 = opaque(col0);
-    u32 w2[8];
-    w2[0] = load_u16_if(w_at2 + (i64)col0_2, col0_2 < n_left2);
-    w2[1] = load_u16_if(w_at2 + (i64)(col0_2 + 1), col0_2 + 1 < n_left2);
-    w2[2] = load_u16_if(w_at2 + (i64)(col0_2 + 2), col0_2 + 2 < n_left2);
-    w2[3] = load_u16_if(w_at2 + (i64)(col0_2 + 3), col0_2 + 3 < n_left2);
-    w2[4] = load_u16_if(w_at2 + (i64)(col0_2 + 4), col0_2 + 4 < n_left2);
-    w2[5] = load_u16_if(w_at2 + (i64)(col0_2 + 5), col0_2 + 5 < n_left2);
-    w2[6] = load_u16_if(w_at2 + (i64)(col0_2 + 6), col0_2 + 6 < n_left2);
-    w2[7] = load_u16_if(w_at2 + (i64)(col0_2 + 7), col0_2 + 7 < n_left2);
-    store_shared_u16(smem + (16384u + (u32)(col0_2 * 2)), w2[0]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 1) * 2)), w2[1]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 2) * 2)), w2[2]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 3) * 2)), w2[3]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 4) * 2)), w2[4]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 5) * 2)), w2[5]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 6) * 2)), w2[6]);
-    store_shared_u16(smem + (16384u + (u32)((col0_2 + 7) * 2)), w2[7]);
-  }
+  cp_async_16(smem + (16384u + (u32)(col0 * 2)), w_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
   float acc2[8];
   #pragma unroll
   for (int i = 0; i < 8; i++) {
@@ -233,103 +166,19 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     const bf16* s_at = a.s + (i64)t2 * a.s_stride0 + (i64)mul;
 
     // copy s to s0 (shared)
-    if (s_aligned) {
-      cp_async_16(smem + (32768u + (u32)(col0 * 2)), s_at + (i64)col0, max(min(n_left - col0, 8), 0) * 2);
-    } else {
-      int col0_3 = opaque(col0);
-      u32 s[8];
-      s[0] = load_u16_if(s_at + (i64)col0_3, col0_3 < n_left);
-      s[1] = load_u16_if(s_at + (i64)(col0_3 + 1), col0_3 + 1 < n_left);
-      s[2] = load_u16_if(s_at + (i64)(col0_3 + 2), col0_3 + 2 < n_left);
-      s[3] = load_u16_if(s_at + (i64)(col0_3 + 3), col0_3 + 3 < n_left);
-      s[4] = load_u16_if(s_at + (i64)(col0_3 + 4), col0_3 + 4 < n_left);
-      s[5] = load_u16_if(s_at + (i64)(col0_3 + 5), col0_3 + 5 < n_left);
-      s[6] = load_u16_if(s_at + (i64)(col0_3 + 6), col0_3 + 6 < n_left);
-      s[7] = load_u16_if(s_at + (i64)(col0_3 + 7), col0_3 + 7 < n_left);
-      store_shared_u16(smem + (32768u + (u32)(col0_3 * 2)), s[0]);
-      store_shared_u16(smem + (32768u + (u32)((col0_3 + 1) * 2)), s[1]);
-      store_shared_u16(smem + (32768u + (u32)((col0_3 + 2) * 2)), s[2]);
-      store_shared_u16(smem + (32768u + (u32)((col0_3 + 3) * 2)), s[3]);
-      store_shared_u16(smem + (32768u + (u32)((col0_3 + 4) * 2)), s[4]);
-      store_shared_u16(smem + (32768u + (u32)((col0_3 + 5) * 2)), s[5]);
-      store_shared_u16(smem + (32768u + (u32)((col0_3 + 6) * 2)), s[6]);
-      store_shared_u16(smem + (32768u + (u32)((col0_3 + 7) * 2)), s[7]);
-    }
+    cp_async_16(smem + (32768u + (u32)(col0 * 2)), s_at + (i64)col0, col0 < n_left ? 16 : 0);
     const bf16* dy_at = a.dy + (i64)t2 * a.dy_stride0 + (i64)mul;
 
     // copy dy to s2 (shared)
-    if (dy_aligned) {
-      cp_async_16(smem + (49152u + (u32)(col0 * 2)), dy_at + (i64)col0, max(min(n_left - col0, 8), 0) * 2);
-    } else {
-      int col0_4 = opaque(col0);
-      u32 dy[8];
-      dy[0] = load_u16_if(dy_at + (i64)col0_4, col0_4 < n_left);
-      dy[1] = load_u16_if(dy_at + (i64)(col0_4 + 1), col0_4 + 1 < n_left);
-      dy[2] = load_u16_if(dy_at + (i64)(col0_4 + 2), col0_4 + 2 < n_left);
-      dy[3] = load_u16_if(dy_at + (i64)(col0_4 + 3), col0_4 + 3 < n_left);
-      dy[4] = load_u16_if(dy_at + (i64)(col0_4 + 4), col0_4 + 4 < n_left);
-      dy[5] = load_u16_if(dy_at + (i64)(col0_4 + 5), col0_4 + 5 < n_left);
-      dy[6] = load_u16_if(dy_at + (i64)(col0_4 + 6), col0_4 + 6 < n_left);
-      dy[7] = load_u16_if(dy_at + (i64)(col0_4 + 7), col0_4 + 7 < n_left);
-      store_shared_u16(smem + (49152u + (u32)(col0_4 * 2)), dy[0]);
-      store_shared_u16(smem + (49152u + (u32)((col0_4 + 1) * 2)), dy[1]);
-      store_shared_u16(smem + (49152u + (u32)((col0_4 + 2) * 2)), dy[2]);
-      store_shared_u16(smem + (49152u + (u32)((col0_4 + 3) * 2)), dy[3]);
-      store_shared_u16(smem + (49152u + (u32)((col0_4 + 4) * 2)), dy[4]);
-      store_shared_u16(smem + (49152u + (u32)((col0_4 + 5) * 2)), dy[5]);
-      store_shared_u16(smem + (49152u + (u32)((col0_4 + 6) * 2)), dy[6]);
-      store_shared_u16(smem + (49152u + (u32)((col0_4 + 7) * 2)), dy[7]);
-    }
-    const bf16* s_at2 = a.s + (i64)t2 * a.s_stride0 + (i64)mul2;
+    cp_async_16(smem + (49152u + (u32)(col0 * 2)), dy_at + (i64)col0, col0 < n_left ? 16 : 0);
+    const bf16* s_at2 = a.s + (i64)t2 * a.s_stride0 + (i64)add;
 
     // copy s to s1 (shared)
-    if (s_aligned) {
-      cp_async_16(smem + (0x00010000u + (u32)(col0 * 2)), s_at2 + (i64)col0, max(min(n_left2 - col0, 8), 0) * 2);
-    } else {
-      int col0_5 = opaque(col0);
-      u32 s3[8];
-      s3[0] = load_u16_if(s_at2 + (i64)col0_5, col0_5 < n_left2);
-      s3[1] = load_u16_if(s_at2 + (i64)(col0_5 + 1), col0_5 + 1 < n_left2);
-      s3[2] = load_u16_if(s_at2 + (i64)(col0_5 + 2), col0_5 + 2 < n_left2);
-      s3[3] = load_u16_if(s_at2 + (i64)(col0_5 + 3), col0_5 + 3 < n_left2);
-      s3[4] = load_u16_if(s_at2 + (i64)(col0_5 + 4), col0_5 + 4 < n_left2);
-      s3[5] = load_u16_if(s_at2 + (i64)(col0_5 + 5), col0_5 + 5 < n_left2);
-      s3[6] = load_u16_if(s_at2 + (i64)(col0_5 + 6), col0_5 + 6 < n_left2);
-      s3[7] = load_u16_if(s_at2 + (i64)(col0_5 + 7), col0_5 + 7 < n_left2);
-      store_shared_u16(smem + (0x00010000u + (u32)(col0_5 * 2)), s3[0]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 1) * 2)), s3[1]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 2) * 2)), s3[2]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 3) * 2)), s3[3]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 4) * 2)), s3[4]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 5) * 2)), s3[5]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 6) * 2)), s3[6]);
-      store_shared_u16(smem + (0x00010000u + (u32)((col0_5 + 7) * 2)), s3[7]);
-    }
-    const bf16* dy_at2 = a.dy + (i64)t2 * a.dy_stride0 + (i64)mul2;
+    cp_async_16(smem + (0x00010000u + (u32)(col0 * 2)), s_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    const bf16* dy_at2 = a.dy + (i64)t2 * a.dy_stride0 + (i64)add;
 
     // copy dy to s3 (shared)
-    if (dy_aligned) {
-      cp_async_16(smem + (0x00014000u + (u32)(col0 * 2)), dy_at2 + (i64)col0, max(min(n_left2 - col0, 8), 0) * 2);
-    } else {
-      int col0_6 = opaque(col0);
-      u32 dy2[8];
-      dy2[0] = load_u16_if(dy_at2 + (i64)col0_6, col0_6 < n_left2);
-      dy2[1] = load_u16_if(dy_at2 + (i64)(col0_6 + 1), col0_6 + 1 < n_left2);
-      dy2[2] = load_u16_if(dy_at2 + (i64)(col0_6 + 2), col0_6 + 2 < n_left2);
-      dy2[3] = load_u16_if(dy_at2 + (i64)(col0_6 + 3), col0_6 + 3 < n_left2);
-      dy2[4] = load_u16_if(dy_at2 + (i64)(col0_6 + 4), col0_6 + 4 < n_left2);
-      dy2[5] = load_u16_if(dy_at2 + (i64)(col0_6 + 5), col0_6 + 5 < n_left2);
-      dy2[6] = load_u16_if(dy_at2 + (i64)(col0_6 + 6), col0_6 + 6 < n_left2);
-      dy2[7] = load_u16_if(dy_at2 + (i64)(col0_6 + 7), col0_6 + 7 < n_left2);
-      store_shared_u16(smem + (0x00014000u + (u32)(col0_6 * 2)), dy2[0]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 1) * 2)), dy2[1]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 2) * 2)), dy2[2]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 3) * 2)), dy2[3]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 4) * 2)), dy2[4]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 5) * 2)), dy2[5]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 6) * 2)), dy2[6]);
-      store_shared_u16(smem + (0x00014000u + (u32)((col0_6 + 7) * 2)), dy2[7]);
-    }
+    cp_async_16(smem + (0x00014000u + (u32)(col0 * 2)), dy_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
   }
   cp_async_commit();
   int t3 = clusters_x();
@@ -341,7 +190,6 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
 
     // load s0 (shared)
     u32 s02[4];
-    __syncthreads();
     load_shared_u32x4(s02, smem + (32768u + (u32)(col0 * 2)));
 
     // load s2 (shared)
@@ -370,8 +218,8 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     load_shared_u32x4(s12, smem + (0x00010000u + (u32)(col0 * 2)));
 
     // load s3 (shared)
-    u32 s33[4];
-    load_shared_u32x4(s33, smem + (0x00014000u + (u32)(col0 * 2)));
+    u32 s32[4];
+    load_shared_u32x4(s32, smem + (0x00014000u + (u32)(col0 * 2)));
 
     // load s5 (shared)
     u32 s52[4];
@@ -381,8 +229,8 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 4; i++) {
       float s1_f32_0 = bf16_lo(s12[i]);
       float s1_f32_1 = bf16_hi(s12[i]);
-      float s3_f32_0 = bf16_lo(s33[i]);
-      float s3_f32_1 = bf16_hi(s33[i]);
+      float s3_f32_0 = bf16_lo(s32[i]);
+      float s3_f32_1 = bf16_hi(s32[i]);
       acc2[i * 2] = fmaf(s3_f32_0, s1_f32_0 * rstd, acc2[i * 2]);
       acc2[i * 2 + 1] = fmaf(s3_f32_1, s1_f32_1 * rstd, acc2[i * 2 + 1]);
       fold2 = fmaf(s1_f32_0, s3_f32_0 * bf16_lo(s52[i]), fold2);
@@ -410,11 +258,8 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00018080u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
-    cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00018080u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
-    cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00018080u + (u32)(t * 4)), 2), sum, (int)threadIdx.x == 0);
-    cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00018080u + (u32)(t * 4)), 3), sum, (int)threadIdx.x == 0);
     float s62;
     cluster_sync();
@@ -438,17 +283,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
 
     // load ds
     u32 ds[4];
-    if (ds_vec) {
-      load_u32x4_if(ds, ds_at + (i64)col0, col0 < n_left);
-    } else {
-      int col0_7 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 lo = load_u16_if(ds_at + (i64)(col0_7 + i * 2), col0_7 + i * 2 < n_left);
-        u32 hi = load_u16_if(ds_at + (i64)(col0_7 + (i * 2 + 1)), col0_7 + (i * 2 + 1) < n_left);
-        ds[i] = lo | hi << 16;
-      }
-    }
+    load_u32x4_if(ds, ds_at + (i64)col0, col0 < n_left);
     float div_of = (s62 + s63 + s64 + s65) * rstd * rstd / (float)a.n;
     u32 dx[4];
     #pragma unroll
@@ -458,70 +293,18 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     bf16* dx_at = a.dx + (i64)row * a.dx_stride0 + (i64)mul;
 
     // store dx
-    if (dx_vec) {
-      store_u32x4_cs_if(dx_at + (i64)col0, dx, col0 < n_left);
-    } else {
-      int col0_8 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u16_cs_if(dx_at + (i64)(col0_8 + i * 2), dx[i], col0_8 + i * 2 < n_left);
-        store_u16_cs_if(dx_at + (i64)(col0_8 + (i * 2 + 1)), dx[i] >> 16, col0_8 + (i * 2 + 1) < n_left);
-      }
-    }
-    int add = (int)((u32)row + (u32)t3);
-    bool lt = add < a.rows;
+    store_u32x4_cs_if(dx_at + (i64)col0, dx, col0 < n_left);
+    int add2 = (int)((u32)row + (u32)t3);
+    bool lt = add2 < a.rows;
     if (lt) {
-      const bf16* s_at3 = a.s + (i64)add * a.s_stride0 + (i64)mul;
+      const bf16* s_at3 = a.s + (i64)add2 * a.s_stride0 + (i64)mul;
 
       // copy s to s0 (shared)
-      __syncthreads();
-      if (s_aligned) {
-        cp_async_16(smem + (32768u + (u32)(col0 * 2)), s_at3 + (i64)col0, max(min(n_left - col0, 8), 0) * 2);
-      } else {
-        int col0_9 = opaque(col0);
-        u32 s7[8];
-        s7[0] = load_u16_if(s_at3 + (i64)col0_9, col0_9 < n_left);
-        s7[1] = load_u16_if(s_at3 + (i64)(col0_9 + 1), col0_9 + 1 < n_left);
-        s7[2] = load_u16_if(s_at3 + (i64)(col0_9 + 2), col0_9 + 2 < n_left);
-        s7[3] = load_u16_if(s_at3 + (i64)(col0_9 + 3), col0_9 + 3 < n_left);
-        s7[4] = load_u16_if(s_at3 + (i64)(col0_9 + 4), col0_9 + 4 < n_left);
-        s7[5] = load_u16_if(s_at3 + (i64)(col0_9 + 5), col0_9 + 5 < n_left);
-        s7[6] = load_u16_if(s_at3 + (i64)(col0_9 + 6), col0_9 + 6 < n_left);
-        s7[7] = load_u16_if(s_at3 + (i64)(col0_9 + 7), col0_9 + 7 < n_left);
-        store_shared_u16(smem + (32768u + (u32)(col0_9 * 2)), s7[0]);
-        store_shared_u16(smem + (32768u + (u32)((col0_9 + 1) * 2)), s7[1]);
-        store_shared_u16(smem + (32768u + (u32)((col0_9 + 2) * 2)), s7[2]);
-        store_shared_u16(smem + (32768u + (u32)((col0_9 + 3) * 2)), s7[3]);
-        store_shared_u16(smem + (32768u + (u32)((col0_9 + 4) * 2)), s7[4]);
-        store_shared_u16(smem + (32768u + (u32)((col0_9 + 5) * 2)), s7[5]);
-        store_shared_u16(smem + (32768u + (u32)((col0_9 + 6) * 2)), s7[6]);
-        store_shared_u16(smem + (32768u + (u32)((col0_9 + 7) * 2)), s7[7]);
-      }
-      const bf16* dy_at3 = a.dy + (i64)add * a.dy_stride0 + (i64)mul;
+      cp_async_16(smem + (32768u + (u32)(col0 * 2)), s_at3 + (i64)col0, col0 < n_left ? 16 : 0);
+      const bf16* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul;
 
       // copy dy to s2 (shared)
-      if (dy_aligned) {
-        cp_async_16(smem + (49152u + (u32)(col0 * 2)), dy_at3 + (i64)col0, max(min(n_left - col0, 8), 0) * 2);
-      } else {
-        int col0_10 = opaque(col0);
-        u32 dy3[8];
-        dy3[0] = load_u16_if(dy_at3 + (i64)col0_10, col0_10 < n_left);
-        dy3[1] = load_u16_if(dy_at3 + (i64)(col0_10 + 1), col0_10 + 1 < n_left);
-        dy3[2] = load_u16_if(dy_at3 + (i64)(col0_10 + 2), col0_10 + 2 < n_left);
-        dy3[3] = load_u16_if(dy_at3 + (i64)(col0_10 + 3), col0_10 + 3 < n_left);
-        dy3[4] = load_u16_if(dy_at3 + (i64)(col0_10 + 4), col0_10 + 4 < n_left);
-        dy3[5] = load_u16_if(dy_at3 + (i64)(col0_10 + 5), col0_10 + 5 < n_left);
-        dy3[6] = load_u16_if(dy_at3 + (i64)(col0_10 + 6), col0_10 + 6 < n_left);
-        dy3[7] = load_u16_if(dy_at3 + (i64)(col0_10 + 7), col0_10 + 7 < n_left);
-        store_shared_u16(smem + (49152u + (u32)(col0_10 * 2)), dy3[0]);
-        store_shared_u16(smem + (49152u + (u32)((col0_10 + 1) * 2)), dy3[1]);
-        store_shared_u16(smem + (49152u + (u32)((col0_10 + 2) * 2)), dy3[2]);
-        store_shared_u16(smem + (49152u + (u32)((col0_10 + 3) * 2)), dy3[3]);
-        store_shared_u16(smem + (49152u + (u32)((col0_10 + 4) * 2)), dy3[4]);
-        store_shared_u16(smem + (49152u + (u32)((col0_10 + 5) * 2)), dy3[5]);
-        store_shared_u16(smem + (49152u + (u32)((col0_10 + 6) * 2)), dy3[6]);
-        store_shared_u16(smem + (49152u + (u32)((col0_10 + 7) * 2)), dy3[7]);
-      }
+      cp_async_16(smem + (49152u + (u32)(col0 * 2)), dy_at3 + (i64)col0, col0 < n_left ? 16 : 0);
     }
 
     // load s1 (shared)
@@ -529,97 +312,35 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     load_shared_u32x4(s13, smem + (0x00010000u + (u32)(col0 * 2)));
 
     // load s3 (shared)
-    u32 s34[4];
-    load_shared_u32x4(s34, smem + (0x00014000u + (u32)(col0 * 2)));
+    u32 s33[4];
+    load_shared_u32x4(s33, smem + (0x00014000u + (u32)(col0 * 2)));
 
     // load s5 (shared)
     u32 s53[4];
     load_shared_u32x4(s53, smem + (16384u + (u32)(col0 * 2)));
-    const bf16* ds_at2 = a.ds + (i64)row * a.ds_stride0 + (i64)mul2;
+    const bf16* ds_at2 = a.ds + (i64)row * a.ds_stride0 + (i64)add;
 
     // load ds
     u32 ds2[4];
-    if (ds_vec) {
-      load_u32x4_if(ds2, ds_at2 + (i64)col0, col0 < n_left2);
-    } else {
-      int col0_11 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 lo2 = load_u16_if(ds_at2 + (i64)(col0_11 + i * 2), col0_11 + i * 2 < n_left2);
-        u32 hi2 = load_u16_if(ds_at2 + (i64)(col0_11 + (i * 2 + 1)), col0_11 + (i * 2 + 1) < n_left2);
-        ds2[i] = lo2 | hi2 << 16;
-      }
-    }
+    load_u32x4_if(ds2, ds_at2 + (i64)col0, col0 < n_left2);
     u32 dx2[4];
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      dx2[i] = bf16_pair(fmaf(fmaf(bf16_lo(s34[i]), bf16_lo(s53[i]), -(bf16_lo(s13[i]) * div_of)), rstd, bf16_lo(ds2[i])), fmaf(fmaf(bf16_hi(s34[i]), bf16_hi(s53[i]), -(bf16_hi(s13[i]) * div_of)), rstd, bf16_hi(ds2[i])));
+      dx2[i] = bf16_pair(fmaf(fmaf(bf16_lo(s33[i]), bf16_lo(s53[i]), -(bf16_lo(s13[i]) * div_of)), rstd, bf16_lo(ds2[i])), fmaf(fmaf(bf16_hi(s33[i]), bf16_hi(s53[i]), -(bf16_hi(s13[i]) * div_of)), rstd, bf16_hi(ds2[i])));
     }
-    bf16* dx_at2 = a.dx + (i64)row * a.dx_stride0 + (i64)mul2;
+    bf16* dx_at2 = a.dx + (i64)row * a.dx_stride0 + (i64)add;
 
     // store dx
-    __syncthreads();
-    if (dx_vec) {
-      store_u32x4_cs_if(dx_at2 + (i64)col0, dx2, col0 < n_left2);
-    } else {
-      int col0_12 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u16_cs_if(dx_at2 + (i64)(col0_12 + i * 2), dx2[i], col0_12 + i * 2 < n_left2);
-        store_u16_cs_if(dx_at2 + (i64)(col0_12 + (i * 2 + 1)), dx2[i] >> 16, col0_12 + (i * 2 + 1) < n_left2);
-      }
-    }
+    store_u32x4_cs_if(dx_at2 + (i64)col0, dx2, col0 < n_left2);
     if (lt) {
-      const bf16* s_at4 = a.s + (i64)add * a.s_stride0 + (i64)mul2;
+      const bf16* s_at4 = a.s + (i64)add2 * a.s_stride0 + (i64)add;
 
       // copy s to s1 (shared)
-      if (s_aligned) {
-        cp_async_16(smem + (0x00010000u + (u32)(col0 * 2)), s_at4 + (i64)col0, max(min(n_left2 - col0, 8), 0) * 2);
-      } else {
-        int col0_13 = opaque(col0);
-        u32 s8[8];
-        s8[0] = load_u16_if(s_at4 + (i64)col0_13, col0_13 < n_left2);
-        s8[1] = load_u16_if(s_at4 + (i64)(col0_13 + 1), col0_13 + 1 < n_left2);
-        s8[2] = load_u16_if(s_at4 + (i64)(col0_13 + 2), col0_13 + 2 < n_left2);
-        s8[3] = load_u16_if(s_at4 + (i64)(col0_13 + 3), col0_13 + 3 < n_left2);
-        s8[4] = load_u16_if(s_at4 + (i64)(col0_13 + 4), col0_13 + 4 < n_left2);
-        s8[5] = load_u16_if(s_at4 + (i64)(col0_13 + 5), col0_13 + 5 < n_left2);
-        s8[6] = load_u16_if(s_at4 + (i64)(col0_13 + 6), col0_13 + 6 < n_left2);
-        s8[7] = load_u16_if(s_at4 + (i64)(col0_13 + 7), col0_13 + 7 < n_left2);
-        store_shared_u16(smem + (0x00010000u + (u32)(col0_13 * 2)), s8[0]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_13 + 1) * 2)), s8[1]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_13 + 2) * 2)), s8[2]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_13 + 3) * 2)), s8[3]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_13 + 4) * 2)), s8[4]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_13 + 5) * 2)), s8[5]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_13 + 6) * 2)), s8[6]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_13 + 7) * 2)), s8[7]);
-      }
-      const bf16* dy_at4 = a.dy + (i64)add * a.dy_stride0 + (i64)mul2;
+      cp_async_16(smem + (0x00010000u + (u32)(col0 * 2)), s_at4 + (i64)col0, col0 < n_left2 ? 16 : 0);
+      const bf16* dy_at4 = a.dy + (i64)add2 * a.dy_stride0 + (i64)add;
 
       // copy dy to s3 (shared)
-      if (dy_aligned) {
-        cp_async_16(smem + (0x00014000u + (u32)(col0 * 2)), dy_at4 + (i64)col0, max(min(n_left2 - col0, 8), 0) * 2);
-      } else {
-        int col0_14 = opaque(col0);
-        u32 dy4[8];
-        dy4[0] = load_u16_if(dy_at4 + (i64)col0_14, col0_14 < n_left2);
-        dy4[1] = load_u16_if(dy_at4 + (i64)(col0_14 + 1), col0_14 + 1 < n_left2);
-        dy4[2] = load_u16_if(dy_at4 + (i64)(col0_14 + 2), col0_14 + 2 < n_left2);
-        dy4[3] = load_u16_if(dy_at4 + (i64)(col0_14 + 3), col0_14 + 3 < n_left2);
-        dy4[4] = load_u16_if(dy_at4 + (i64)(col0_14 + 4), col0_14 + 4 < n_left2);
-        dy4[5] = load_u16_if(dy_at4 + (i64)(col0_14 + 5), col0_14 + 5 < n_left2);
-        dy4[6] = load_u16_if(dy_at4 + (i64)(col0_14 + 6), col0_14 + 6 < n_left2);
-        dy4[7] = load_u16_if(dy_at4 + (i64)(col0_14 + 7), col0_14 + 7 < n_left2);
-        store_shared_u16(smem + (0x00014000u + (u32)(col0_14 * 2)), dy4[0]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_14 + 1) * 2)), dy4[1]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_14 + 2) * 2)), dy4[2]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_14 + 3) * 2)), dy4[3]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_14 + 4) * 2)), dy4[4]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_14 + 5) * 2)), dy4[5]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_14 + 6) * 2)), dy4[6]);
-        store_shared_u16(smem + (0x00014000u + (u32)((col0_14 + 7) * 2)), dy4[7]);
-      }
+      cp_async_16(smem + (0x00014000u + (u32)(col0 * 2)), dy_at4 + (i64)col0, col0 < n_left2 ? 16 : 0);
     }
     cp_async_commit();
   }
@@ -633,28 +354,11 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   float* part_at = a.part + (i64)t2 * a.part_stride0 + (i64)mul;
 
   // store part
-  if (part_vec) {
-    store_f32x4_if(part_at + (i64)col0, part, col0 < n_left);
-    store_f32x4_if(part_at + (i64)(col0 + 4), &part[4], col0 + 4 < n_left);
-  } else {
-    int col0_15 = opaque(col0);
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      store_f32_if(part_at + (i64)(col0_15 + i), part[i], col0_15 + i < n_left);
-    }
-  }
-  float* part_at2 = a.part + (i64)t2 * a.part_stride0 + (i64)mul2;
+  store_f32x4_if(part_at + (i64)col0, part, col0 < n_left);
+  store_f32x4_if(part_at + (i64)(col0 + 4), &part[4], col0 + 4 < n_left);
+  float* part_at2 = a.part + (i64)t2 * a.part_stride0 + (i64)add;
 
   // store part
-  __syncthreads();
-  if (part_vec) {
-    store_f32x4_if(part_at2 + (i64)col0, part2, col0 < n_left2);
-    store_f32x4_if(part_at2 + (i64)(col0 + 4), &part2[4], col0 + 4 < n_left2);
-  } else {
-    int col0_16 = opaque(col0);
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      store_f32_if(part_at2 + (i64)(col0_16 + i), part2[i], col0_16 + i < n_left2);
-    }
-  }
+  store_f32x4_if(part_at2 + (i64)col0, part2, col0 < n_left2);
+  store_f32x4_if(part_at2 + (i64)(col0 + 4), &part2[4], col0 + 4 < n_left2);
 }

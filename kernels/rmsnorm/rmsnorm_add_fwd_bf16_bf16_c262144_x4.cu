@@ -5,28 +5,24 @@
 // Targets: sm_120a sm_121a (lowering simt)
 // Launch: 1024 threads a block, clusters of 4 blocks, 65680 bytes of dynamic shared memory, a grid of rows/1 clusters, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
+// The launch sees to whole vectors: x, r, s, y, w on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0    65536  bf16  s0: tile [32768]
+//        0    32768  bf16  s0: tile [16384]
+//    32768    32768  bf16  s1: tile [16384]
 //    65536      128  f32   sum_part: partial results of sum, one a warp
-//    65664       16  f32   s1: tile [4]
+//    65664       16  f32   s22: tile [4]
 
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef long long i64;
-typedef unsigned long long u64;
 typedef u16 bf16; // its bits
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
-__device__ __forceinline__ int opaque(int x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
 __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
@@ -74,11 +70,6 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
   return r;
 }
-__device__ __forceinline__ u32 load_u16_if(const void* p, bool on) {
-  u32 r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.u16 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
-  return r;
-}
 __device__ __forceinline__ void cp_async_wait_0() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 __device__ __forceinline__ void load_shared_u32x4(u32* r, const void* p) {
   asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
@@ -96,17 +87,8 @@ __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_shared_u16(void* p, u32 r) {
-  asm volatile("st.shared.u16 [%1], %0;" :: "r"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
-}
-__device__ __forceinline__ void store_shared_u16_if(void* p, u32 r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.u16 [%1], %0; }" :: "r"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
-}
 __device__ __forceinline__ void store_shared_u32x4_if(void* p, const u32* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.shared.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_u16_if(void* p, u32 r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_u32x4_if(void* p, const u32* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
@@ -145,101 +127,69 @@ static_assert(field_offset(rmsnorm_add_fwd_bf16_bf16_c262144_x4_args, n) == 88, 
 
 extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c262144_x4(const __grid_constant__ rmsnorm_add_fwd_bf16_bf16_c262144_x4_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool x_aligned = aligned(a.x, 16) && (a.x_stride0 & 7) == 0;
   int col0 = (int)threadIdx.x * 8;
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
-  bool r_vec = aligned(a.r, 16) && (a.r_stride0 & 7) == 0 && (a.n & 7) == 0;
-  bool s_vec = aligned(a.s, 16) && (a.s_stride0 & 7) == 0 && (a.n & 7) == 0;
-  bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
-  bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
   for (int row = cluster_x(); row < a.rows; row += clusters_x()) {
     int t = cluster_rank();
-    int mul = t * 32768;
+    int mul = t * 16384;
     int n_left = a.n - mul;
     const bf16* x_at = a.x + (i64)row * a.x_stride0 + (i64)mul;
 
     // copy x to s0 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        cp_async_16(smem + (u32)((col0 + i * 8192) * 2), x_at + (i64)(col0 + i * 8192), max(min(n_left - (col0 + i * 8192), 8), 0) * 2);
-      }
-    } else {
-      int col0_ = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 x[8];
-        x[0] = load_u16_if(x_at + (i64)(col0_ + i * 8192), col0_ + i * 8192 < n_left);
-        x[1] = load_u16_if(x_at + (i64)(col0_ + (1 + i * 8192)), col0_ + (1 + i * 8192) < n_left);
-        x[2] = load_u16_if(x_at + (i64)(col0_ + (2 + i * 8192)), col0_ + (2 + i * 8192) < n_left);
-        x[3] = load_u16_if(x_at + (i64)(col0_ + (3 + i * 8192)), col0_ + (3 + i * 8192) < n_left);
-        x[4] = load_u16_if(x_at + (i64)(col0_ + (4 + i * 8192)), col0_ + (4 + i * 8192) < n_left);
-        x[5] = load_u16_if(x_at + (i64)(col0_ + (5 + i * 8192)), col0_ + (5 + i * 8192) < n_left);
-        x[6] = load_u16_if(x_at + (i64)(col0_ + (6 + i * 8192)), col0_ + (6 + i * 8192) < n_left);
-        x[7] = load_u16_if(x_at + (i64)(col0_ + (7 + i * 8192)), col0_ + (7 + i * 8192) < n_left);
-        store_shared_u16(smem + (u32)((col0_ + i * 8192) * 2), x[0]);
-        store_shared_u16(smem + (u32)((col0_ + (1 + i * 8192)) * 2), x[1]);
-        store_shared_u16(smem + (u32)((col0_ + (2 + i * 8192)) * 2), x[2]);
-        store_shared_u16(smem + (u32)((col0_ + (3 + i * 8192)) * 2), x[3]);
-        store_shared_u16(smem + (u32)((col0_ + (4 + i * 8192)) * 2), x[4]);
-        store_shared_u16(smem + (u32)((col0_ + (5 + i * 8192)) * 2), x[5]);
-        store_shared_u16(smem + (u32)((col0_ + (6 + i * 8192)) * 2), x[6]);
-        store_shared_u16(smem + (u32)((col0_ + (7 + i * 8192)) * 2), x[7]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (u32)((col0 + i * 8192) * 2), x_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left ? 16 : 0);
+    }
+    int add = mul + 65536;
+    int n_left2 = a.n - add;
+    const bf16* x_at2 = a.x + (i64)row * a.x_stride0 + (i64)add;
+
+    // copy x to s1 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (32768u + (u32)((col0 + i * 8192) * 2)), x_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2 ? 16 : 0);
     }
     cp_async_commit();
-    int mul2 = (t + 4) * 32768;
-    int n_left2 = a.n - mul2;
-    const bf16* x_at2 = a.x + (i64)row * a.x_stride0 + (i64)mul2;
+    int add2 = mul + 131072;
+    int n_left3 = a.n - add2;
+    const bf16* x_at3 = a.x + (i64)row * a.x_stride0 + (i64)add2;
 
     // load x
-    u32 x2[16];
-    if (x_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&x2[i * 4], x_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
-      }
-    } else {
-      int col0_2 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo = load_u16_if(x_at2 + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_2 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
-        u32 hi = load_u16_if(x_at2 + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
-        x2[i] = lo | hi << 16;
-      }
+    u32 x[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x[i * 4], x_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
+    }
+    int add3 = mul + 196608;
+    int n_left4 = a.n - add3;
+    const bf16* x_at4 = a.x + (i64)row * a.x_stride0 + (i64)add3;
+
+    // load x
+    u32 x2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x2[i * 4], x_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
     }
     const bf16* r_at = a.r + (i64)row * a.r_stride0 + (i64)mul;
 
     // load r
-    u32 r[16];
-    if (r_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
-      }
-    } else {
-      int col0_3 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo2 = load_u16_if(r_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_3 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left);
-        u32 hi2 = load_u16_if(r_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left);
-        r[i] = lo2 | hi2 << 16;
-      }
+    u32 r[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
     }
     cp_async_wait_0();
     float acc = 0.0f;
 
     // load s0 (shared)
-    u32 s02[16];
-    __syncthreads();
+    u32 s02[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s02[i * 4], smem + (u32)((col0 + i * 8192) * 2));
     }
-    u32 s[16];
+    u32 s[8];
     float fold = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       s[i] = bf16_pair(bf16_lo(s02[i]) + bf16_lo(r[i]), bf16_hi(s02[i]) + bf16_hi(r[i]));
       float s_f32_0 = bf16_lo(s[i]);
       float s_f32_1 = bf16_hi(s[i]);
@@ -249,82 +199,112 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     bf16* s_at = a.s + (i64)row * a.s_stride0 + (i64)mul;
 
     // store s
-    if (s_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(s_at + (i64)(col0 + i * 8192), &s[i * 4], col0 + i * 8192 < n_left);
-      }
-    } else {
-      int col0_4 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(s_at + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 8192)), s[i], col0_4 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left);
-        store_u16_if(s_at + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), s[i] >> 16, col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at + (i64)(col0 + i * 8192), &s[i * 4], col0 + i * 8192 < n_left);
     }
 
     // store s0 (shared)
-    __syncthreads();
-    if ((a.n & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_shared_u32x4_if(smem + (u32)((col0 + i * 8192) * 2), &s[i * 4], col0 + i * 8192 < n_left);
-      }
-    } else {
-      int col0_5 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_shared_u16_if(smem + (u32)((col0_5 + ((i & 3) * 2 + (i >> 2) * 8192)) * 2), s[i], col0_5 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left);
-        store_shared_u16_if(smem + (u32)((col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)) * 2), s[i] >> 16, col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (u32)((col0 + i * 8192) * 2), &s[i * 4], col0 + i * 8192 < n_left);
     }
     acc += fold;
-    const bf16* r_at2 = a.r + (i64)row * a.r_stride0 + (i64)mul2;
+    const bf16* r_at2 = a.r + (i64)row * a.r_stride0 + (i64)add;
 
     // load r
-    u32 r2[16];
-    if (r_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&r2[i * 4], r_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
-      }
-    } else {
-      int col0_6 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo3 = load_u16_if(r_at2 + (i64)(col0_6 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_6 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
-        u32 hi3 = load_u16_if(r_at2 + (i64)(col0_6 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_6 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
-        r2[i] = lo3 | hi3 << 16;
-      }
+    u32 r2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r2[i * 4], r_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
     }
-    u32 s2[16];
+
+    // load s1 (shared)
+    u32 s12[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 s2[8];
     float fold2 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      s2[i] = bf16_pair(bf16_lo(x2[i]) + bf16_lo(r2[i]), bf16_hi(x2[i]) + bf16_hi(r2[i]));
+    for (int i = 0; i < 8; i++) {
+      s2[i] = bf16_pair(bf16_lo(s12[i]) + bf16_lo(r2[i]), bf16_hi(s12[i]) + bf16_hi(r2[i]));
       float s_f32_02 = bf16_lo(s2[i]);
       float s_f32_12 = bf16_hi(s2[i]);
-      fold2 = fmaf(s_f32_02, s_f32_02, fold2);
-      fold2 = fmaf(s_f32_12, s_f32_12, fold2);
+      fold2 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2 ? s_f32_02 * s_f32_02 : 0.0f;
+      fold2 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2 ? s_f32_12 * s_f32_12 : 0.0f;
     }
-    bf16* s_at2 = a.s + (i64)row * a.s_stride0 + (i64)mul2;
+    bf16* s_at2 = a.s + (i64)row * a.s_stride0 + (i64)add;
 
     // store s
-    if (s_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(s_at2 + (i64)(col0 + i * 8192), &s2[i * 4], col0 + i * 8192 < n_left2);
-      }
-    } else {
-      int col0_7 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(s_at2 + (i64)(col0_7 + ((i & 3) * 2 + (i >> 2) * 8192)), s2[i], col0_7 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
-        store_u16_if(s_at2 + (i64)(col0_7 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), s2[i] >> 16, col0_7 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
-      }
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at2 + (i64)(col0 + i * 8192), &s2[i * 4], col0 + i * 8192 < n_left2);
+    }
+
+    // store s1 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (32768u + (u32)((col0 + i * 8192) * 2)), &s2[i * 4], col0 + i * 8192 < n_left2);
+    }
+    acc += fold2;
+    const bf16* r_at3 = a.r + (i64)row * a.r_stride0 + (i64)add2;
+
+    // load r
+    u32 r3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r3[i * 4], r_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
+    }
+    u32 s3[8];
+    float fold3 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s3[i] = bf16_pair(bf16_lo(x[i]) + bf16_lo(r3[i]), bf16_hi(x[i]) + bf16_hi(r3[i]));
+      float s_f32_03 = bf16_lo(s3[i]);
+      float s_f32_13 = bf16_hi(s3[i]);
+      fold3 = fmaf(s_f32_03, s_f32_03, fold3);
+      fold3 = fmaf(s_f32_13, s_f32_13, fold3);
+    }
+    bf16* s_at3 = a.s + (i64)row * a.s_stride0 + (i64)add2;
+
+    // store s
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at3 + (i64)(col0 + i * 8192), &s3[i * 4], col0 + i * 8192 < n_left3);
+    }
+    acc += fold3;
+    const bf16* r_at4 = a.r + (i64)row * a.r_stride0 + (i64)add3;
+
+    // load r
+    u32 r4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r4[i * 4], r_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
+    }
+    u32 s4[8];
+    float fold4 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s4[i] = bf16_pair(bf16_lo(x2[i]) + bf16_lo(r4[i]), bf16_hi(x2[i]) + bf16_hi(r4[i]));
+      float s_f32_04 = bf16_lo(s4[i]);
+      float s_f32_14 = bf16_hi(s4[i]);
+      fold4 = fmaf(s_f32_04, s_f32_04, fold4);
+      fold4 = fmaf(s_f32_14, s_f32_14, fold4);
+    }
+    bf16* s_at4 = a.s + (i64)row * a.s_stride0 + (i64)add3;
+
+    // store s
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at4 + (i64)(col0 + i * 8192), &s4[i * 4], col0 + i * 8192 < n_left4);
     }
     float sum = 0.0f;
-    acc += fold2;
+    acc += fold4;
     sum += acc;
 
     // sum: over the lanes of a warp
@@ -345,104 +325,112 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
-    cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
-    cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 2), sum, (int)threadIdx.x == 0);
-    cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 3), sum, (int)threadIdx.x == 0);
-    float s12;
+    float s23;
     cluster_sync();
-    s12 = load_shared_f32(smem + 65664);
-    float s13 = load_shared_f32(smem + 65668);
-    float s14 = load_shared_f32(smem + 65672);
-    float s15 = load_shared_f32(smem + 65676);
+    s23 = load_shared_f32(smem + 65664);
+    float s24 = load_shared_f32(smem + 65668);
+    float s25 = load_shared_f32(smem + 65672);
+    float s26 = load_shared_f32(smem + 65676);
     const bf16* w_at = a.w + (i64)mul;
 
     // load w
-    u32 w[16];
-    if (w_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
-      }
-    } else {
-      int col0_8 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo4 = load_u16_if(w_at + (i64)(col0_8 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_8 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left);
-        u32 hi4 = load_u16_if(w_at + (i64)(col0_8 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_8 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left);
-        w[i] = lo4 | hi4 << 16;
-      }
+    u32 w[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
     }
 
     // load s0 (shared)
-    u32 s03[16];
+    u32 s03[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s03[i * 4], smem + (u32)((col0 + i * 8192) * 2));
     }
-    float rstd = __frsqrt_rn((s12 + s13 + s14 + s15) / (float)a.n + a.eps);
-    u32 y[16];
+    float rstd = __frsqrt_rn((s23 + s24 + s25 + s26) / (float)a.n + a.eps);
+    u32 y[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       y[i] = bf16_pair(bf16_lo(s03[i]) * rstd * bf16_lo(w[i]), bf16_hi(s03[i]) * rstd * bf16_hi(w[i]));
     }
     bf16* y_at = a.y + (i64)row * a.y_stride0 + (i64)mul;
 
     // store y
-    if (y_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < n_left);
-      }
-    } else {
-      int col0_9 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at + (i64)(col0_9 + ((i & 3) * 2 + (i >> 2) * 8192)), y[i], col0_9 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left);
-        store_u16_if(y_at + (i64)(col0_9 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y[i] >> 16, col0_9 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < n_left);
     }
-    const bf16* w_at2 = a.w + (i64)mul2;
+    const bf16* w_at2 = a.w + (i64)add;
 
     // load w
-    u32 w2[16];
-    if (w_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
-      }
-    } else {
-      int col0_10 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo5 = load_u16_if(w_at2 + (i64)(col0_10 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_10 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
-        u32 hi5 = load_u16_if(w_at2 + (i64)(col0_10 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_10 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
-        w2[i] = lo5 | hi5 << 16;
-      }
-    }
-    u32 y2[16];
+    u32 w2[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y2[i] = bf16_pair(bf16_lo(s2[i]) * rstd * bf16_lo(w2[i]), bf16_hi(s2[i]) * rstd * bf16_hi(w2[i]));
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
     }
-    bf16* y_at2 = a.y + (i64)row * a.y_stride0 + (i64)mul2;
+
+    // load s1 (shared)
+    u32 s13[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y2[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y2[i] = bf16_pair(bf16_lo(s13[i]) * rstd * bf16_lo(w2[i]), bf16_hi(s13[i]) * rstd * bf16_hi(w2[i]));
+    }
+    bf16* y_at2 = a.y + (i64)row * a.y_stride0 + (i64)add;
 
     // store y
     __syncthreads();
-    if (y_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left2);
-      }
-    } else {
-      int col0_11 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at2 + (i64)(col0_11 + ((i & 3) * 2 + (i >> 2) * 8192)), y2[i], col0_11 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
-        store_u16_if(y_at2 + (i64)(col0_11 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y2[i] >> 16, col0_11 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left2);
+    }
+    const bf16* w_at3 = a.w + (i64)add2;
+
+    // load w
+    u32 w3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w3[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
+    }
+    u32 y3[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y3[i] = bf16_pair(bf16_lo(s3[i]) * rstd * bf16_lo(w3[i]), bf16_hi(s3[i]) * rstd * bf16_hi(w3[i]));
+    }
+    bf16* y_at3 = a.y + (i64)row * a.y_stride0 + (i64)add2;
+
+    // store y
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left3);
+    }
+    const bf16* w_at4 = a.w + (i64)add3;
+
+    // load w
+    u32 w4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w4[i * 4], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
+    }
+    u32 y4[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y4[i] = bf16_pair(bf16_lo(s4[i]) * rstd * bf16_lo(w4[i]), bf16_hi(s4[i]) * rstd * bf16_hi(w4[i]));
+    }
+    bf16* y_at4 = a.y + (i64)row * a.y_stride0 + (i64)add3;
+
+    // store y
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at4 + (i64)(col0 + i * 8192), &y4[i * 4], col0 + i * 8192 < n_left4);
     }
     if (t == 0) {
       float* rstd_at = a.rstd + (i64)row;

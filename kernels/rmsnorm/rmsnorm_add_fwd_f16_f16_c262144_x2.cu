@@ -5,30 +5,28 @@
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
 // Launch: 1024 threads a block, clusters of 2 blocks, 196752 bytes of dynamic shared memory, a grid of rows/1 clusters, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
+// The launch sees to whole vectors: x, r, s, y, w on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0    65536  f16   s0: tile [32768]
-//    65536    65536  f16   s1: tile [32768]
-//   131072    65536  f16   s2: tile [32768]
+//        0    32768  f16   s0: tile [16384]
+//    32768    32768  f16   s1: tile [16384]
+//    65536    32768  f16   s2: tile [16384]
+//    98304    32768  f16   s3: tile [16384]
+//   131072    32768  f16   s4: tile [16384]
+//   163840    32768  f16   s5: tile [16384]
 //   196608      128  f32   sum_part: partial results of sum, one a warp
-//   196736        8  f32   s32: tile [2]
+//   196736        8  f32   s62: tile [2]
 
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef long long i64;
-typedef unsigned long long u64;
 typedef u16 f16; // its bits
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
-__device__ __forceinline__ int opaque(int x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
 __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
@@ -76,11 +74,6 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
   return r;
 }
-__device__ __forceinline__ u32 load_u16_if(const void* p, bool on) {
-  u32 r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.u16 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
-  return r;
-}
 __device__ __forceinline__ void cp_async_wait_0() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 __device__ __forceinline__ void load_shared_u32x4(u32* r, const void* p) {
   asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
@@ -98,17 +91,8 @@ __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_shared_u16(void* p, u32 r) {
-  asm volatile("st.shared.u16 [%1], %0;" :: "r"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
-}
-__device__ __forceinline__ void store_shared_u16_if(void* p, u32 r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.u16 [%1], %0; }" :: "r"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
-}
 __device__ __forceinline__ void store_shared_u32x4_if(void* p, const u32* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.shared.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_u16_if(void* p, u32 r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_u32x4_if(void* p, const u32* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
@@ -147,167 +131,105 @@ static_assert(field_offset(rmsnorm_add_fwd_f16_f16_c262144_x2_args, n) == 88, "n
 
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rmsnorm_add_fwd_f16_f16_c262144_x2(const __grid_constant__ rmsnorm_add_fwd_f16_f16_c262144_x2_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool x_aligned = aligned(a.x, 16) && (a.x_stride0 & 7) == 0;
   int col0 = (int)threadIdx.x * 8;
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
-  bool r_vec = aligned(a.r, 16) && (a.r_stride0 & 7) == 0 && (a.n & 7) == 0;
-  bool s_vec = aligned(a.s, 16) && (a.s_stride0 & 7) == 0 && (a.n & 7) == 0;
-  bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
-  bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
   for (int row = cluster_x(); row < a.rows; row += clusters_x()) {
     int t = cluster_rank();
-    int mul = t * 32768;
+    int mul = t * 16384;
     int n_left = a.n - mul;
     const f16* x_at = a.x + (i64)row * a.x_stride0 + (i64)mul;
 
     // copy x to s0 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        cp_async_16(smem + (u32)((col0 + i * 8192) * 2), x_at + (i64)(col0 + i * 8192), max(min(n_left - (col0 + i * 8192), 8), 0) * 2);
-      }
-    } else {
-      int col0_ = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 x[8];
-        x[0] = load_u16_if(x_at + (i64)(col0_ + i * 8192), col0_ + i * 8192 < n_left);
-        x[1] = load_u16_if(x_at + (i64)(col0_ + (1 + i * 8192)), col0_ + (1 + i * 8192) < n_left);
-        x[2] = load_u16_if(x_at + (i64)(col0_ + (2 + i * 8192)), col0_ + (2 + i * 8192) < n_left);
-        x[3] = load_u16_if(x_at + (i64)(col0_ + (3 + i * 8192)), col0_ + (3 + i * 8192) < n_left);
-        x[4] = load_u16_if(x_at + (i64)(col0_ + (4 + i * 8192)), col0_ + (4 + i * 8192) < n_left);
-        x[5] = load_u16_if(x_at + (i64)(col0_ + (5 + i * 8192)), col0_ + (5 + i * 8192) < n_left);
-        x[6] = load_u16_if(x_at + (i64)(col0_ + (6 + i * 8192)), col0_ + (6 + i * 8192) < n_left);
-        x[7] = load_u16_if(x_at + (i64)(col0_ + (7 + i * 8192)), col0_ + (7 + i * 8192) < n_left);
-        store_shared_u16(smem + (u32)((col0_ + i * 8192) * 2), x[0]);
-        store_shared_u16(smem + (u32)((col0_ + (1 + i * 8192)) * 2), x[1]);
-        store_shared_u16(smem + (u32)((col0_ + (2 + i * 8192)) * 2), x[2]);
-        store_shared_u16(smem + (u32)((col0_ + (3 + i * 8192)) * 2), x[3]);
-        store_shared_u16(smem + (u32)((col0_ + (4 + i * 8192)) * 2), x[4]);
-        store_shared_u16(smem + (u32)((col0_ + (5 + i * 8192)) * 2), x[5]);
-        store_shared_u16(smem + (u32)((col0_ + (6 + i * 8192)) * 2), x[6]);
-        store_shared_u16(smem + (u32)((col0_ + (7 + i * 8192)) * 2), x[7]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (u32)((col0 + i * 8192) * 2), x_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left ? 16 : 0);
     }
-    int mul2 = (t + 2) * 32768;
-    int n_left2 = a.n - mul2;
-    const f16* x_at2 = a.x + (i64)row * a.x_stride0 + (i64)mul2;
+    int add = mul + 32768;
+    int n_left2 = a.n - add;
+    const f16* x_at2 = a.x + (i64)row * a.x_stride0 + (i64)add;
 
     // copy x to s1 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)), x_at2 + (i64)(col0 + i * 8192), max(min(n_left2 - (col0 + i * 8192), 8), 0) * 2);
-      }
-    } else {
-      int col0_2 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 x2[8];
-        x2[0] = load_u16_if(x_at2 + (i64)(col0_2 + i * 8192), col0_2 + i * 8192 < n_left2);
-        x2[1] = load_u16_if(x_at2 + (i64)(col0_2 + (1 + i * 8192)), col0_2 + (1 + i * 8192) < n_left2);
-        x2[2] = load_u16_if(x_at2 + (i64)(col0_2 + (2 + i * 8192)), col0_2 + (2 + i * 8192) < n_left2);
-        x2[3] = load_u16_if(x_at2 + (i64)(col0_2 + (3 + i * 8192)), col0_2 + (3 + i * 8192) < n_left2);
-        x2[4] = load_u16_if(x_at2 + (i64)(col0_2 + (4 + i * 8192)), col0_2 + (4 + i * 8192) < n_left2);
-        x2[5] = load_u16_if(x_at2 + (i64)(col0_2 + (5 + i * 8192)), col0_2 + (5 + i * 8192) < n_left2);
-        x2[6] = load_u16_if(x_at2 + (i64)(col0_2 + (6 + i * 8192)), col0_2 + (6 + i * 8192) < n_left2);
-        x2[7] = load_u16_if(x_at2 + (i64)(col0_2 + (7 + i * 8192)), col0_2 + (7 + i * 8192) < n_left2);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_2 + i * 8192) * 2)), x2[0]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_2 + (1 + i * 8192)) * 2)), x2[1]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_2 + (2 + i * 8192)) * 2)), x2[2]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_2 + (3 + i * 8192)) * 2)), x2[3]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_2 + (4 + i * 8192)) * 2)), x2[4]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_2 + (5 + i * 8192)) * 2)), x2[5]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_2 + (6 + i * 8192)) * 2)), x2[6]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_2 + (7 + i * 8192)) * 2)), x2[7]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (32768u + (u32)((col0 + i * 8192) * 2)), x_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2 ? 16 : 0);
     }
-    int mul3 = (t + 4) * 32768;
-    int n_left3 = a.n - mul3;
-    const f16* x_at3 = a.x + (i64)row * a.x_stride0 + (i64)mul3;
+    int add2 = mul + 65536;
+    int n_left3 = a.n - add2;
+    const f16* x_at3 = a.x + (i64)row * a.x_stride0 + (i64)add2;
 
     // copy x to s2 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), x_at3 + (i64)(col0 + i * 8192), max(min(n_left3 - (col0 + i * 8192), 8), 0) * 2);
-      }
-    } else {
-      int col0_3 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 x3[8];
-        x3[0] = load_u16_if(x_at3 + (i64)(col0_3 + i * 8192), col0_3 + i * 8192 < n_left3);
-        x3[1] = load_u16_if(x_at3 + (i64)(col0_3 + (1 + i * 8192)), col0_3 + (1 + i * 8192) < n_left3);
-        x3[2] = load_u16_if(x_at3 + (i64)(col0_3 + (2 + i * 8192)), col0_3 + (2 + i * 8192) < n_left3);
-        x3[3] = load_u16_if(x_at3 + (i64)(col0_3 + (3 + i * 8192)), col0_3 + (3 + i * 8192) < n_left3);
-        x3[4] = load_u16_if(x_at3 + (i64)(col0_3 + (4 + i * 8192)), col0_3 + (4 + i * 8192) < n_left3);
-        x3[5] = load_u16_if(x_at3 + (i64)(col0_3 + (5 + i * 8192)), col0_3 + (5 + i * 8192) < n_left3);
-        x3[6] = load_u16_if(x_at3 + (i64)(col0_3 + (6 + i * 8192)), col0_3 + (6 + i * 8192) < n_left3);
-        x3[7] = load_u16_if(x_at3 + (i64)(col0_3 + (7 + i * 8192)), col0_3 + (7 + i * 8192) < n_left3);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_3 + i * 8192) * 2)), x3[0]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_3 + (1 + i * 8192)) * 2)), x3[1]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_3 + (2 + i * 8192)) * 2)), x3[2]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_3 + (3 + i * 8192)) * 2)), x3[3]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_3 + (4 + i * 8192)) * 2)), x3[4]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_3 + (5 + i * 8192)) * 2)), x3[5]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_3 + (6 + i * 8192)) * 2)), x3[6]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_3 + (7 + i * 8192)) * 2)), x3[7]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)), x_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3 ? 16 : 0);
+    }
+    int add3 = mul + 98304;
+    int n_left4 = a.n - add3;
+    const f16* x_at4 = a.x + (i64)row * a.x_stride0 + (i64)add3;
+
+    // copy x to s3 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)), x_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4 ? 16 : 0);
+    }
+    int add4 = mul + 131072;
+    int n_left5 = a.n - add4;
+    const f16* x_at5 = a.x + (i64)row * a.x_stride0 + (i64)add4;
+
+    // copy x to s4 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), x_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5 ? 16 : 0);
+    }
+    int add5 = mul + 163840;
+    int n_left6 = a.n - add5;
+    const f16* x_at6 = a.x + (i64)row * a.x_stride0 + (i64)add5;
+
+    // copy x to s5 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)), x_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6 ? 16 : 0);
     }
     cp_async_commit();
-    int mul4 = (t + 6) * 32768;
-    int n_left4 = a.n - mul4;
-    const f16* x_at4 = a.x + (i64)row * a.x_stride0 + (i64)mul4;
+    int add6 = mul + 196608;
+    int n_left7 = a.n - add6;
+    const f16* x_at7 = a.x + (i64)row * a.x_stride0 + (i64)add6;
 
     // load x
-    u32 x4[16];
-    if (x_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&x4[i * 4], x_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
-      }
-    } else {
-      int col0_4 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo = load_u16_if(x_at4 + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_4 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left4);
-        u32 hi = load_u16_if(x_at4 + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left4);
-        x4[i] = lo | hi << 16;
-      }
+    u32 x[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x[i * 4], x_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
+    }
+    int add7 = mul + 229376;
+    int n_left8 = a.n - add7;
+    const f16* x_at8 = a.x + (i64)row * a.x_stride0 + (i64)add7;
+
+    // load x
+    u32 x2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x2[i * 4], x_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left8);
     }
     const f16* r_at = a.r + (i64)row * a.r_stride0 + (i64)mul;
 
     // load r
-    u32 r[16];
-    if (r_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
-      }
-    } else {
-      int col0_5 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo2 = load_u16_if(r_at + (i64)(col0_5 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_5 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left);
-        u32 hi2 = load_u16_if(r_at + (i64)(col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left);
-        r[i] = lo2 | hi2 << 16;
-      }
+    u32 r[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
     }
     cp_async_wait_0();
     float acc = 0.0f;
 
     // load s0 (shared)
-    u32 s02[16];
-    __syncthreads();
+    u32 s02[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s02[i * 4], smem + (u32)((col0 + i * 8192) * 2));
     }
-    u32 s[16];
+    u32 s[8];
     float fold = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       s[i] = f16_pair(f16_lo(s02[i]) + f16_lo(r[i]), f16_hi(s02[i]) + f16_hi(r[i]));
       float s_f32_0 = f16_lo(s[i]);
       float s_f32_1 = f16_hi(s[i]);
@@ -317,218 +239,272 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     f16* s_at = a.s + (i64)row * a.s_stride0 + (i64)mul;
 
     // store s
-    if (s_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(s_at + (i64)(col0 + i * 8192), &s[i * 4], col0 + i * 8192 < n_left);
-      }
-    } else {
-      int col0_6 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(s_at + (i64)(col0_6 + ((i & 3) * 2 + (i >> 2) * 8192)), s[i], col0_6 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left);
-        store_u16_if(s_at + (i64)(col0_6 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), s[i] >> 16, col0_6 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at + (i64)(col0 + i * 8192), &s[i * 4], col0 + i * 8192 < n_left);
     }
 
     // store s0 (shared)
-    __syncthreads();
-    if ((a.n & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_shared_u32x4_if(smem + (u32)((col0 + i * 8192) * 2), &s[i * 4], col0 + i * 8192 < n_left);
-      }
-    } else {
-      int col0_7 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_shared_u16_if(smem + (u32)((col0_7 + ((i & 3) * 2 + (i >> 2) * 8192)) * 2), s[i], col0_7 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left);
-        store_shared_u16_if(smem + (u32)((col0_7 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)) * 2), s[i] >> 16, col0_7 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (u32)((col0 + i * 8192) * 2), &s[i * 4], col0 + i * 8192 < n_left);
     }
     acc += fold;
-    const f16* r_at2 = a.r + (i64)row * a.r_stride0 + (i64)mul2;
+    const f16* r_at2 = a.r + (i64)row * a.r_stride0 + (i64)add;
 
     // load r
-    u32 r2[16];
-    if (r_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&r2[i * 4], r_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
-      }
-    } else {
-      int col0_8 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo3 = load_u16_if(r_at2 + (i64)(col0_8 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_8 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
-        u32 hi3 = load_u16_if(r_at2 + (i64)(col0_8 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_8 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
-        r2[i] = lo3 | hi3 << 16;
-      }
+    u32 r2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r2[i * 4], r_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
     }
 
     // load s1 (shared)
-    u32 s12[16];
+    u32 s12[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_shared_u32x4(&s12[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
     }
-    u32 s3[16];
+    u32 s6[8];
     float fold2 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      s3[i] = f16_pair(f16_lo(s12[i]) + f16_lo(r2[i]), f16_hi(s12[i]) + f16_hi(r2[i]));
-      float s_f32_02 = f16_lo(s3[i]);
-      float s_f32_12 = f16_hi(s3[i]);
+    for (int i = 0; i < 8; i++) {
+      s6[i] = f16_pair(f16_lo(s12[i]) + f16_lo(r2[i]), f16_hi(s12[i]) + f16_hi(r2[i]));
+      float s_f32_02 = f16_lo(s6[i]);
+      float s_f32_12 = f16_hi(s6[i]);
       fold2 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2 ? s_f32_02 * s_f32_02 : 0.0f;
       fold2 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2 ? s_f32_12 * s_f32_12 : 0.0f;
     }
-    f16* s_at2 = a.s + (i64)row * a.s_stride0 + (i64)mul2;
+    f16* s_at2 = a.s + (i64)row * a.s_stride0 + (i64)add;
 
     // store s
-    if (s_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(s_at2 + (i64)(col0 + i * 8192), &s3[i * 4], col0 + i * 8192 < n_left2);
-      }
-    } else {
-      int col0_9 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(s_at2 + (i64)(col0_9 + ((i & 3) * 2 + (i >> 2) * 8192)), s3[i], col0_9 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
-        store_u16_if(s_at2 + (i64)(col0_9 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), s3[i] >> 16, col0_9 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
-      }
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at2 + (i64)(col0 + i * 8192), &s6[i * 4], col0 + i * 8192 < n_left2);
     }
 
     // store s1 (shared)
-    __syncthreads();
-    if ((a.n & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_shared_u32x4_if(smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)), &s3[i * 4], col0 + i * 8192 < n_left2);
-      }
-    } else {
-      int col0_10 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_shared_u16_if(smem + (0x00010000u + (u32)((col0_10 + ((i & 3) * 2 + (i >> 2) * 8192)) * 2)), s3[i], col0_10 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
-        store_shared_u16_if(smem + (0x00010000u + (u32)((col0_10 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)) * 2)), s3[i] >> 16, col0_10 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (32768u + (u32)((col0 + i * 8192) * 2)), &s6[i * 4], col0 + i * 8192 < n_left2);
     }
     acc += fold2;
-    const f16* r_at3 = a.r + (i64)row * a.r_stride0 + (i64)mul3;
+    const f16* r_at3 = a.r + (i64)row * a.r_stride0 + (i64)add2;
 
     // load r
-    u32 r3[16];
-    if (r_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&r3[i * 4], r_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
-      }
-    } else {
-      int col0_11 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo4 = load_u16_if(r_at3 + (i64)(col0_11 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_11 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left3);
-        u32 hi4 = load_u16_if(r_at3 + (i64)(col0_11 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_11 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left3);
-        r3[i] = lo4 | hi4 << 16;
-      }
+    u32 r3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r3[i * 4], r_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
     }
 
     // load s2 (shared)
-    u32 s22[16];
+    u32 s22[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_shared_u32x4(&s22[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s22[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
     }
-    u32 s4[16];
+    u32 s7[8];
     float fold3 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      s4[i] = f16_pair(f16_lo(s22[i]) + f16_lo(r3[i]), f16_hi(s22[i]) + f16_hi(r3[i]));
-      float s_f32_03 = f16_lo(s4[i]);
-      float s_f32_13 = f16_hi(s4[i]);
+    for (int i = 0; i < 8; i++) {
+      s7[i] = f16_pair(f16_lo(s22[i]) + f16_lo(r3[i]), f16_hi(s22[i]) + f16_hi(r3[i]));
+      float s_f32_03 = f16_lo(s7[i]);
+      float s_f32_13 = f16_hi(s7[i]);
       fold3 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left3 ? s_f32_03 * s_f32_03 : 0.0f;
       fold3 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left3 ? s_f32_13 * s_f32_13 : 0.0f;
     }
-    f16* s_at3 = a.s + (i64)row * a.s_stride0 + (i64)mul3;
+    f16* s_at3 = a.s + (i64)row * a.s_stride0 + (i64)add2;
 
     // store s
-    if (s_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(s_at3 + (i64)(col0 + i * 8192), &s4[i * 4], col0 + i * 8192 < n_left3);
-      }
-    } else {
-      int col0_12 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(s_at3 + (i64)(col0_12 + ((i & 3) * 2 + (i >> 2) * 8192)), s4[i], col0_12 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left3);
-        store_u16_if(s_at3 + (i64)(col0_12 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), s4[i] >> 16, col0_12 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left3);
-      }
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at3 + (i64)(col0 + i * 8192), &s7[i * 4], col0 + i * 8192 < n_left3);
     }
 
     // store s2 (shared)
-    __syncthreads();
-    if ((a.n & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_shared_u32x4_if(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), &s4[i * 4], col0 + i * 8192 < n_left3);
-      }
-    } else {
-      int col0_13 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_shared_u16_if(smem + (0x00020000u + (u32)((col0_13 + ((i & 3) * 2 + (i >> 2) * 8192)) * 2)), s4[i], col0_13 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left3);
-        store_shared_u16_if(smem + (0x00020000u + (u32)((col0_13 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)) * 2)), s4[i] >> 16, col0_13 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left3);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)), &s7[i * 4], col0 + i * 8192 < n_left3);
     }
     acc += fold3;
-    const f16* r_at4 = a.r + (i64)row * a.r_stride0 + (i64)mul4;
+    const f16* r_at4 = a.r + (i64)row * a.r_stride0 + (i64)add3;
 
     // load r
-    u32 r4[16];
-    if (r_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&r4[i * 4], r_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
-      }
-    } else {
-      int col0_14 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo5 = load_u16_if(r_at4 + (i64)(col0_14 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_14 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left4);
-        u32 hi5 = load_u16_if(r_at4 + (i64)(col0_14 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_14 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left4);
-        r4[i] = lo5 | hi5 << 16;
-      }
+    u32 r4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r4[i * 4], r_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
     }
-    u32 s5[16];
+
+    // load s3 (shared)
+    u32 s32[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s32[i * 4], smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 s8[8];
     float fold4 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      s5[i] = f16_pair(f16_lo(x4[i]) + f16_lo(r4[i]), f16_hi(x4[i]) + f16_hi(r4[i]));
-      float s_f32_04 = f16_lo(s5[i]);
-      float s_f32_14 = f16_hi(s5[i]);
-      fold4 = fmaf(s_f32_04, s_f32_04, fold4);
-      fold4 = fmaf(s_f32_14, s_f32_14, fold4);
+    for (int i = 0; i < 8; i++) {
+      s8[i] = f16_pair(f16_lo(s32[i]) + f16_lo(r4[i]), f16_hi(s32[i]) + f16_hi(r4[i]));
+      float s_f32_04 = f16_lo(s8[i]);
+      float s_f32_14 = f16_hi(s8[i]);
+      fold4 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left4 ? s_f32_04 * s_f32_04 : 0.0f;
+      fold4 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left4 ? s_f32_14 * s_f32_14 : 0.0f;
     }
-    f16* s_at4 = a.s + (i64)row * a.s_stride0 + (i64)mul4;
+    f16* s_at4 = a.s + (i64)row * a.s_stride0 + (i64)add3;
 
     // store s
-    if (s_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(s_at4 + (i64)(col0 + i * 8192), &s5[i * 4], col0 + i * 8192 < n_left4);
-      }
-    } else {
-      int col0_15 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(s_at4 + (i64)(col0_15 + ((i & 3) * 2 + (i >> 2) * 8192)), s5[i], col0_15 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left4);
-        store_u16_if(s_at4 + (i64)(col0_15 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), s5[i] >> 16, col0_15 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left4);
-      }
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at4 + (i64)(col0 + i * 8192), &s8[i * 4], col0 + i * 8192 < n_left4);
+    }
+
+    // store s3 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)), &s8[i * 4], col0 + i * 8192 < n_left4);
+    }
+    acc += fold4;
+    const f16* r_at5 = a.r + (i64)row * a.r_stride0 + (i64)add4;
+
+    // load r
+    u32 r5[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r5[i * 4], r_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
+    }
+
+    // load s4 (shared)
+    u32 s42[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s42[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 s9[8];
+    float fold5 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s9[i] = f16_pair(f16_lo(s42[i]) + f16_lo(r5[i]), f16_hi(s42[i]) + f16_hi(r5[i]));
+      float s_f32_05 = f16_lo(s9[i]);
+      float s_f32_15 = f16_hi(s9[i]);
+      fold5 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left5 ? s_f32_05 * s_f32_05 : 0.0f;
+      fold5 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left5 ? s_f32_15 * s_f32_15 : 0.0f;
+    }
+    f16* s_at5 = a.s + (i64)row * a.s_stride0 + (i64)add4;
+
+    // store s
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at5 + (i64)(col0 + i * 8192), &s9[i * 4], col0 + i * 8192 < n_left5);
+    }
+
+    // store s4 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), &s9[i * 4], col0 + i * 8192 < n_left5);
+    }
+    acc += fold5;
+    const f16* r_at6 = a.r + (i64)row * a.r_stride0 + (i64)add5;
+
+    // load r
+    u32 r6[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r6[i * 4], r_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
+    }
+
+    // load s5 (shared)
+    u32 s52[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s52[i * 4], smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 s10[8];
+    float fold6 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s10[i] = f16_pair(f16_lo(s52[i]) + f16_lo(r6[i]), f16_hi(s52[i]) + f16_hi(r6[i]));
+      float s_f32_06 = f16_lo(s10[i]);
+      float s_f32_16 = f16_hi(s10[i]);
+      fold6 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left6 ? s_f32_06 * s_f32_06 : 0.0f;
+      fold6 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left6 ? s_f32_16 * s_f32_16 : 0.0f;
+    }
+    f16* s_at6 = a.s + (i64)row * a.s_stride0 + (i64)add5;
+
+    // store s
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at6 + (i64)(col0 + i * 8192), &s10[i * 4], col0 + i * 8192 < n_left6);
+    }
+
+    // store s5 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)), &s10[i * 4], col0 + i * 8192 < n_left6);
+    }
+    acc += fold6;
+    const f16* r_at7 = a.r + (i64)row * a.r_stride0 + (i64)add6;
+
+    // load r
+    u32 r7[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r7[i * 4], r_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
+    }
+    u32 s11[8];
+    float fold7 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s11[i] = f16_pair(f16_lo(x[i]) + f16_lo(r7[i]), f16_hi(x[i]) + f16_hi(r7[i]));
+      float s_f32_07 = f16_lo(s11[i]);
+      float s_f32_17 = f16_hi(s11[i]);
+      fold7 = fmaf(s_f32_07, s_f32_07, fold7);
+      fold7 = fmaf(s_f32_17, s_f32_17, fold7);
+    }
+    f16* s_at7 = a.s + (i64)row * a.s_stride0 + (i64)add6;
+
+    // store s
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at7 + (i64)(col0 + i * 8192), &s11[i * 4], col0 + i * 8192 < n_left7);
+    }
+    acc += fold7;
+    const f16* r_at8 = a.r + (i64)row * a.r_stride0 + (i64)add7;
+
+    // load r
+    u32 r8[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r8[i * 4], r_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left8);
+    }
+    u32 s13[8];
+    float fold8 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s13[i] = f16_pair(f16_lo(x2[i]) + f16_lo(r8[i]), f16_hi(x2[i]) + f16_hi(r8[i]));
+      float s_f32_08 = f16_lo(s13[i]);
+      float s_f32_18 = f16_hi(s13[i]);
+      fold8 = fmaf(s_f32_08, s_f32_08, fold8);
+      fold8 = fmaf(s_f32_18, s_f32_18, fold8);
+    }
+    f16* s_at8 = a.s + (i64)row * a.s_stride0 + (i64)add7;
+
+    // store s
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at8 + (i64)(col0 + i * 8192), &s13[i * 4], col0 + i * 8192 < n_left8);
     }
     float sum = 0.0f;
-    acc += fold4;
+    acc += fold8;
     sum += acc;
 
     // sum: over the lanes of a warp
@@ -549,192 +525,220 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
-    cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
-    float s33;
+    float s63;
     cluster_sync();
-    s33 = load_shared_f32(smem + 196736);
-    float s34 = load_shared_f32(smem + 196740);
+    s63 = load_shared_f32(smem + 196736);
+    float s64 = load_shared_f32(smem + 196740);
     const f16* w_at = a.w + (i64)mul;
 
     // load w
-    u32 w[16];
-    if (w_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
-      }
-    } else {
-      int col0_16 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo6 = load_u16_if(w_at + (i64)(col0_16 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_16 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left);
-        u32 hi6 = load_u16_if(w_at + (i64)(col0_16 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_16 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left);
-        w[i] = lo6 | hi6 << 16;
-      }
+    u32 w[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
     }
 
     // load s0 (shared)
-    u32 s03[16];
+    u32 s03[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s03[i * 4], smem + (u32)((col0 + i * 8192) * 2));
     }
-    float rstd = __frsqrt_rn((s33 + s34) / (float)a.n + a.eps);
-    u32 y[16];
+    float rstd = __frsqrt_rn((s63 + s64) / (float)a.n + a.eps);
+    u32 y[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       y[i] = f16_pair(f16_lo(s03[i]) * rstd * f16_lo(w[i]), f16_hi(s03[i]) * rstd * f16_hi(w[i]));
     }
     f16* y_at = a.y + (i64)row * a.y_stride0 + (i64)mul;
 
     // store y
-    if (y_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < n_left);
-      }
-    } else {
-      int col0_17 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at + (i64)(col0_17 + ((i & 3) * 2 + (i >> 2) * 8192)), y[i], col0_17 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left);
-        store_u16_if(y_at + (i64)(col0_17 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y[i] >> 16, col0_17 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < n_left);
     }
-    const f16* w_at2 = a.w + (i64)mul2;
+    const f16* w_at2 = a.w + (i64)add;
 
     // load w
-    u32 w2[16];
-    if (w_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
-      }
-    } else {
-      int col0_18 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo7 = load_u16_if(w_at2 + (i64)(col0_18 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_18 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
-        u32 hi7 = load_u16_if(w_at2 + (i64)(col0_18 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_18 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
-        w2[i] = lo7 | hi7 << 16;
-      }
+    u32 w2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
     }
 
     // load s1 (shared)
-    u32 s13[16];
+    u32 s14[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_shared_u32x4(&s13[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s14[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
     }
-    u32 y2[16];
+    u32 y2[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y2[i] = f16_pair(f16_lo(s13[i]) * rstd * f16_lo(w2[i]), f16_hi(s13[i]) * rstd * f16_hi(w2[i]));
+    for (int i = 0; i < 8; i++) {
+      y2[i] = f16_pair(f16_lo(s14[i]) * rstd * f16_lo(w2[i]), f16_hi(s14[i]) * rstd * f16_hi(w2[i]));
     }
-    f16* y_at2 = a.y + (i64)row * a.y_stride0 + (i64)mul2;
+    f16* y_at2 = a.y + (i64)row * a.y_stride0 + (i64)add;
 
     // store y
     __syncthreads();
-    if (y_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left2);
-      }
-    } else {
-      int col0_19 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at2 + (i64)(col0_19 + ((i & 3) * 2 + (i >> 2) * 8192)), y2[i], col0_19 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
-        store_u16_if(y_at2 + (i64)(col0_19 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y2[i] >> 16, col0_19 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left2);
     }
-    const f16* w_at3 = a.w + (i64)mul3;
+    const f16* w_at3 = a.w + (i64)add2;
 
     // load w
-    u32 w3[16];
-    if (w_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&w3[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
-      }
-    } else {
-      int col0_20 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo8 = load_u16_if(w_at3 + (i64)(col0_20 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_20 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left3);
-        u32 hi8 = load_u16_if(w_at3 + (i64)(col0_20 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_20 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left3);
-        w3[i] = lo8 | hi8 << 16;
-      }
+    u32 w3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w3[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
     }
 
     // load s2 (shared)
-    u32 s23[16];
+    u32 s23[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_shared_u32x4(&s23[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s23[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
     }
-    u32 y3[16];
+    u32 y3[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       y3[i] = f16_pair(f16_lo(s23[i]) * rstd * f16_lo(w3[i]), f16_hi(s23[i]) * rstd * f16_hi(w3[i]));
     }
-    f16* y_at3 = a.y + (i64)row * a.y_stride0 + (i64)mul3;
+    f16* y_at3 = a.y + (i64)row * a.y_stride0 + (i64)add2;
 
     // store y
     __syncthreads();
-    if (y_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left3);
-      }
-    } else {
-      int col0_21 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at3 + (i64)(col0_21 + ((i & 3) * 2 + (i >> 2) * 8192)), y3[i], col0_21 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left3);
-        store_u16_if(y_at3 + (i64)(col0_21 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y3[i] >> 16, col0_21 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left3);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left3);
     }
-    const f16* w_at4 = a.w + (i64)mul4;
+    const f16* w_at4 = a.w + (i64)add3;
 
     // load w
-    u32 w4[16];
-    if (w_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&w4[i * 4], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
-      }
-    } else {
-      int col0_22 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo9 = load_u16_if(w_at4 + (i64)(col0_22 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_22 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left4);
-        u32 hi9 = load_u16_if(w_at4 + (i64)(col0_22 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_22 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left4);
-        w4[i] = lo9 | hi9 << 16;
-      }
-    }
-    u32 y4[16];
+    u32 w4[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y4[i] = f16_pair(f16_lo(s5[i]) * rstd * f16_lo(w4[i]), f16_hi(s5[i]) * rstd * f16_hi(w4[i]));
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w4[i * 4], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
     }
-    f16* y_at4 = a.y + (i64)row * a.y_stride0 + (i64)mul4;
+
+    // load s3 (shared)
+    u32 s33[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s33[i * 4], smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y4[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y4[i] = f16_pair(f16_lo(s33[i]) * rstd * f16_lo(w4[i]), f16_hi(s33[i]) * rstd * f16_hi(w4[i]));
+    }
+    f16* y_at4 = a.y + (i64)row * a.y_stride0 + (i64)add3;
 
     // store y
     __syncthreads();
-    if (y_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(y_at4 + (i64)(col0 + i * 8192), &y4[i * 4], col0 + i * 8192 < n_left4);
-      }
-    } else {
-      int col0_23 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at4 + (i64)(col0_23 + ((i & 3) * 2 + (i >> 2) * 8192)), y4[i], col0_23 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left4);
-        store_u16_if(y_at4 + (i64)(col0_23 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y4[i] >> 16, col0_23 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left4);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at4 + (i64)(col0 + i * 8192), &y4[i * 4], col0 + i * 8192 < n_left4);
+    }
+    const f16* w_at5 = a.w + (i64)add4;
+
+    // load w
+    u32 w5[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w5[i * 4], w_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
+    }
+
+    // load s4 (shared)
+    u32 s43[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s43[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y5[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y5[i] = f16_pair(f16_lo(s43[i]) * rstd * f16_lo(w5[i]), f16_hi(s43[i]) * rstd * f16_hi(w5[i]));
+    }
+    f16* y_at5 = a.y + (i64)row * a.y_stride0 + (i64)add4;
+
+    // store y
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at5 + (i64)(col0 + i * 8192), &y5[i * 4], col0 + i * 8192 < n_left5);
+    }
+    const f16* w_at6 = a.w + (i64)add5;
+
+    // load w
+    u32 w6[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w6[i * 4], w_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
+    }
+
+    // load s5 (shared)
+    u32 s53[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s53[i * 4], smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y6[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y6[i] = f16_pair(f16_lo(s53[i]) * rstd * f16_lo(w6[i]), f16_hi(s53[i]) * rstd * f16_hi(w6[i]));
+    }
+    f16* y_at6 = a.y + (i64)row * a.y_stride0 + (i64)add5;
+
+    // store y
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at6 + (i64)(col0 + i * 8192), &y6[i * 4], col0 + i * 8192 < n_left6);
+    }
+    const f16* w_at7 = a.w + (i64)add6;
+
+    // load w
+    u32 w7[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w7[i * 4], w_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
+    }
+    u32 y7[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y7[i] = f16_pair(f16_lo(s11[i]) * rstd * f16_lo(w7[i]), f16_hi(s11[i]) * rstd * f16_hi(w7[i]));
+    }
+    f16* y_at7 = a.y + (i64)row * a.y_stride0 + (i64)add6;
+
+    // store y
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at7 + (i64)(col0 + i * 8192), &y7[i * 4], col0 + i * 8192 < n_left7);
+    }
+    const f16* w_at8 = a.w + (i64)add7;
+
+    // load w
+    u32 w8[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w8[i * 4], w_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left8);
+    }
+    u32 y8[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y8[i] = f16_pair(f16_lo(s13[i]) * rstd * f16_lo(w8[i]), f16_hi(s13[i]) * rstd * f16_hi(w8[i]));
+    }
+    f16* y_at8 = a.y + (i64)row * a.y_stride0 + (i64)add7;
+
+    // store y
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at8 + (i64)(col0 + i * 8192), &y8[i * 4], col0 + i * 8192 < n_left8);
     }
     if (t == 0) {
       float* rstd_at = a.rstd + (i64)row;

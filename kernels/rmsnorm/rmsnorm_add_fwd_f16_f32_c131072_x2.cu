@@ -5,6 +5,7 @@
 // Targets: sm_120a sm_121a (lowering simt)
 // Launch: 1024 threads a block, clusters of 2 blocks, 65680 bytes of dynamic shared memory, a grid of rows/1 clusters, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
+// The launch sees to whole vectors: x, r, s, y, w on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
@@ -16,18 +17,12 @@
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef long long i64;
-typedef unsigned long long u64;
 typedef u16 f16; // its bits
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
-__device__ __forceinline__ int opaque(int x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
 __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
@@ -70,19 +65,9 @@ __device__ __forceinline__ u32 peer_shared(const void* p, int rank) { // the sam
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"(rank));
   return r;
 }
-__device__ __forceinline__ float load_f32_if(const void* p, bool on) {
-  float r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
-  return r;
-}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
-  return r;
-}
-__device__ __forceinline__ u32 load_u16_if(const void* p, bool on) {
-  u32 r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.u16 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
   return r;
 }
 __device__ __forceinline__ void cp_async_wait_0() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
@@ -106,17 +91,8 @@ __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_shared_u16(void* p, u32 r) {
-  asm volatile("st.shared.u16 [%1], %0;" :: "r"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
-}
-__device__ __forceinline__ void store_shared_u16_if(void* p, u32 r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.u16 [%1], %0; }" :: "r"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
-}
 __device__ __forceinline__ void store_shared_u32x4_if(void* p, const u32* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.shared.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_u16_if(void* p, u32 r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_u32x4_if(void* p, const u32* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
@@ -155,13 +131,7 @@ static_assert(field_offset(rmsnorm_add_fwd_f16_f32_c131072_x2_args, n) == 88, "n
 
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rmsnorm_add_fwd_f16_f32_c131072_x2(const __grid_constant__ rmsnorm_add_fwd_f16_f32_c131072_x2_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool x_aligned = aligned(a.x, 16) && (a.x_stride0 & 7) == 0;
   int col0 = (int)threadIdx.x * 8;
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
-  bool r_vec = aligned(a.r, 16) && (a.r_stride0 & 7) == 0 && (a.n & 7) == 0;
-  bool s_vec = aligned(a.s, 16) && (a.s_stride0 & 7) == 0 && (a.n & 7) == 0;
-  bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
-  bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
   for (int row = cluster_x(); row < a.rows; row += clusters_x()) {
     int t = cluster_rank();
     int mul = t * 16384;
@@ -169,132 +139,53 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     const f16* x_at = a.x + (i64)row * a.x_stride0 + (i64)mul;
 
     // copy x to s0 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        cp_async_16(smem + (u32)((col0 + i * 8192) * 2), x_at + (i64)(col0 + i * 8192), max(min(n_left - (col0 + i * 8192), 8), 0) * 2);
-      }
-    } else {
-      int col0_ = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        u32 x[8];
-        x[0] = load_u16_if(x_at + (i64)(col0_ + i * 8192), col0_ + i * 8192 < n_left);
-        x[1] = load_u16_if(x_at + (i64)(col0_ + (1 + i * 8192)), col0_ + (1 + i * 8192) < n_left);
-        x[2] = load_u16_if(x_at + (i64)(col0_ + (2 + i * 8192)), col0_ + (2 + i * 8192) < n_left);
-        x[3] = load_u16_if(x_at + (i64)(col0_ + (3 + i * 8192)), col0_ + (3 + i * 8192) < n_left);
-        x[4] = load_u16_if(x_at + (i64)(col0_ + (4 + i * 8192)), col0_ + (4 + i * 8192) < n_left);
-        x[5] = load_u16_if(x_at + (i64)(col0_ + (5 + i * 8192)), col0_ + (5 + i * 8192) < n_left);
-        x[6] = load_u16_if(x_at + (i64)(col0_ + (6 + i * 8192)), col0_ + (6 + i * 8192) < n_left);
-        x[7] = load_u16_if(x_at + (i64)(col0_ + (7 + i * 8192)), col0_ + (7 + i * 8192) < n_left);
-        store_shared_u16(smem + (u32)((col0_ + i * 8192) * 2), x[0]);
-        store_shared_u16(smem + (u32)((col0_ + (1 + i * 8192)) * 2), x[1]);
-        store_shared_u16(smem + (u32)((col0_ + (2 + i * 8192)) * 2), x[2]);
-        store_shared_u16(smem + (u32)((col0_ + (3 + i * 8192)) * 2), x[3]);
-        store_shared_u16(smem + (u32)((col0_ + (4 + i * 8192)) * 2), x[4]);
-        store_shared_u16(smem + (u32)((col0_ + (5 + i * 8192)) * 2), x[5]);
-        store_shared_u16(smem + (u32)((col0_ + (6 + i * 8192)) * 2), x[6]);
-        store_shared_u16(smem + (u32)((col0_ + (7 + i * 8192)) * 2), x[7]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (u32)((col0 + i * 8192) * 2), x_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left ? 16 : 0);
     }
-    int mul2 = (t + 2) * 16384;
-    int n_left2 = a.n - mul2;
-    const f16* x_at2 = a.x + (i64)row * a.x_stride0 + (i64)mul2;
+    int add = mul + 32768;
+    int n_left2 = a.n - add;
+    const f16* x_at2 = a.x + (i64)row * a.x_stride0 + (i64)add;
 
     // copy x to s1 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        cp_async_16(smem + (32768u + (u32)((col0 + i * 8192) * 2)), x_at2 + (i64)(col0 + i * 8192), max(min(n_left2 - (col0 + i * 8192), 8), 0) * 2);
-      }
-    } else {
-      int col0_2 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        u32 x2[8];
-        x2[0] = load_u16_if(x_at2 + (i64)(col0_2 + i * 8192), col0_2 + i * 8192 < n_left2);
-        x2[1] = load_u16_if(x_at2 + (i64)(col0_2 + (1 + i * 8192)), col0_2 + (1 + i * 8192) < n_left2);
-        x2[2] = load_u16_if(x_at2 + (i64)(col0_2 + (2 + i * 8192)), col0_2 + (2 + i * 8192) < n_left2);
-        x2[3] = load_u16_if(x_at2 + (i64)(col0_2 + (3 + i * 8192)), col0_2 + (3 + i * 8192) < n_left2);
-        x2[4] = load_u16_if(x_at2 + (i64)(col0_2 + (4 + i * 8192)), col0_2 + (4 + i * 8192) < n_left2);
-        x2[5] = load_u16_if(x_at2 + (i64)(col0_2 + (5 + i * 8192)), col0_2 + (5 + i * 8192) < n_left2);
-        x2[6] = load_u16_if(x_at2 + (i64)(col0_2 + (6 + i * 8192)), col0_2 + (6 + i * 8192) < n_left2);
-        x2[7] = load_u16_if(x_at2 + (i64)(col0_2 + (7 + i * 8192)), col0_2 + (7 + i * 8192) < n_left2);
-        store_shared_u16(smem + (32768u + (u32)((col0_2 + i * 8192) * 2)), x2[0]);
-        store_shared_u16(smem + (32768u + (u32)((col0_2 + (1 + i * 8192)) * 2)), x2[1]);
-        store_shared_u16(smem + (32768u + (u32)((col0_2 + (2 + i * 8192)) * 2)), x2[2]);
-        store_shared_u16(smem + (32768u + (u32)((col0_2 + (3 + i * 8192)) * 2)), x2[3]);
-        store_shared_u16(smem + (32768u + (u32)((col0_2 + (4 + i * 8192)) * 2)), x2[4]);
-        store_shared_u16(smem + (32768u + (u32)((col0_2 + (5 + i * 8192)) * 2)), x2[5]);
-        store_shared_u16(smem + (32768u + (u32)((col0_2 + (6 + i * 8192)) * 2)), x2[6]);
-        store_shared_u16(smem + (32768u + (u32)((col0_2 + (7 + i * 8192)) * 2)), x2[7]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (32768u + (u32)((col0 + i * 8192) * 2)), x_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2 ? 16 : 0);
     }
     cp_async_commit();
-    int mul3 = (t + 4) * 16384;
-    int n_left3 = a.n - mul3;
-    const f16* x_at3 = a.x + (i64)row * a.x_stride0 + (i64)mul3;
+    int add2 = mul + 65536;
+    int n_left3 = a.n - add2;
+    const f16* x_at3 = a.x + (i64)row * a.x_stride0 + (i64)add2;
 
     // load x
-    u32 x3[8];
-    if (x_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_u32x4_if(&x3[i * 4], x_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
-      }
-    } else {
-      int col0_3 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo = load_u16_if(x_at3 + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_3 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left3);
-        u32 hi = load_u16_if(x_at3 + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left3);
-        x3[i] = lo | hi << 16;
-      }
+    u32 x[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x[i * 4], x_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
     }
-    int mul4 = (t + 6) * 16384;
-    int n_left4 = a.n - mul4;
-    const f16* x_at4 = a.x + (i64)row * a.x_stride0 + (i64)mul4;
+    int add3 = mul + 98304;
+    int n_left4 = a.n - add3;
+    const f16* x_at4 = a.x + (i64)row * a.x_stride0 + (i64)add3;
 
     // load x
-    u32 x4[8];
-    if (x_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_u32x4_if(&x4[i * 4], x_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
-      }
-    } else {
-      int col0_4 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo2 = load_u16_if(x_at4 + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_4 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left4);
-        u32 hi2 = load_u16_if(x_at4 + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left4);
-        x4[i] = lo2 | hi2 << 16;
-      }
+    u32 x2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x2[i * 4], x_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
     }
     const f16* r_at = a.r + (i64)row * a.r_stride0 + (i64)mul;
 
     // load r
     u32 r[8];
-    if (r_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_u32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
-      }
-    } else {
-      int col0_5 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo3 = load_u16_if(r_at + (i64)(col0_5 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_5 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left);
-        u32 hi3 = load_u16_if(r_at + (i64)(col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left);
-        r[i] = lo3 | hi3 << 16;
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
     }
     cp_async_wait_0();
     float acc = 0.0f;
 
     // load s0 (shared)
     u32 s02[8];
-    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s02[i * 4], smem + (u32)((col0 + i * 8192) * 2));
@@ -312,53 +203,24 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     f16* s_at = a.s + (i64)row * a.s_stride0 + (i64)mul;
 
     // store s
-    if (s_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(s_at + (i64)(col0 + i * 8192), &s[i * 4], col0 + i * 8192 < n_left);
-      }
-    } else {
-      int col0_6 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(s_at + (i64)(col0_6 + ((i & 3) * 2 + (i >> 2) * 8192)), s[i], col0_6 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left);
-        store_u16_if(s_at + (i64)(col0_6 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), s[i] >> 16, col0_6 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at + (i64)(col0 + i * 8192), &s[i * 4], col0 + i * 8192 < n_left);
     }
 
     // store s0 (shared)
-    __syncthreads();
-    if ((a.n & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_shared_u32x4_if(smem + (u32)((col0 + i * 8192) * 2), &s[i * 4], col0 + i * 8192 < n_left);
-      }
-    } else {
-      int col0_7 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_shared_u16_if(smem + (u32)((col0_7 + ((i & 3) * 2 + (i >> 2) * 8192)) * 2), s[i], col0_7 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left);
-        store_shared_u16_if(smem + (u32)((col0_7 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)) * 2), s[i] >> 16, col0_7 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (u32)((col0 + i * 8192) * 2), &s[i * 4], col0 + i * 8192 < n_left);
     }
     acc += fold;
-    const f16* r_at2 = a.r + (i64)row * a.r_stride0 + (i64)mul2;
+    const f16* r_at2 = a.r + (i64)row * a.r_stride0 + (i64)add;
 
     // load r
     u32 r2[8];
-    if (r_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_u32x4_if(&r2[i * 4], r_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
-      }
-    } else {
-      int col0_8 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo4 = load_u16_if(r_at2 + (i64)(col0_8 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_8 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
-        u32 hi4 = load_u16_if(r_at2 + (i64)(col0_8 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_8 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
-        r2[i] = lo4 | hi4 << 16;
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r2[i * 4], r_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
     }
 
     // load s1 (shared)
@@ -377,128 +239,73 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
       fold2 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2 ? s_f32_02 * s_f32_02 : 0.0f;
       fold2 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2 ? s_f32_12 * s_f32_12 : 0.0f;
     }
-    f16* s_at2 = a.s + (i64)row * a.s_stride0 + (i64)mul2;
+    f16* s_at2 = a.s + (i64)row * a.s_stride0 + (i64)add;
 
     // store s
-    if (s_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(s_at2 + (i64)(col0 + i * 8192), &s2[i * 4], col0 + i * 8192 < n_left2);
-      }
-    } else {
-      int col0_9 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(s_at2 + (i64)(col0_9 + ((i & 3) * 2 + (i >> 2) * 8192)), s2[i], col0_9 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
-        store_u16_if(s_at2 + (i64)(col0_9 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), s2[i] >> 16, col0_9 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
-      }
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at2 + (i64)(col0 + i * 8192), &s2[i * 4], col0 + i * 8192 < n_left2);
     }
 
     // store s1 (shared)
-    __syncthreads();
-    if ((a.n & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_shared_u32x4_if(smem + (32768u + (u32)((col0 + i * 8192) * 2)), &s2[i * 4], col0 + i * 8192 < n_left2);
-      }
-    } else {
-      int col0_10 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_shared_u16_if(smem + (32768u + (u32)((col0_10 + ((i & 3) * 2 + (i >> 2) * 8192)) * 2)), s2[i], col0_10 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
-        store_shared_u16_if(smem + (32768u + (u32)((col0_10 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)) * 2)), s2[i] >> 16, col0_10 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (32768u + (u32)((col0 + i * 8192) * 2)), &s2[i * 4], col0 + i * 8192 < n_left2);
     }
     acc += fold2;
-    const f16* r_at3 = a.r + (i64)row * a.r_stride0 + (i64)mul3;
+    const f16* r_at3 = a.r + (i64)row * a.r_stride0 + (i64)add2;
 
     // load r
     u32 r3[8];
-    if (r_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_u32x4_if(&r3[i * 4], r_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
-      }
-    } else {
-      int col0_11 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo5 = load_u16_if(r_at3 + (i64)(col0_11 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_11 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left3);
-        u32 hi5 = load_u16_if(r_at3 + (i64)(col0_11 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_11 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left3);
-        r3[i] = lo5 | hi5 << 16;
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r3[i * 4], r_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
     }
     u32 s3[8];
     float fold3 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      s3[i] = f16_pair(f16_lo(x3[i]) + f16_lo(r3[i]), f16_hi(x3[i]) + f16_hi(r3[i]));
+      s3[i] = f16_pair(f16_lo(x[i]) + f16_lo(r3[i]), f16_hi(x[i]) + f16_hi(r3[i]));
       float s_f32_03 = f16_lo(s3[i]);
       float s_f32_13 = f16_hi(s3[i]);
       fold3 = fmaf(s_f32_03, s_f32_03, fold3);
       fold3 = fmaf(s_f32_13, s_f32_13, fold3);
     }
-    f16* s_at3 = a.s + (i64)row * a.s_stride0 + (i64)mul3;
+    f16* s_at3 = a.s + (i64)row * a.s_stride0 + (i64)add2;
 
     // store s
-    if (s_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(s_at3 + (i64)(col0 + i * 8192), &s3[i * 4], col0 + i * 8192 < n_left3);
-      }
-    } else {
-      int col0_12 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(s_at3 + (i64)(col0_12 + ((i & 3) * 2 + (i >> 2) * 8192)), s3[i], col0_12 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left3);
-        store_u16_if(s_at3 + (i64)(col0_12 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), s3[i] >> 16, col0_12 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left3);
-      }
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at3 + (i64)(col0 + i * 8192), &s3[i * 4], col0 + i * 8192 < n_left3);
     }
     acc += fold3;
-    const f16* r_at4 = a.r + (i64)row * a.r_stride0 + (i64)mul4;
+    const f16* r_at4 = a.r + (i64)row * a.r_stride0 + (i64)add3;
 
     // load r
     u32 r4[8];
-    if (r_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_u32x4_if(&r4[i * 4], r_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
-      }
-    } else {
-      int col0_13 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo6 = load_u16_if(r_at4 + (i64)(col0_13 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_13 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left4);
-        u32 hi6 = load_u16_if(r_at4 + (i64)(col0_13 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_13 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left4);
-        r4[i] = lo6 | hi6 << 16;
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r4[i * 4], r_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
     }
     u32 s4[8];
     float fold4 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      s4[i] = f16_pair(f16_lo(x4[i]) + f16_lo(r4[i]), f16_hi(x4[i]) + f16_hi(r4[i]));
+      s4[i] = f16_pair(f16_lo(x2[i]) + f16_lo(r4[i]), f16_hi(x2[i]) + f16_hi(r4[i]));
       float s_f32_04 = f16_lo(s4[i]);
       float s_f32_14 = f16_hi(s4[i]);
       fold4 = fmaf(s_f32_04, s_f32_04, fold4);
       fold4 = fmaf(s_f32_14, s_f32_14, fold4);
     }
-    f16* s_at4 = a.s + (i64)row * a.s_stride0 + (i64)mul4;
+    f16* s_at4 = a.s + (i64)row * a.s_stride0 + (i64)add3;
 
     // store s
     __syncthreads();
-    if (s_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(s_at4 + (i64)(col0 + i * 8192), &s4[i * 4], col0 + i * 8192 < n_left4);
-      }
-    } else {
-      int col0_14 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(s_at4 + (i64)(col0_14 + ((i & 3) * 2 + (i >> 2) * 8192)), s4[i], col0_14 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left4);
-        store_u16_if(s_at4 + (i64)(col0_14 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), s4[i] >> 16, col0_14 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left4);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at4 + (i64)(col0 + i * 8192), &s4[i * 4], col0 + i * 8192 < n_left4);
     }
     float sum = 0.0f;
     acc += fold4;
@@ -522,7 +329,6 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
-    cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
     float s23;
     cluster_sync();
@@ -532,18 +338,10 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
 
     // load w
     float w[16];
-    if (w_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_f32x4_if(&w[i * 8], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
-        load_f32x4_if(&w[i * 8 + 4], w_at + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left);
-      }
-    } else {
-      int col0_15 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w[i] = load_f32_if(w_at + (i64)(col0_15 + ((i & 7) + (i >> 3) * 8192)), col0_15 + ((i & 7) + (i >> 3) * 8192) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 8], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
+      load_f32x4_if(&w[i * 8 + 4], w_at + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left);
     }
 
     // load s0 (shared)
@@ -561,35 +359,18 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     f16* y_at = a.y + (i64)row * a.y_stride0 + (i64)mul;
 
     // store y
-    if (y_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < n_left);
-      }
-    } else {
-      int col0_16 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(y_at + (i64)(col0_16 + ((i & 3) * 2 + (i >> 2) * 8192)), y[i], col0_16 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left);
-        store_u16_if(y_at + (i64)(col0_16 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y[i] >> 16, col0_16 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < n_left);
     }
-    const float* w_at2 = a.w + (i64)mul2;
+    const float* w_at2 = a.w + (i64)add;
 
     // load w
     float w2[16];
-    if (w_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_f32x4_if(&w2[i * 8], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
-        load_f32x4_if(&w2[i * 8 + 4], w_at2 + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left2);
-      }
-    } else {
-      int col0_17 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w2[i] = load_f32_if(w_at2 + (i64)(col0_17 + ((i & 7) + (i >> 3) * 8192)), col0_17 + ((i & 7) + (i >> 3) * 8192) < n_left2);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w2[i * 8], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
+      load_f32x4_if(&w2[i * 8 + 4], w_at2 + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left2);
     }
 
     // load s1 (shared)
@@ -603,100 +384,57 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 8; i++) {
       y2[i] = f16_pair(f16_lo(s13[i]) * rstd * w2[i * 2], f16_hi(s13[i]) * rstd * w2[i * 2 + 1]);
     }
-    f16* y_at2 = a.y + (i64)row * a.y_stride0 + (i64)mul2;
+    f16* y_at2 = a.y + (i64)row * a.y_stride0 + (i64)add;
 
     // store y
     __syncthreads();
-    if (y_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left2);
-      }
-    } else {
-      int col0_18 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(y_at2 + (i64)(col0_18 + ((i & 3) * 2 + (i >> 2) * 8192)), y2[i], col0_18 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
-        store_u16_if(y_at2 + (i64)(col0_18 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y2[i] >> 16, col0_18 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left2);
     }
-    const float* w_at3 = a.w + (i64)mul3;
+    const float* w_at3 = a.w + (i64)add2;
 
     // load w
     float w3[16];
-    if (w_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_f32x4_if(&w3[i * 8], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
-        load_f32x4_if(&w3[i * 8 + 4], w_at3 + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left3);
-      }
-    } else {
-      int col0_19 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w3[i] = load_f32_if(w_at3 + (i64)(col0_19 + ((i & 7) + (i >> 3) * 8192)), col0_19 + ((i & 7) + (i >> 3) * 8192) < n_left3);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w3[i * 8], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
+      load_f32x4_if(&w3[i * 8 + 4], w_at3 + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left3);
     }
     u32 y3[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
       y3[i] = f16_pair(f16_lo(s3[i]) * rstd * w3[i * 2], f16_hi(s3[i]) * rstd * w3[i * 2 + 1]);
     }
-    f16* y_at3 = a.y + (i64)row * a.y_stride0 + (i64)mul3;
+    f16* y_at3 = a.y + (i64)row * a.y_stride0 + (i64)add2;
 
     // store y
     __syncthreads();
-    if (y_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left3);
-      }
-    } else {
-      int col0_20 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(y_at3 + (i64)(col0_20 + ((i & 3) * 2 + (i >> 2) * 8192)), y3[i], col0_20 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left3);
-        store_u16_if(y_at3 + (i64)(col0_20 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y3[i] >> 16, col0_20 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left3);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left3);
     }
-    const float* w_at4 = a.w + (i64)mul4;
+    const float* w_at4 = a.w + (i64)add3;
 
     // load w
     float w4[16];
-    if (w_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_f32x4_if(&w4[i * 8], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
-        load_f32x4_if(&w4[i * 8 + 4], w_at4 + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left4);
-      }
-    } else {
-      int col0_21 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w4[i] = load_f32_if(w_at4 + (i64)(col0_21 + ((i & 7) + (i >> 3) * 8192)), col0_21 + ((i & 7) + (i >> 3) * 8192) < n_left4);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w4[i * 8], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
+      load_f32x4_if(&w4[i * 8 + 4], w_at4 + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left4);
     }
     u32 y4[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
       y4[i] = f16_pair(f16_lo(s4[i]) * rstd * w4[i * 2], f16_hi(s4[i]) * rstd * w4[i * 2 + 1]);
     }
-    f16* y_at4 = a.y + (i64)row * a.y_stride0 + (i64)mul4;
+    f16* y_at4 = a.y + (i64)row * a.y_stride0 + (i64)add3;
 
     // store y
     __syncthreads();
-    if (y_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(y_at4 + (i64)(col0 + i * 8192), &y4[i * 4], col0 + i * 8192 < n_left4);
-      }
-    } else {
-      int col0_22 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(y_at4 + (i64)(col0_22 + ((i & 3) * 2 + (i >> 2) * 8192)), y4[i], col0_22 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left4);
-        store_u16_if(y_at4 + (i64)(col0_22 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y4[i] >> 16, col0_22 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left4);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at4 + (i64)(col0 + i * 8192), &y4[i * 4], col0 + i * 8192 < n_left4);
     }
     if (t == 0) {
       float* rstd_at = a.rstd + (i64)row;

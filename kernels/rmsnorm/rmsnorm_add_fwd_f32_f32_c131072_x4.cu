@@ -5,26 +5,22 @@
 // Targets: sm_120a sm_121a (lowering simt)
 // Launch: 1024 threads a block, clusters of 4 blocks, 65680 bytes of dynamic shared memory, a grid of rows/1 clusters, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
+// The launch sees to whole vectors: x, r, s, y, w on 16 bytes; n a multiple of 4
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0    65536  f32   s0: tile [16384]
+//        0    32768  f32   s0: tile [8192]
+//    32768    32768  f32   s1: tile [8192]
 //    65536      128  f32   sum_part: partial results of sum, one a warp
-//    65664       16  f32   s1: tile [4]
+//    65664       16  f32   s22: tile [4]
 
 typedef unsigned int u32;
 typedef long long i64;
-typedef unsigned long long u64;
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
-__device__ __forceinline__ int opaque(int x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
 __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
@@ -52,11 +48,6 @@ __device__ __forceinline__ u32 peer_shared(const void* p, int rank) { // the sam
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"(rank));
   return r;
 }
-__device__ __forceinline__ float load_f32_if(const void* p, bool on) {
-  float r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
-  return r;
-}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
@@ -78,9 +69,6 @@ __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
 }
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_shared_f32(void* p, float r) {
-  asm volatile("st.shared.f32 [%1], %0;" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
 }
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
@@ -122,163 +110,172 @@ static_assert(field_offset(rmsnorm_add_fwd_f32_f32_c131072_x4_args, n) == 88, "n
 
 extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_c131072_x4(const __grid_constant__ rmsnorm_add_fwd_f32_f32_c131072_x4_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool x_aligned = aligned(a.x, 16) && (a.x_stride0 & 3) == 0;
   int col0 = (int)threadIdx.x * 4;
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && (a.n & 3) == 0;
-  bool r_vec = aligned(a.r, 16) && (a.r_stride0 & 3) == 0 && (a.n & 3) == 0;
-  bool s_vec = aligned(a.s, 16) && (a.s_stride0 & 3) == 0 && (a.n & 3) == 0;
-  bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
-  bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 3) == 0 && (a.n & 3) == 0;
   for (int row = cluster_x(); row < a.rows; row += clusters_x()) {
     int t = cluster_rank();
-    int mul = t * 16384;
+    int mul = t * 8192;
     int n_left = a.n - mul;
     const float* x_at = a.x + (i64)row * a.x_stride0 + (i64)mul;
 
     // copy x to s0 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        cp_async_16(smem + (u32)((col0 + i * 4096) * 4), x_at + (i64)(col0 + i * 4096), max(min(n_left - (col0 + i * 4096), 4), 0) * 4);
-      }
-    } else {
-      int col0_ = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float x[4];
-        x[0] = load_f32_if(x_at + (i64)(col0_ + i * 4096), col0_ + i * 4096 < n_left);
-        x[1] = load_f32_if(x_at + (i64)(col0_ + (1 + i * 4096)), col0_ + (1 + i * 4096) < n_left);
-        x[2] = load_f32_if(x_at + (i64)(col0_ + (2 + i * 4096)), col0_ + (2 + i * 4096) < n_left);
-        x[3] = load_f32_if(x_at + (i64)(col0_ + (3 + i * 4096)), col0_ + (3 + i * 4096) < n_left);
-        store_shared_f32(smem + (u32)((col0_ + i * 4096) * 4), x[0]);
-        store_shared_f32(smem + (u32)((col0_ + (1 + i * 4096)) * 4), x[1]);
-        store_shared_f32(smem + (u32)((col0_ + (2 + i * 4096)) * 4), x[2]);
-        store_shared_f32(smem + (u32)((col0_ + (3 + i * 4096)) * 4), x[3]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (u32)((col0 + i * 4096) * 4), x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+    }
+    int add = mul + 32768;
+    int n_left2 = a.n - add;
+    const float* x_at2 = a.x + (i64)row * a.x_stride0 + (i64)add;
+
+    // copy x to s1 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (32768u + (u32)((col0 + i * 4096) * 4)), x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
     }
     cp_async_commit();
-    int mul2 = (t + 4) * 16384;
-    int n_left2 = a.n - mul2;
-    const float* x_at2 = a.x + (i64)row * a.x_stride0 + (i64)mul2;
+    int add2 = mul + 65536;
+    int n_left3 = a.n - add2;
+    const float* x_at3 = a.x + (i64)row * a.x_stride0 + (i64)add2;
 
     // load x
-    float x2[16];
-    if (x_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&x2[i * 4], x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-      }
-    } else {
-      int col0_2 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        x2[i] = load_f32_if(x_at2 + (i64)(col0_2 + ((i & 3) + (i >> 2) * 4096)), col0_2 + ((i & 3) + (i >> 2) * 4096) < n_left2);
-      }
+    float x[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&x[i * 4], x_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
+    }
+    int add3 = mul + 98304;
+    int n_left4 = a.n - add3;
+    const float* x_at4 = a.x + (i64)row * a.x_stride0 + (i64)add3;
+
+    // load x
+    float x2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&x2[i * 4], x_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4);
     }
     const float* r_at = a.r + (i64)row * a.r_stride0 + (i64)mul;
 
     // load r
-    float r[16];
-    if (r_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_3 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        r[i] = load_f32_if(r_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 4096)), col0_3 + ((i & 3) + (i >> 2) * 4096) < n_left);
-      }
+    float r[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
     }
     cp_async_wait_0();
     float acc = 0.0f;
 
     // load s0 (shared)
-    float s02[16];
-    __syncthreads();
+    float s02[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
       load_shared_f32x4(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 4));
     }
-    float s[16];
+    float s[8];
     float fold = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       s[i] = s02[i] + r[i];
       fold += col0 + ((i & 3) + (i >> 2) * 4096) < n_left ? s[i] * s[i] : 0.0f;
     }
     float* s_at = a.s + (i64)row * a.s_stride0 + (i64)mul;
 
     // store s
-    if (s_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(s_at + (i64)(col0 + i * 4096), &s[i * 4], col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_4 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(s_at + (i64)(col0_4 + ((i & 3) + (i >> 2) * 4096)), s[i], col0_4 + ((i & 3) + (i >> 2) * 4096) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(s_at + (i64)(col0 + i * 4096), &s[i * 4], col0 + i * 4096 < n_left);
     }
 
     // store s0 (shared)
-    __syncthreads();
-    if ((a.n & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_shared_f32x4_if(smem + (u32)((col0 + i * 4096) * 4), &s[i * 4], col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_5 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_shared_f32_if(smem + (u32)((col0_5 + ((i & 3) + (i >> 2) * 4096)) * 4), s[i], col0_5 + ((i & 3) + (i >> 2) * 4096) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_f32x4_if(smem + (u32)((col0 + i * 4096) * 4), &s[i * 4], col0 + i * 4096 < n_left);
     }
     acc += fold;
-    const float* r_at2 = a.r + (i64)row * a.r_stride0 + (i64)mul2;
+    const float* r_at2 = a.r + (i64)row * a.r_stride0 + (i64)add;
 
     // load r
-    float r2[16];
-    if (r_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&r2[i * 4], r_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-      }
-    } else {
-      int col0_6 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        r2[i] = load_f32_if(r_at2 + (i64)(col0_6 + ((i & 3) + (i >> 2) * 4096)), col0_6 + ((i & 3) + (i >> 2) * 4096) < n_left2);
-      }
+    float r2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&r2[i * 4], r_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
     }
-    float s2[16];
+
+    // load s1 (shared)
+    float s12[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float s2[8];
     float fold2 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      s2[i] = x2[i] + r2[i];
-      fold2 = fmaf(s2[i], s2[i], fold2);
+    for (int i = 0; i < 8; i++) {
+      s2[i] = s12[i] + r2[i];
+      fold2 += col0 + ((i & 3) + (i >> 2) * 4096) < n_left2 ? s2[i] * s2[i] : 0.0f;
     }
-    float* s_at2 = a.s + (i64)row * a.s_stride0 + (i64)mul2;
+    float* s_at2 = a.s + (i64)row * a.s_stride0 + (i64)add;
 
     // store s
-    if (s_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(s_at2 + (i64)(col0 + i * 4096), &s2[i * 4], col0 + i * 4096 < n_left2);
-      }
-    } else {
-      int col0_7 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(s_at2 + (i64)(col0_7 + ((i & 3) + (i >> 2) * 4096)), s2[i], col0_7 + ((i & 3) + (i >> 2) * 4096) < n_left2);
-      }
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(s_at2 + (i64)(col0 + i * 4096), &s2[i * 4], col0 + i * 4096 < n_left2);
+    }
+
+    // store s1 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_f32x4_if(smem + (32768u + (u32)((col0 + i * 4096) * 4)), &s2[i * 4], col0 + i * 4096 < n_left2);
+    }
+    acc += fold2;
+    const float* r_at3 = a.r + (i64)row * a.r_stride0 + (i64)add2;
+
+    // load r
+    float r3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&r3[i * 4], r_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
+    }
+    float s3[8];
+    float fold3 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s3[i] = x[i] + r3[i];
+      fold3 = fmaf(s3[i], s3[i], fold3);
+    }
+    float* s_at3 = a.s + (i64)row * a.s_stride0 + (i64)add2;
+
+    // store s
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(s_at3 + (i64)(col0 + i * 4096), &s3[i * 4], col0 + i * 4096 < n_left3);
+    }
+    acc += fold3;
+    const float* r_at4 = a.r + (i64)row * a.r_stride0 + (i64)add3;
+
+    // load r
+    float r4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&r4[i * 4], r_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4);
+    }
+    float s4[8];
+    float fold4 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s4[i] = x2[i] + r4[i];
+      fold4 = fmaf(s4[i], s4[i], fold4);
+    }
+    float* s_at4 = a.s + (i64)row * a.s_stride0 + (i64)add3;
+
+    // store s
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(s_at4 + (i64)(col0 + i * 4096), &s4[i * 4], col0 + i * 4096 < n_left4);
     }
     float sum = 0.0f;
-    acc += fold2;
+    acc += fold4;
     sum += acc;
 
     // sum: over the lanes of a warp
@@ -299,98 +296,112 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
-    cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
-    cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 2), sum, (int)threadIdx.x == 0);
-    cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 3), sum, (int)threadIdx.x == 0);
-    float s12;
+    float s23;
     cluster_sync();
-    s12 = load_shared_f32(smem + 65664);
-    float s13 = load_shared_f32(smem + 65668);
-    float s14 = load_shared_f32(smem + 65672);
-    float s15 = load_shared_f32(smem + 65676);
+    s23 = load_shared_f32(smem + 65664);
+    float s24 = load_shared_f32(smem + 65668);
+    float s25 = load_shared_f32(smem + 65672);
+    float s26 = load_shared_f32(smem + 65676);
     const float* w_at = a.w + (i64)mul;
 
     // load w
-    float w[16];
-    if (w_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_8 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w[i] = load_f32_if(w_at + (i64)(col0_8 + ((i & 3) + (i >> 2) * 4096)), col0_8 + ((i & 3) + (i >> 2) * 4096) < n_left);
-      }
+    float w[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
     }
 
     // load s0 (shared)
-    float s03[16];
+    float s03[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
       load_shared_f32x4(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 4));
     }
-    float rstd = __frsqrt_rn((s12 + s13 + s14 + s15) / (float)a.n + a.eps);
-    float y[16];
+    float rstd = __frsqrt_rn((s23 + s24 + s25 + s26) / (float)a.n + a.eps);
+    float y[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       y[i] = s03[i] * rstd * w[i];
     }
     float* y_at = a.y + (i64)row * a.y_stride0 + (i64)mul;
 
     // store y
-    if (y_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_9 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(y_at + (i64)(col0_9 + ((i & 3) + (i >> 2) * 4096)), y[i], col0_9 + ((i & 3) + (i >> 2) * 4096) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < n_left);
     }
-    const float* w_at2 = a.w + (i64)mul2;
+    const float* w_at2 = a.w + (i64)add;
 
     // load w
-    float w2[16];
-    if (w_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-      }
-    } else {
-      int col0_10 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w2[i] = load_f32_if(w_at2 + (i64)(col0_10 + ((i & 3) + (i >> 2) * 4096)), col0_10 + ((i & 3) + (i >> 2) * 4096) < n_left2);
-      }
-    }
-    float y2[16];
+    float w2[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y2[i] = s2[i] * rstd * w2[i];
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
     }
-    float* y_at2 = a.y + (i64)row * a.y_stride0 + (i64)mul2;
+
+    // load s1 (shared)
+    float s13[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float y2[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y2[i] = s13[i] * rstd * w2[i];
+    }
+    float* y_at2 = a.y + (i64)row * a.y_stride0 + (i64)add;
 
     // store y
     __syncthreads();
-    if (y_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left2);
-      }
-    } else {
-      int col0_11 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(y_at2 + (i64)(col0_11 + ((i & 3) + (i >> 2) * 4096)), y2[i], col0_11 + ((i & 3) + (i >> 2) * 4096) < n_left2);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left2);
+    }
+    const float* w_at3 = a.w + (i64)add2;
+
+    // load w
+    float w3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w3[i * 4], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
+    }
+    float y3[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y3[i] = s3[i] * rstd * w3[i];
+    }
+    float* y_at3 = a.y + (i64)row * a.y_stride0 + (i64)add2;
+
+    // store y
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left3);
+    }
+    const float* w_at4 = a.w + (i64)add3;
+
+    // load w
+    float w4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w4[i * 4], w_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4);
+    }
+    float y4[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y4[i] = s4[i] * rstd * w4[i];
+    }
+    float* y_at4 = a.y + (i64)row * a.y_stride0 + (i64)add3;
+
+    // store y
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at4 + (i64)(col0 + i * 4096), &y4[i * 4], col0 + i * 4096 < n_left4);
     }
     if (t == 0) {
       float* rstd_at = a.rstd + (i64)row;

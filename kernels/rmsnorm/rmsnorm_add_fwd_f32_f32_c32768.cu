@@ -5,48 +5,37 @@
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
 // Launch: 1024 threads a block, 65664 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
+// The launch sees to whole vectors: x, r, s, y, w on 16 bytes; n a multiple of 4
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0    65536  f32   s0: tile [16384]
+//        0    32768  f32   s0: tile [8192]
+//    32768    32768  f32   s1: tile [8192]
 //    65536      128  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;
-typedef unsigned long long u64;
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
-__device__ __forceinline__ int opaque(int x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
 __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
 __device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-__device__ __forceinline__ float load_f32_if(const void* p, bool on) {
-  float r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
-  return r;
-}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
-  return r;
-}
-__device__ __forceinline__ float load_shared_f32_if(const void* p, bool on) {
-  float r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.shared.f32 %0, [%1]; }" : "+f"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
   return r;
 }
 __device__ __forceinline__ void cp_async_wait_0() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 __device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void load_shared_f32x4(float* r, const void* p) {
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
 }
 __device__ __forceinline__ void load_shared_f32x4_if(float* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
@@ -57,9 +46,6 @@ __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
 }
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_shared_f32(void* p, float r) {
-  asm volatile("st.shared.f32 [%1], %0;" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
 }
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
@@ -101,172 +87,164 @@ static_assert(field_offset(rmsnorm_add_fwd_f32_f32_c32768_args, n) == 88, "n");
 
 extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_c32768(const __grid_constant__ rmsnorm_add_fwd_f32_f32_c32768_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool x_aligned = aligned(a.x, 16) && (a.x_stride0 & 3) == 0;
   int col0 = (int)threadIdx.x * 4;
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && (a.n & 3) == 0;
-  bool r_vec = aligned(a.r, 16) && (a.r_stride0 & 3) == 0;
-  bool s_vec = aligned(a.s, 16) && (a.s_stride0 & 3) == 0;
-  bool r_vec2 = aligned(a.r, 16) && (a.r_stride0 & 3) == 0 && (a.n & 3) == 0;
-  bool s_vec2 = aligned(a.s, 16) && (a.s_stride0 & 3) == 0 && (a.n & 3) == 0;
-  bool w_vec = aligned(a.w, 16);
-  bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 3) == 0;
-  bool w_vec2 = aligned(a.w, 16) && (a.n & 3) == 0;
-  bool y_vec2 = aligned(a.y, 16) && (a.y_stride0 & 3) == 0 && (a.n & 3) == 0;
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const float* x_at = a.x + (i64)row * a.x_stride0;
 
     // copy x to s0 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        cp_async_16(smem + (u32)((col0 + i * 4096) * 4), x_at + (i64)(col0 + i * 4096), max(min(a.n - (col0 + i * 4096), 4), 0) * 4);
-      }
-    } else {
-      int col0_ = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float x[4];
-        x[0] = load_f32_if(x_at + (i64)(col0_ + i * 4096), col0_ + i * 4096 < a.n);
-        x[1] = load_f32_if(x_at + (i64)(col0_ + (1 + i * 4096)), col0_ + (1 + i * 4096) < a.n);
-        x[2] = load_f32_if(x_at + (i64)(col0_ + (2 + i * 4096)), col0_ + (2 + i * 4096) < a.n);
-        x[3] = load_f32_if(x_at + (i64)(col0_ + (3 + i * 4096)), col0_ + (3 + i * 4096) < a.n);
-        store_shared_f32(smem + (u32)((col0_ + i * 4096) * 4), x[0]);
-        store_shared_f32(smem + (u32)((col0_ + (1 + i * 4096)) * 4), x[1]);
-        store_shared_f32(smem + (u32)((col0_ + (2 + i * 4096)) * 4), x[2]);
-        store_shared_f32(smem + (u32)((col0_ + (3 + i * 4096)) * 4), x[3]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (u32)((col0 + i * 4096) * 4), x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n ? 16 : 0);
+    }
+    int n_left = a.n - 8192;
+    const float* x_at2 = a.x + (i64)row * a.x_stride0 + 8192;
+
+    // copy x to s1 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (32768u + (u32)((col0 + i * 4096) * 4)), x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
     }
     cp_async_commit();
-    int n_left = a.n - 16384;
-    const float* x_at2 = a.x + (i64)row * a.x_stride0 + 16384;
+    int n_left2 = a.n - 16384;
+    const float* x_at3 = a.x + (i64)row * a.x_stride0 + 16384;
 
     // load x
-    float x2[16];
-    if (x_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&x2[i * 4], x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_2 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        x2[i] = load_f32_if(x_at2 + (i64)(col0_2 + ((i & 3) + (i >> 2) * 4096)), col0_2 + ((i & 3) + (i >> 2) * 4096) < n_left);
-      }
+    float x[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&x[i * 4], x_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
     }
-    int min_of = min(a.n, 16384);
+    int n_left3 = a.n - 24576;
+    const float* x_at4 = a.x + (i64)row * a.x_stride0 + 24576;
+
+    // load x
+    float x2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&x2[i * 4], x_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
+    }
+    int min_of = min(a.n, 8192);
     const float* r_at = a.r + (i64)row * a.r_stride0;
 
     // load r
-    float r[16];
-    if (r_vec && (min_of & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_3 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        r[i] = load_f32_if(r_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 4096)), col0_3 + ((i & 3) + (i >> 2) * 4096) < min_of);
-      }
+    float r[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
     }
     cp_async_wait_0();
     float acc = 0.0f;
 
     // load s0 (shared)
-    float s02[16];
-    __syncthreads();
-    if ((min_of & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_shared_f32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_4 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        s02[i] = load_shared_f32_if(smem + (u32)((col0_4 + ((i & 3) + (i >> 2) * 4096)) * 4), col0_4 + ((i & 3) + (i >> 2) * 4096) < min_of);
-      }
+    float s02[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
     }
-    float s[16];
+    float s[8];
     float fold = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       s[i] = s02[i] + r[i];
       fold = fmaf(s[i], s[i], fold);
     }
     float* s_at = a.s + (i64)row * a.s_stride0;
 
     // store s
-    if (s_vec && (min_of & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(s_at + (i64)(col0 + i * 4096), &s[i * 4], col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_5 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(s_at + (i64)(col0_5 + ((i & 3) + (i >> 2) * 4096)), s[i], col0_5 + ((i & 3) + (i >> 2) * 4096) < min_of);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(s_at + (i64)(col0 + i * 4096), &s[i * 4], col0 + i * 4096 < min_of);
     }
 
     // store s0 (shared)
-    __syncthreads();
-    if ((min_of & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_shared_f32x4_if(smem + (u32)((col0 + i * 4096) * 4), &s[i * 4], col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_6 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_shared_f32_if(smem + (u32)((col0_6 + ((i & 3) + (i >> 2) * 4096)) * 4), s[i], col0_6 + ((i & 3) + (i >> 2) * 4096) < min_of);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_f32x4_if(smem + (u32)((col0 + i * 4096) * 4), &s[i * 4], col0 + i * 4096 < min_of);
     }
     acc += fold;
-    const float* r_at2 = a.r + (i64)row * a.r_stride0 + 16384;
+    const float* r_at2 = a.r + (i64)row * a.r_stride0 + 8192;
 
     // load r
-    float r2[16];
-    if (r_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&r2[i * 4], r_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_7 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        r2[i] = load_f32_if(r_at2 + (i64)(col0_7 + ((i & 3) + (i >> 2) * 4096)), col0_7 + ((i & 3) + (i >> 2) * 4096) < n_left);
-      }
+    float r2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&r2[i * 4], r_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
     }
-    float s2[16];
+
+    // load s1 (shared)
+    float s12[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float s2[8];
     float fold2 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      s2[i] = x2[i] + r2[i];
-      fold2 = fmaf(s2[i], s2[i], fold2);
+    for (int i = 0; i < 8; i++) {
+      s2[i] = s12[i] + r2[i];
+      fold2 += col0 + ((i & 3) + (i >> 2) * 4096) < n_left ? s2[i] * s2[i] : 0.0f;
     }
-    float* s_at2 = a.s + (i64)row * a.s_stride0 + 16384;
+    float* s_at2 = a.s + (i64)row * a.s_stride0 + 8192;
 
     // store s
-    if (s_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(s_at2 + (i64)(col0 + i * 4096), &s2[i * 4], col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_8 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(s_at2 + (i64)(col0_8 + ((i & 3) + (i >> 2) * 4096)), s2[i], col0_8 + ((i & 3) + (i >> 2) * 4096) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(s_at2 + (i64)(col0 + i * 4096), &s2[i * 4], col0 + i * 4096 < n_left);
+    }
+
+    // store s1 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_f32x4_if(smem + (32768u + (u32)((col0 + i * 4096) * 4)), &s2[i * 4], col0 + i * 4096 < n_left);
+    }
+    acc += fold2;
+    const float* r_at3 = a.r + (i64)row * a.r_stride0 + 16384;
+
+    // load r
+    float r3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&r3[i * 4], r_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
+    }
+    float s3[8];
+    float fold3 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s3[i] = x[i] + r3[i];
+      fold3 = fmaf(s3[i], s3[i], fold3);
+    }
+    float* s_at3 = a.s + (i64)row * a.s_stride0 + 16384;
+
+    // store s
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(s_at3 + (i64)(col0 + i * 4096), &s3[i * 4], col0 + i * 4096 < n_left2);
+    }
+    acc += fold3;
+    const float* r_at4 = a.r + (i64)row * a.r_stride0 + 24576;
+
+    // load r
+    float r4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&r4[i * 4], r_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
+    }
+    float s4[8];
+    float fold4 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s4[i] = x2[i] + r4[i];
+      fold4 = fmaf(s4[i], s4[i], fold4);
+    }
+    float* s_at4 = a.s + (i64)row * a.s_stride0 + 24576;
+
+    // store s
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(s_at4 + (i64)(col0 + i * 4096), &s4[i * 4], col0 + i * 4096 < n_left3);
     }
     float sum = 0.0f;
-    acc += fold2;
+    acc += fold4;
     sum += acc;
 
     // sum: over the lanes of a warp
@@ -277,6 +255,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_c3276
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
     // sum: over the warps of the block
+    __syncthreads();
     store_shared_f32_if(smem + (0x00010000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
     sum = load_shared_f32(smem + (0x00010000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
@@ -287,91 +266,97 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_c3276
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
     // load w
-    float w[16];
-    if (w_vec && (min_of & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_9 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w[i] = load_f32_if(a.w + (i64)(col0_9 + ((i & 3) + (i >> 2) * 4096)), col0_9 + ((i & 3) + (i >> 2) * 4096) < min_of);
-      }
+    float w[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
     }
 
     // load s0 (shared)
-    float s03[16];
-    if ((min_of & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_shared_f32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_10 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        s03[i] = load_shared_f32_if(smem + (u32)((col0_10 + ((i & 3) + (i >> 2) * 4096)) * 4), col0_10 + ((i & 3) + (i >> 2) * 4096) < min_of);
-      }
+    float s03[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
     }
     float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
-    float y[16];
+    float y[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       y[i] = s03[i] * rstd * w[i];
     }
     float* y_at = a.y + (i64)row * a.y_stride0;
 
     // store y
-    if (y_vec && (min_of & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_11 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(y_at + (i64)(col0_11 + ((i & 3) + (i >> 2) * 4096)), y[i], col0_11 + ((i & 3) + (i >> 2) * 4096) < min_of);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < min_of);
     }
-    const float* w_at = a.w + 16384;
+    const float* w_at = a.w + 8192;
 
     // load w
-    float w2[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_12 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w2[i] = load_f32_if(w_at + (i64)(col0_12 + ((i & 3) + (i >> 2) * 4096)), col0_12 + ((i & 3) + (i >> 2) * 4096) < n_left);
-      }
-    }
-    float y2[16];
+    float w2[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y2[i] = s2[i] * rstd * w2[i];
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
     }
-    float* y_at2 = a.y + (i64)row * a.y_stride0 + 16384;
+
+    // load s1 (shared)
+    float s13[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float y2[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y2[i] = s13[i] * rstd * w2[i];
+    }
+    float* y_at2 = a.y + (i64)row * a.y_stride0 + 8192;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_13 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(y_at2 + (i64)(col0_13 + ((i & 3) + (i >> 2) * 4096)), y2[i], col0_13 + ((i & 3) + (i >> 2) * 4096) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left);
+    }
+    const float* w_at2 = a.w + 16384;
+
+    // load w
+    float w3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
+    }
+    float y3[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y3[i] = s3[i] * rstd * w3[i];
+    }
+    float* y_at3 = a.y + (i64)row * a.y_stride0 + 16384;
+
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left2);
+    }
+    const float* w_at3 = a.w + 24576;
+
+    // load w
+    float w4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
+    }
+    float y4[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y4[i] = s4[i] * rstd * w4[i];
+    }
+    float* y_at4 = a.y + (i64)row * a.y_stride0 + 24576;
+
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at4 + (i64)(col0 + i * 4096), &y4[i * 4], col0 + i * 4096 < n_left3);
     }
     float* rstd_at = a.rstd + (i64)row;
     store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);

@@ -5,44 +5,32 @@
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
 // Launch: 1024 threads a block, 196736 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
+// The launch sees to whole vectors: x, r, s, y, w on 16 bytes; n a multiple of 4
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0    65536  f32   s0: tile [16384]
-//    65536    65536  f32   s1: tile [16384]
-//   131072    65536  f32   s2: tile [16384]
+//        0    32768  f32   s0: tile [8192]
+//    32768    32768  f32   s1: tile [8192]
+//    65536    32768  f32   s2: tile [8192]
+//    98304    32768  f32   s3: tile [8192]
+//   131072    32768  f32   s4: tile [8192]
+//   163840    32768  f32   s5: tile [8192]
 //   196608      128  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;
-typedef unsigned long long u64;
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
-__device__ __forceinline__ int opaque(int x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
 __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
 __device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-__device__ __forceinline__ float load_f32_if(const void* p, bool on) {
-  float r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
-  return r;
-}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
-  return r;
-}
-__device__ __forceinline__ float load_shared_f32_if(const void* p, bool on) {
-  float r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.shared.f32 %0, [%1]; }" : "+f"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
   return r;
 }
 __device__ __forceinline__ void cp_async_wait_0() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
@@ -62,9 +50,6 @@ __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
 }
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_shared_f32(void* p, float r) {
-  asm volatile("st.shared.f32 [%1], %0;" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
 }
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
@@ -106,342 +91,340 @@ static_assert(field_offset(rmsnorm_add_fwd_f32_f32_c65536_args, n) == 88, "n");
 
 extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_c65536(const __grid_constant__ rmsnorm_add_fwd_f32_f32_c65536_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool x_aligned = aligned(a.x, 16) && (a.x_stride0 & 3) == 0;
   int col0 = (int)threadIdx.x * 4;
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && (a.n & 3) == 0;
-  bool r_vec = aligned(a.r, 16) && (a.r_stride0 & 3) == 0;
-  bool s_vec = aligned(a.s, 16) && (a.s_stride0 & 3) == 0;
-  bool r_vec2 = aligned(a.r, 16) && (a.r_stride0 & 3) == 0 && (a.n & 3) == 0;
-  bool s_vec2 = aligned(a.s, 16) && (a.s_stride0 & 3) == 0 && (a.n & 3) == 0;
-  bool w_vec = aligned(a.w, 16);
-  bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 3) == 0;
-  bool w_vec2 = aligned(a.w, 16) && (a.n & 3) == 0;
-  bool y_vec2 = aligned(a.y, 16) && (a.y_stride0 & 3) == 0 && (a.n & 3) == 0;
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const float* x_at = a.x + (i64)row * a.x_stride0;
 
     // copy x to s0 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        cp_async_16(smem + (u32)((col0 + i * 4096) * 4), x_at + (i64)(col0 + i * 4096), max(min(a.n - (col0 + i * 4096), 4), 0) * 4);
-      }
-    } else {
-      int col0_ = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float x[4];
-        x[0] = load_f32_if(x_at + (i64)(col0_ + i * 4096), col0_ + i * 4096 < a.n);
-        x[1] = load_f32_if(x_at + (i64)(col0_ + (1 + i * 4096)), col0_ + (1 + i * 4096) < a.n);
-        x[2] = load_f32_if(x_at + (i64)(col0_ + (2 + i * 4096)), col0_ + (2 + i * 4096) < a.n);
-        x[3] = load_f32_if(x_at + (i64)(col0_ + (3 + i * 4096)), col0_ + (3 + i * 4096) < a.n);
-        store_shared_f32(smem + (u32)((col0_ + i * 4096) * 4), x[0]);
-        store_shared_f32(smem + (u32)((col0_ + (1 + i * 4096)) * 4), x[1]);
-        store_shared_f32(smem + (u32)((col0_ + (2 + i * 4096)) * 4), x[2]);
-        store_shared_f32(smem + (u32)((col0_ + (3 + i * 4096)) * 4), x[3]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (u32)((col0 + i * 4096) * 4), x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n ? 16 : 0);
     }
-    int n_left = a.n - 16384;
-    const float* x_at2 = a.x + (i64)row * a.x_stride0 + 16384;
+    int n_left = a.n - 8192;
+    const float* x_at2 = a.x + (i64)row * a.x_stride0 + 8192;
 
     // copy x to s1 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 4096) * 4)), x_at2 + (i64)(col0 + i * 4096), max(min(n_left - (col0 + i * 4096), 4), 0) * 4);
-      }
-    } else {
-      int col0_2 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float x2[4];
-        x2[0] = load_f32_if(x_at2 + (i64)(col0_2 + i * 4096), col0_2 + i * 4096 < n_left);
-        x2[1] = load_f32_if(x_at2 + (i64)(col0_2 + (1 + i * 4096)), col0_2 + (1 + i * 4096) < n_left);
-        x2[2] = load_f32_if(x_at2 + (i64)(col0_2 + (2 + i * 4096)), col0_2 + (2 + i * 4096) < n_left);
-        x2[3] = load_f32_if(x_at2 + (i64)(col0_2 + (3 + i * 4096)), col0_2 + (3 + i * 4096) < n_left);
-        store_shared_f32(smem + (0x00010000u + (u32)((col0_2 + i * 4096) * 4)), x2[0]);
-        store_shared_f32(smem + (0x00010000u + (u32)((col0_2 + (1 + i * 4096)) * 4)), x2[1]);
-        store_shared_f32(smem + (0x00010000u + (u32)((col0_2 + (2 + i * 4096)) * 4)), x2[2]);
-        store_shared_f32(smem + (0x00010000u + (u32)((col0_2 + (3 + i * 4096)) * 4)), x2[3]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (32768u + (u32)((col0 + i * 4096) * 4)), x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
     }
-    int n_left2 = a.n - 32768;
-    const float* x_at3 = a.x + (i64)row * a.x_stride0 + 32768;
+    int n_left2 = a.n - 16384;
+    const float* x_at3 = a.x + (i64)row * a.x_stride0 + 16384;
 
     // copy x to s2 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 4096) * 4)), x_at3 + (i64)(col0 + i * 4096), max(min(n_left2 - (col0 + i * 4096), 4), 0) * 4);
-      }
-    } else {
-      int col0_3 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float x3[4];
-        x3[0] = load_f32_if(x_at3 + (i64)(col0_3 + i * 4096), col0_3 + i * 4096 < n_left2);
-        x3[1] = load_f32_if(x_at3 + (i64)(col0_3 + (1 + i * 4096)), col0_3 + (1 + i * 4096) < n_left2);
-        x3[2] = load_f32_if(x_at3 + (i64)(col0_3 + (2 + i * 4096)), col0_3 + (2 + i * 4096) < n_left2);
-        x3[3] = load_f32_if(x_at3 + (i64)(col0_3 + (3 + i * 4096)), col0_3 + (3 + i * 4096) < n_left2);
-        store_shared_f32(smem + (0x00020000u + (u32)((col0_3 + i * 4096) * 4)), x3[0]);
-        store_shared_f32(smem + (0x00020000u + (u32)((col0_3 + (1 + i * 4096)) * 4)), x3[1]);
-        store_shared_f32(smem + (0x00020000u + (u32)((col0_3 + (2 + i * 4096)) * 4)), x3[2]);
-        store_shared_f32(smem + (0x00020000u + (u32)((col0_3 + (3 + i * 4096)) * 4)), x3[3]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 4096) * 4)), x_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
+    }
+    int n_left3 = a.n - 24576;
+    const float* x_at4 = a.x + (i64)row * a.x_stride0 + 24576;
+
+    // copy x to s3 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00018000u + (u32)((col0 + i * 4096) * 4)), x_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3 ? 16 : 0);
+    }
+    int n_left4 = a.n - 32768;
+    const float* x_at5 = a.x + (i64)row * a.x_stride0 + 32768;
+
+    // copy x to s4 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 4096) * 4)), x_at5 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4 ? 16 : 0);
+    }
+    int n_left5 = a.n - 40960;
+    const float* x_at6 = a.x + (i64)row * a.x_stride0 + 40960;
+
+    // copy x to s5 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00028000u + (u32)((col0 + i * 4096) * 4)), x_at6 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left5 ? 16 : 0);
     }
     cp_async_commit();
-    int n_left3 = a.n - 49152;
-    const float* x_at4 = a.x + (i64)row * a.x_stride0 + 49152;
+    int n_left6 = a.n - 49152;
+    const float* x_at7 = a.x + (i64)row * a.x_stride0 + 49152;
 
     // load x
-    float x4[16];
-    if (x_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&x4[i * 4], x_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
-      }
-    } else {
-      int col0_4 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        x4[i] = load_f32_if(x_at4 + (i64)(col0_4 + ((i & 3) + (i >> 2) * 4096)), col0_4 + ((i & 3) + (i >> 2) * 4096) < n_left3);
-      }
+    float x[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&x[i * 4], x_at7 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left6);
     }
-    int min_of = min(a.n, 16384);
+    int n_left7 = a.n - 57344;
+    const float* x_at8 = a.x + (i64)row * a.x_stride0 + 57344;
+
+    // load x
+    float x2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&x2[i * 4], x_at8 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left7);
+    }
+    int min_of = min(a.n, 8192);
     const float* r_at = a.r + (i64)row * a.r_stride0;
 
     // load r
-    float r[16];
-    if (r_vec && (min_of & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_5 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        r[i] = load_f32_if(r_at + (i64)(col0_5 + ((i & 3) + (i >> 2) * 4096)), col0_5 + ((i & 3) + (i >> 2) * 4096) < min_of);
-      }
+    float r[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
     }
     cp_async_wait_0();
     float acc = 0.0f;
 
     // load s0 (shared)
-    float s02[16];
-    __syncthreads();
-    if ((min_of & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_shared_f32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_6 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        s02[i] = load_shared_f32_if(smem + (u32)((col0_6 + ((i & 3) + (i >> 2) * 4096)) * 4), col0_6 + ((i & 3) + (i >> 2) * 4096) < min_of);
-      }
+    float s02[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
     }
-    float s[16];
+    float s[8];
     float fold = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       s[i] = s02[i] + r[i];
       fold = fmaf(s[i], s[i], fold);
     }
     float* s_at = a.s + (i64)row * a.s_stride0;
 
     // store s
-    if (s_vec && (min_of & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(s_at + (i64)(col0 + i * 4096), &s[i * 4], col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_7 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(s_at + (i64)(col0_7 + ((i & 3) + (i >> 2) * 4096)), s[i], col0_7 + ((i & 3) + (i >> 2) * 4096) < min_of);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(s_at + (i64)(col0 + i * 4096), &s[i * 4], col0 + i * 4096 < min_of);
     }
 
     // store s0 (shared)
-    __syncthreads();
-    if ((min_of & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_shared_f32x4_if(smem + (u32)((col0 + i * 4096) * 4), &s[i * 4], col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_8 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_shared_f32_if(smem + (u32)((col0_8 + ((i & 3) + (i >> 2) * 4096)) * 4), s[i], col0_8 + ((i & 3) + (i >> 2) * 4096) < min_of);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_f32x4_if(smem + (u32)((col0 + i * 4096) * 4), &s[i * 4], col0 + i * 4096 < min_of);
     }
     acc += fold;
-    const float* r_at2 = a.r + (i64)row * a.r_stride0 + 16384;
+    const float* r_at2 = a.r + (i64)row * a.r_stride0 + 8192;
 
     // load r
-    float r2[16];
-    if (r_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&r2[i * 4], r_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_9 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        r2[i] = load_f32_if(r_at2 + (i64)(col0_9 + ((i & 3) + (i >> 2) * 4096)), col0_9 + ((i & 3) + (i >> 2) * 4096) < n_left);
-      }
+    float r2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&r2[i * 4], r_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
     }
 
     // load s1 (shared)
-    float s12[16];
+    float s12[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_shared_f32x4(&s12[i * 4], smem + (0x00010000u + (u32)((col0 + i * 4096) * 4)));
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 4)));
     }
-    float s3[16];
+    float s6[8];
     float fold2 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      s3[i] = s12[i] + r2[i];
-      fold2 += col0 + ((i & 3) + (i >> 2) * 4096) < n_left ? s3[i] * s3[i] : 0.0f;
+    for (int i = 0; i < 8; i++) {
+      s6[i] = s12[i] + r2[i];
+      fold2 += col0 + ((i & 3) + (i >> 2) * 4096) < n_left ? s6[i] * s6[i] : 0.0f;
     }
-    float* s_at2 = a.s + (i64)row * a.s_stride0 + 16384;
+    float* s_at2 = a.s + (i64)row * a.s_stride0 + 8192;
 
     // store s
-    if (s_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(s_at2 + (i64)(col0 + i * 4096), &s3[i * 4], col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_10 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(s_at2 + (i64)(col0_10 + ((i & 3) + (i >> 2) * 4096)), s3[i], col0_10 + ((i & 3) + (i >> 2) * 4096) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(s_at2 + (i64)(col0 + i * 4096), &s6[i * 4], col0 + i * 4096 < n_left);
     }
 
     // store s1 (shared)
-    __syncthreads();
-    if ((a.n & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_shared_f32x4_if(smem + (0x00010000u + (u32)((col0 + i * 4096) * 4)), &s3[i * 4], col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_11 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_shared_f32_if(smem + (0x00010000u + (u32)((col0_11 + ((i & 3) + (i >> 2) * 4096)) * 4)), s3[i], col0_11 + ((i & 3) + (i >> 2) * 4096) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_f32x4_if(smem + (32768u + (u32)((col0 + i * 4096) * 4)), &s6[i * 4], col0 + i * 4096 < n_left);
     }
     acc += fold2;
-    const float* r_at3 = a.r + (i64)row * a.r_stride0 + 32768;
+    const float* r_at3 = a.r + (i64)row * a.r_stride0 + 16384;
 
     // load r
-    float r3[16];
-    if (r_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&r3[i * 4], r_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-      }
-    } else {
-      int col0_12 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        r3[i] = load_f32_if(r_at3 + (i64)(col0_12 + ((i & 3) + (i >> 2) * 4096)), col0_12 + ((i & 3) + (i >> 2) * 4096) < n_left2);
-      }
+    float r3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&r3[i * 4], r_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
     }
 
     // load s2 (shared)
-    float s22[16];
+    float s22[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_shared_f32x4(&s22[i * 4], smem + (0x00020000u + (u32)((col0 + i * 4096) * 4)));
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s22[i * 4], smem + (0x00010000u + (u32)((col0 + i * 4096) * 4)));
     }
-    float s4[16];
+    float s7[8];
     float fold3 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      s4[i] = s22[i] + r3[i];
-      fold3 += col0 + ((i & 3) + (i >> 2) * 4096) < n_left2 ? s4[i] * s4[i] : 0.0f;
+    for (int i = 0; i < 8; i++) {
+      s7[i] = s22[i] + r3[i];
+      fold3 += col0 + ((i & 3) + (i >> 2) * 4096) < n_left2 ? s7[i] * s7[i] : 0.0f;
     }
-    float* s_at3 = a.s + (i64)row * a.s_stride0 + 32768;
+    float* s_at3 = a.s + (i64)row * a.s_stride0 + 16384;
 
     // store s
-    if (s_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(s_at3 + (i64)(col0 + i * 4096), &s4[i * 4], col0 + i * 4096 < n_left2);
-      }
-    } else {
-      int col0_13 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(s_at3 + (i64)(col0_13 + ((i & 3) + (i >> 2) * 4096)), s4[i], col0_13 + ((i & 3) + (i >> 2) * 4096) < n_left2);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(s_at3 + (i64)(col0 + i * 4096), &s7[i * 4], col0 + i * 4096 < n_left2);
     }
 
     // store s2 (shared)
-    __syncthreads();
-    if ((a.n & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_shared_f32x4_if(smem + (0x00020000u + (u32)((col0 + i * 4096) * 4)), &s4[i * 4], col0 + i * 4096 < n_left2);
-      }
-    } else {
-      int col0_14 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_shared_f32_if(smem + (0x00020000u + (u32)((col0_14 + ((i & 3) + (i >> 2) * 4096)) * 4)), s4[i], col0_14 + ((i & 3) + (i >> 2) * 4096) < n_left2);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_f32x4_if(smem + (0x00010000u + (u32)((col0 + i * 4096) * 4)), &s7[i * 4], col0 + i * 4096 < n_left2);
     }
     acc += fold3;
-    const float* r_at4 = a.r + (i64)row * a.r_stride0 + 49152;
+    const float* r_at4 = a.r + (i64)row * a.r_stride0 + 24576;
 
     // load r
-    float r4[16];
-    if (r_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&r4[i * 4], r_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
-      }
-    } else {
-      int col0_15 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        r4[i] = load_f32_if(r_at4 + (i64)(col0_15 + ((i & 3) + (i >> 2) * 4096)), col0_15 + ((i & 3) + (i >> 2) * 4096) < n_left3);
-      }
+    float r4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&r4[i * 4], r_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
     }
-    float s5[16];
+
+    // load s3 (shared)
+    float s32[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s32[i * 4], smem + (0x00018000u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float s8[8];
     float fold4 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      s5[i] = x4[i] + r4[i];
-      fold4 = fmaf(s5[i], s5[i], fold4);
+    for (int i = 0; i < 8; i++) {
+      s8[i] = s32[i] + r4[i];
+      fold4 += col0 + ((i & 3) + (i >> 2) * 4096) < n_left3 ? s8[i] * s8[i] : 0.0f;
     }
-    float* s_at4 = a.s + (i64)row * a.s_stride0 + 49152;
+    float* s_at4 = a.s + (i64)row * a.s_stride0 + 24576;
 
     // store s
-    if (s_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(s_at4 + (i64)(col0 + i * 4096), &s5[i * 4], col0 + i * 4096 < n_left3);
-      }
-    } else {
-      int col0_16 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(s_at4 + (i64)(col0_16 + ((i & 3) + (i >> 2) * 4096)), s5[i], col0_16 + ((i & 3) + (i >> 2) * 4096) < n_left3);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(s_at4 + (i64)(col0 + i * 4096), &s8[i * 4], col0 + i * 4096 < n_left3);
+    }
+
+    // store s3 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_f32x4_if(smem + (0x00018000u + (u32)((col0 + i * 4096) * 4)), &s8[i * 4], col0 + i * 4096 < n_left3);
+    }
+    acc += fold4;
+    const float* r_at5 = a.r + (i64)row * a.r_stride0 + 32768;
+
+    // load r
+    float r5[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&r5[i * 4], r_at5 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4);
+    }
+
+    // load s4 (shared)
+    float s42[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s42[i * 4], smem + (0x00020000u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float s9[8];
+    float fold5 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s9[i] = s42[i] + r5[i];
+      fold5 += col0 + ((i & 3) + (i >> 2) * 4096) < n_left4 ? s9[i] * s9[i] : 0.0f;
+    }
+    float* s_at5 = a.s + (i64)row * a.s_stride0 + 32768;
+
+    // store s
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(s_at5 + (i64)(col0 + i * 4096), &s9[i * 4], col0 + i * 4096 < n_left4);
+    }
+
+    // store s4 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_f32x4_if(smem + (0x00020000u + (u32)((col0 + i * 4096) * 4)), &s9[i * 4], col0 + i * 4096 < n_left4);
+    }
+    acc += fold5;
+    const float* r_at6 = a.r + (i64)row * a.r_stride0 + 40960;
+
+    // load r
+    float r6[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&r6[i * 4], r_at6 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left5);
+    }
+
+    // load s5 (shared)
+    float s52[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s52[i * 4], smem + (0x00028000u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float s10[8];
+    float fold6 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s10[i] = s52[i] + r6[i];
+      fold6 += col0 + ((i & 3) + (i >> 2) * 4096) < n_left5 ? s10[i] * s10[i] : 0.0f;
+    }
+    float* s_at6 = a.s + (i64)row * a.s_stride0 + 40960;
+
+    // store s
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(s_at6 + (i64)(col0 + i * 4096), &s10[i * 4], col0 + i * 4096 < n_left5);
+    }
+
+    // store s5 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_f32x4_if(smem + (0x00028000u + (u32)((col0 + i * 4096) * 4)), &s10[i * 4], col0 + i * 4096 < n_left5);
+    }
+    acc += fold6;
+    const float* r_at7 = a.r + (i64)row * a.r_stride0 + 49152;
+
+    // load r
+    float r7[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&r7[i * 4], r_at7 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left6);
+    }
+    float s11[8];
+    float fold7 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s11[i] = x[i] + r7[i];
+      fold7 = fmaf(s11[i], s11[i], fold7);
+    }
+    float* s_at7 = a.s + (i64)row * a.s_stride0 + 49152;
+
+    // store s
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(s_at7 + (i64)(col0 + i * 4096), &s11[i * 4], col0 + i * 4096 < n_left6);
+    }
+    acc += fold7;
+    const float* r_at8 = a.r + (i64)row * a.r_stride0 + 57344;
+
+    // load r
+    float r8[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&r8[i * 4], r_at8 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left7);
+    }
+    float s13[8];
+    float fold8 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s13[i] = x2[i] + r8[i];
+      fold8 = fmaf(s13[i], s13[i], fold8);
+    }
+    float* s_at8 = a.s + (i64)row * a.s_stride0 + 57344;
+
+    // store s
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(s_at8 + (i64)(col0 + i * 4096), &s13[i * 4], col0 + i * 4096 < n_left7);
     }
     float sum = 0.0f;
-    acc += fold4;
+    acc += fold8;
     sum += acc;
 
     // sum: over the lanes of a warp
@@ -452,6 +435,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_c6553
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
     // sum: over the warps of the block
+    __syncthreads();
     store_shared_f32_if(smem + (0x00030000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
     sum = load_shared_f32(smem + (0x00030000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
@@ -462,179 +446,205 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_c6553
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
     // load w
-    float w[16];
-    if (w_vec && (min_of & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_17 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w[i] = load_f32_if(a.w + (i64)(col0_17 + ((i & 3) + (i >> 2) * 4096)), col0_17 + ((i & 3) + (i >> 2) * 4096) < min_of);
-      }
+    float w[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
     }
 
     // load s0 (shared)
-    float s03[16];
-    if ((min_of & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_shared_f32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_18 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        s03[i] = load_shared_f32_if(smem + (u32)((col0_18 + ((i & 3) + (i >> 2) * 4096)) * 4), col0_18 + ((i & 3) + (i >> 2) * 4096) < min_of);
-      }
+    float s03[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
     }
     float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
-    float y[16];
+    float y[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       y[i] = s03[i] * rstd * w[i];
     }
     float* y_at = a.y + (i64)row * a.y_stride0;
 
     // store y
-    if (y_vec && (min_of & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_19 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(y_at + (i64)(col0_19 + ((i & 3) + (i >> 2) * 4096)), y[i], col0_19 + ((i & 3) + (i >> 2) * 4096) < min_of);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < min_of);
     }
-    const float* w_at = a.w + 16384;
+    const float* w_at = a.w + 8192;
 
     // load w
-    float w2[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_20 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w2[i] = load_f32_if(w_at + (i64)(col0_20 + ((i & 3) + (i >> 2) * 4096)), col0_20 + ((i & 3) + (i >> 2) * 4096) < n_left);
-      }
+    float w2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
     }
 
     // load s1 (shared)
-    float s13[16];
+    float s14[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_shared_f32x4(&s13[i * 4], smem + (0x00010000u + (u32)((col0 + i * 4096) * 4)));
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s14[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 4)));
     }
-    float y2[16];
+    float y2[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y2[i] = s13[i] * rstd * w2[i];
+    for (int i = 0; i < 8; i++) {
+      y2[i] = s14[i] * rstd * w2[i];
     }
-    float* y_at2 = a.y + (i64)row * a.y_stride0 + 16384;
+    float* y_at2 = a.y + (i64)row * a.y_stride0 + 8192;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_21 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(y_at2 + (i64)(col0_21 + ((i & 3) + (i >> 2) * 4096)), y2[i], col0_21 + ((i & 3) + (i >> 2) * 4096) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left);
     }
-    const float* w_at2 = a.w + 32768;
+    const float* w_at2 = a.w + 16384;
 
     // load w
-    float w3[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-      }
-    } else {
-      int col0_22 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w3[i] = load_f32_if(w_at2 + (i64)(col0_22 + ((i & 3) + (i >> 2) * 4096)), col0_22 + ((i & 3) + (i >> 2) * 4096) < n_left2);
-      }
+    float w3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
     }
 
     // load s2 (shared)
-    float s23[16];
+    float s23[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_shared_f32x4(&s23[i * 4], smem + (0x00020000u + (u32)((col0 + i * 4096) * 4)));
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s23[i * 4], smem + (0x00010000u + (u32)((col0 + i * 4096) * 4)));
     }
-    float y3[16];
+    float y3[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       y3[i] = s23[i] * rstd * w3[i];
     }
-    float* y_at3 = a.y + (i64)row * a.y_stride0 + 32768;
+    float* y_at3 = a.y + (i64)row * a.y_stride0 + 16384;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left2);
-      }
-    } else {
-      int col0_23 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(y_at3 + (i64)(col0_23 + ((i & 3) + (i >> 2) * 4096)), y3[i], col0_23 + ((i & 3) + (i >> 2) * 4096) < n_left2);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left2);
     }
-    const float* w_at3 = a.w + 49152;
+    const float* w_at3 = a.w + 24576;
 
     // load w
-    float w4[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
-      }
-    } else {
-      int col0_24 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w4[i] = load_f32_if(w_at3 + (i64)(col0_24 + ((i & 3) + (i >> 2) * 4096)), col0_24 + ((i & 3) + (i >> 2) * 4096) < n_left3);
-      }
-    }
-    float y4[16];
+    float w4[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y4[i] = s5[i] * rstd * w4[i];
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
     }
-    float* y_at4 = a.y + (i64)row * a.y_stride0 + 49152;
+
+    // load s3 (shared)
+    float s33[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s33[i * 4], smem + (0x00018000u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float y4[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y4[i] = s33[i] * rstd * w4[i];
+    }
+    float* y_at4 = a.y + (i64)row * a.y_stride0 + 24576;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(y_at4 + (i64)(col0 + i * 4096), &y4[i * 4], col0 + i * 4096 < n_left3);
-      }
-    } else {
-      int col0_25 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(y_at4 + (i64)(col0_25 + ((i & 3) + (i >> 2) * 4096)), y4[i], col0_25 + ((i & 3) + (i >> 2) * 4096) < n_left3);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at4 + (i64)(col0 + i * 4096), &y4[i * 4], col0 + i * 4096 < n_left3);
+    }
+    const float* w_at4 = a.w + 32768;
+
+    // load w
+    float w5[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w5[i * 4], w_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4);
+    }
+
+    // load s4 (shared)
+    float s43[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s43[i * 4], smem + (0x00020000u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float y5[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y5[i] = s43[i] * rstd * w5[i];
+    }
+    float* y_at5 = a.y + (i64)row * a.y_stride0 + 32768;
+
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at5 + (i64)(col0 + i * 4096), &y5[i * 4], col0 + i * 4096 < n_left4);
+    }
+    const float* w_at5 = a.w + 40960;
+
+    // load w
+    float w6[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w6[i * 4], w_at5 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left5);
+    }
+
+    // load s5 (shared)
+    float s53[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s53[i * 4], smem + (0x00028000u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float y6[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y6[i] = s53[i] * rstd * w6[i];
+    }
+    float* y_at6 = a.y + (i64)row * a.y_stride0 + 40960;
+
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at6 + (i64)(col0 + i * 4096), &y6[i * 4], col0 + i * 4096 < n_left5);
+    }
+    const float* w_at6 = a.w + 49152;
+
+    // load w
+    float w7[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w7[i * 4], w_at6 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left6);
+    }
+    float y7[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y7[i] = s11[i] * rstd * w7[i];
+    }
+    float* y_at7 = a.y + (i64)row * a.y_stride0 + 49152;
+
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at7 + (i64)(col0 + i * 4096), &y7[i * 4], col0 + i * 4096 < n_left6);
+    }
+    const float* w_at7 = a.w + 57344;
+
+    // load w
+    float w8[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w8[i * 4], w_at7 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left7);
+    }
+    float y8[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y8[i] = s13[i] * rstd * w8[i];
+    }
+    float* y_at8 = a.y + (i64)row * a.y_stride0 + 57344;
+
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at8 + (i64)(col0 + i * 4096), &y8[i * 4], col0 + i * 4096 < n_left7);
     }
     float* rstd_at = a.rstd + (i64)row;
     store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);

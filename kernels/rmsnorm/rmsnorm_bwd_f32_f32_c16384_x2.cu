@@ -5,6 +5,7 @@
 // Targets: sm_120a sm_121a (lowering simt)
 // Launch: 1024 threads a block, clusters of 2 blocks, 98448 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
+// The launch sees to whole vectors: x, dy, dx, w, part on 16 bytes; n a multiple of 4
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
@@ -19,17 +20,11 @@
 
 typedef unsigned int u32;
 typedef long long i64;
-typedef unsigned long long u64;
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
-__device__ __forceinline__ int opaque(int x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
 __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
@@ -62,11 +57,6 @@ __device__ __forceinline__ float load_f32(const void* p) {
   asm volatile("ld.global.f32 %0, [%1];" : "=f"(r) : "l"(p) : "memory");
   return r;
 }
-__device__ __forceinline__ float load_f32_if(const void* p, bool on) {
-  float r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
-  return r;
-}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
@@ -79,20 +69,11 @@ __device__ __forceinline__ void load_shared_f32x4(float* r, const void* p) {
 __device__ __forceinline__ void store_cluster_f32_if(u32 p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared::cluster.f32 [%1], %0; }" :: "f"(r), "r"(p), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_f32_cs_if(void* p, float r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.cs.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
-}
 __device__ __forceinline__ void store_f32x4_cs_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.cs.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_shared_f32(void* p, float r) {
-  asm volatile("st.shared.f32 [%1], %0;" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
 }
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
@@ -131,56 +112,25 @@ static_assert(field_offset(rmsnorm_bwd_f32_f32_c16384_x2_args, parts) == 88, "pa
 
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rmsnorm_bwd_f32_f32_c16384_x2(const __grid_constant__ rmsnorm_bwd_f32_f32_c16384_x2_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool w_aligned = aligned(a.w, 16);
   int col0 = (int)threadIdx.x * 4;
-  bool x_aligned = aligned(a.x, 16) && (a.x_stride0 & 3) == 0;
-  bool dy_aligned = aligned(a.dy, 16) && (a.dy_stride0 & 3) == 0;
-  bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 3) == 0 && (a.n & 3) == 0;
-  bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 3) == 0;
   int t = cluster_rank();
   int mul = t * 4096;
   int n_left = a.n - mul;
   const float* w_at = a.w + (i64)mul;
 
   // copy w to s4 (shared)
-  if (w_aligned) {
-    cp_async_16(smem + (u32)(col0 * 4), w_at + (i64)col0, max(min(n_left - col0, 4), 0) * 4);
-  } else {
-    int col0_ = opaque(col0);
-    float w[4];
-    w[0] = load_f32_if(w_at + (i64)col0_, col0_ < n_left);
-    w[1] = load_f32_if(w_at + (i64)(col0_ + 1), col0_ + 1 < n_left);
-    w[2] = load_f32_if(w_at + (i64)(col0_ + 2), col0_ + 2 < n_left);
-    w[3] = load_f32_if(w_at + (i64)(col0_ + 3), col0_ + 3 < n_left);
-    store_shared_f32(smem + (u32)(col0_ * 4), w[0]);
-    store_shared_f32(smem + (u32)((col0_ + 1) * 4), w[1]);
-    store_shared_f32(smem + (u32)((col0_ + 2) * 4), w[2]);
-    store_shared_f32(smem + (u32)((col0_ + 3) * 4), w[3]);
-  }
+  cp_async_16(smem + (u32)(col0 * 4), w_at + (i64)col0, col0 < n_left ? 16 : 0);
   float acc[4];
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     acc[i] = 0.0f;
   }
-  int mul2 = (t + 2) * 4096;
-  int n_left2 = a.n - mul2;
-  const float* w_at2 = a.w + (i64)mul2;
+  int add = mul + 8192;
+  int n_left2 = a.n - add;
+  const float* w_at2 = a.w + (i64)add;
 
   // copy w to s5 (shared)
-  if (w_aligned) {
-    cp_async_16(smem + (16384u + (u32)(col0 * 4)), w_at2 + (i64)col0, max(min(n_left2 - col0, 4), 0) * 4);
-  } else {
-    int col0_2 = opaque(col0);
-    float w2[4];
-    w2[0] = load_f32_if(w_at2 + (i64)col0_2, col0_2 < n_left2);
-    w2[1] = load_f32_if(w_at2 + (i64)(col0_2 + 1), col0_2 + 1 < n_left2);
-    w2[2] = load_f32_if(w_at2 + (i64)(col0_2 + 2), col0_2 + 2 < n_left2);
-    w2[3] = load_f32_if(w_at2 + (i64)(col0_2 + 3), col0_2 + 3 < n_left2);
-    store_shared_f32(smem + (16384u + (u32)(col0_2 * 4)), w2[0]);
-    store_shared_f32(smem + (16384u + (u32)((col0_2 + 1) * 4)), w2[1]);
-    store_shared_f32(smem + (16384u + (u32)((col0_2 + 2) * 4)), w2[2]);
-    store_shared_f32(smem + (16384u + (u32)((col0_2 + 3) * 4)), w2[3]);
-  }
+  cp_async_16(smem + (16384u + (u32)(col0 * 4)), w_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
   float acc2[4];
   #pragma unroll
   for (int i = 0; i < 4; i++) {
@@ -191,71 +141,19 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     const float* x_at = a.x + (i64)t2 * a.x_stride0 + (i64)mul;
 
     // copy x to s0 (shared)
-    if (x_aligned) {
-      cp_async_16(smem + (32768u + (u32)(col0 * 4)), x_at + (i64)col0, max(min(n_left - col0, 4), 0) * 4);
-    } else {
-      int col0_3 = opaque(col0);
-      float x[4];
-      x[0] = load_f32_if(x_at + (i64)col0_3, col0_3 < n_left);
-      x[1] = load_f32_if(x_at + (i64)(col0_3 + 1), col0_3 + 1 < n_left);
-      x[2] = load_f32_if(x_at + (i64)(col0_3 + 2), col0_3 + 2 < n_left);
-      x[3] = load_f32_if(x_at + (i64)(col0_3 + 3), col0_3 + 3 < n_left);
-      store_shared_f32(smem + (32768u + (u32)(col0_3 * 4)), x[0]);
-      store_shared_f32(smem + (32768u + (u32)((col0_3 + 1) * 4)), x[1]);
-      store_shared_f32(smem + (32768u + (u32)((col0_3 + 2) * 4)), x[2]);
-      store_shared_f32(smem + (32768u + (u32)((col0_3 + 3) * 4)), x[3]);
-    }
+    cp_async_16(smem + (32768u + (u32)(col0 * 4)), x_at + (i64)col0, col0 < n_left ? 16 : 0);
     const float* dy_at = a.dy + (i64)t2 * a.dy_stride0 + (i64)mul;
 
     // copy dy to s2 (shared)
-    if (dy_aligned) {
-      cp_async_16(smem + (49152u + (u32)(col0 * 4)), dy_at + (i64)col0, max(min(n_left - col0, 4), 0) * 4);
-    } else {
-      int col0_4 = opaque(col0);
-      float dy[4];
-      dy[0] = load_f32_if(dy_at + (i64)col0_4, col0_4 < n_left);
-      dy[1] = load_f32_if(dy_at + (i64)(col0_4 + 1), col0_4 + 1 < n_left);
-      dy[2] = load_f32_if(dy_at + (i64)(col0_4 + 2), col0_4 + 2 < n_left);
-      dy[3] = load_f32_if(dy_at + (i64)(col0_4 + 3), col0_4 + 3 < n_left);
-      store_shared_f32(smem + (49152u + (u32)(col0_4 * 4)), dy[0]);
-      store_shared_f32(smem + (49152u + (u32)((col0_4 + 1) * 4)), dy[1]);
-      store_shared_f32(smem + (49152u + (u32)((col0_4 + 2) * 4)), dy[2]);
-      store_shared_f32(smem + (49152u + (u32)((col0_4 + 3) * 4)), dy[3]);
-    }
-    const float* x_at2 = a.x + (i64)t2 * a.x_stride0 + (i64)mul2;
+    cp_async_16(smem + (49152u + (u32)(col0 * 4)), dy_at + (i64)col0, col0 < n_left ? 16 : 0);
+    const float* x_at2 = a.x + (i64)t2 * a.x_stride0 + (i64)add;
 
     // copy x to s1 (shared)
-    if (x_aligned) {
-      cp_async_16(smem + (0x00010000u + (u32)(col0 * 4)), x_at2 + (i64)col0, max(min(n_left2 - col0, 4), 0) * 4);
-    } else {
-      int col0_5 = opaque(col0);
-      float x2[4];
-      x2[0] = load_f32_if(x_at2 + (i64)col0_5, col0_5 < n_left2);
-      x2[1] = load_f32_if(x_at2 + (i64)(col0_5 + 1), col0_5 + 1 < n_left2);
-      x2[2] = load_f32_if(x_at2 + (i64)(col0_5 + 2), col0_5 + 2 < n_left2);
-      x2[3] = load_f32_if(x_at2 + (i64)(col0_5 + 3), col0_5 + 3 < n_left2);
-      store_shared_f32(smem + (0x00010000u + (u32)(col0_5 * 4)), x2[0]);
-      store_shared_f32(smem + (0x00010000u + (u32)((col0_5 + 1) * 4)), x2[1]);
-      store_shared_f32(smem + (0x00010000u + (u32)((col0_5 + 2) * 4)), x2[2]);
-      store_shared_f32(smem + (0x00010000u + (u32)((col0_5 + 3) * 4)), x2[3]);
-    }
-    const float* dy_at2 = a.dy + (i64)t2 * a.dy_stride0 + (i64)mul2;
+    cp_async_16(smem + (0x00010000u + (u32)(col0 * 4)), x_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    const float* dy_at2 = a.dy + (i64)t2 * a.dy_stride0 + (i64)add;
 
     // copy dy to s3 (shared)
-    if (dy_aligned) {
-      cp_async_16(smem + (0x00014000u + (u32)(col0 * 4)), dy_at2 + (i64)col0, max(min(n_left2 - col0, 4), 0) * 4);
-    } else {
-      int col0_6 = opaque(col0);
-      float dy2[4];
-      dy2[0] = load_f32_if(dy_at2 + (i64)col0_6, col0_6 < n_left2);
-      dy2[1] = load_f32_if(dy_at2 + (i64)(col0_6 + 1), col0_6 + 1 < n_left2);
-      dy2[2] = load_f32_if(dy_at2 + (i64)(col0_6 + 2), col0_6 + 2 < n_left2);
-      dy2[3] = load_f32_if(dy_at2 + (i64)(col0_6 + 3), col0_6 + 3 < n_left2);
-      store_shared_f32(smem + (0x00014000u + (u32)(col0_6 * 4)), dy2[0]);
-      store_shared_f32(smem + (0x00014000u + (u32)((col0_6 + 1) * 4)), dy2[1]);
-      store_shared_f32(smem + (0x00014000u + (u32)((col0_6 + 2) * 4)), dy2[2]);
-      store_shared_f32(smem + (0x00014000u + (u32)((col0_6 + 3) * 4)), dy2[3]);
-    }
+    cp_async_16(smem + (0x00014000u + (u32)(col0 * 4)), dy_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
   }
   cp_async_commit();
   int t3 = clusters_x();
@@ -267,7 +165,6 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
 
     // load s0 (shared)
     float s02[4];
-    __syncthreads();
     load_shared_f32x4(s02, smem + (32768u + (u32)(col0 * 4)));
 
     // load s2 (shared)
@@ -324,7 +221,6 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00018080u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
-    cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00018080u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
     float s62;
     cluster_sync();
@@ -351,53 +247,18 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     float* dx_at = a.dx + (i64)row * a.dx_stride0 + (i64)mul;
 
     // store dx
-    if (dx_vec) {
-      store_f32x4_cs_if(dx_at + (i64)col0, dx, col0 < n_left);
-    } else {
-      int col0_7 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32_cs_if(dx_at + (i64)(col0_7 + i), dx[i], col0_7 + i < n_left);
-      }
-    }
-    int add = (int)((u32)row + (u32)t3);
-    bool lt = add < a.rows;
+    store_f32x4_cs_if(dx_at + (i64)col0, dx, col0 < n_left);
+    int add2 = (int)((u32)row + (u32)t3);
+    bool lt = add2 < a.rows;
     if (lt) {
-      const float* x_at3 = a.x + (i64)add * a.x_stride0 + (i64)mul;
+      const float* x_at3 = a.x + (i64)add2 * a.x_stride0 + (i64)mul;
 
       // copy x to s0 (shared)
-      __syncthreads();
-      if (x_aligned) {
-        cp_async_16(smem + (32768u + (u32)(col0 * 4)), x_at3 + (i64)col0, max(min(n_left - col0, 4), 0) * 4);
-      } else {
-        int col0_8 = opaque(col0);
-        float x3[4];
-        x3[0] = load_f32_if(x_at3 + (i64)col0_8, col0_8 < n_left);
-        x3[1] = load_f32_if(x_at3 + (i64)(col0_8 + 1), col0_8 + 1 < n_left);
-        x3[2] = load_f32_if(x_at3 + (i64)(col0_8 + 2), col0_8 + 2 < n_left);
-        x3[3] = load_f32_if(x_at3 + (i64)(col0_8 + 3), col0_8 + 3 < n_left);
-        store_shared_f32(smem + (32768u + (u32)(col0_8 * 4)), x3[0]);
-        store_shared_f32(smem + (32768u + (u32)((col0_8 + 1) * 4)), x3[1]);
-        store_shared_f32(smem + (32768u + (u32)((col0_8 + 2) * 4)), x3[2]);
-        store_shared_f32(smem + (32768u + (u32)((col0_8 + 3) * 4)), x3[3]);
-      }
-      const float* dy_at3 = a.dy + (i64)add * a.dy_stride0 + (i64)mul;
+      cp_async_16(smem + (32768u + (u32)(col0 * 4)), x_at3 + (i64)col0, col0 < n_left ? 16 : 0);
+      const float* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul;
 
       // copy dy to s2 (shared)
-      if (dy_aligned) {
-        cp_async_16(smem + (49152u + (u32)(col0 * 4)), dy_at3 + (i64)col0, max(min(n_left - col0, 4), 0) * 4);
-      } else {
-        int col0_9 = opaque(col0);
-        float dy3[4];
-        dy3[0] = load_f32_if(dy_at3 + (i64)col0_9, col0_9 < n_left);
-        dy3[1] = load_f32_if(dy_at3 + (i64)(col0_9 + 1), col0_9 + 1 < n_left);
-        dy3[2] = load_f32_if(dy_at3 + (i64)(col0_9 + 2), col0_9 + 2 < n_left);
-        dy3[3] = load_f32_if(dy_at3 + (i64)(col0_9 + 3), col0_9 + 3 < n_left);
-        store_shared_f32(smem + (49152u + (u32)(col0_9 * 4)), dy3[0]);
-        store_shared_f32(smem + (49152u + (u32)((col0_9 + 1) * 4)), dy3[1]);
-        store_shared_f32(smem + (49152u + (u32)((col0_9 + 2) * 4)), dy3[2]);
-        store_shared_f32(smem + (49152u + (u32)((col0_9 + 3) * 4)), dy3[3]);
-      }
+      cp_async_16(smem + (49152u + (u32)(col0 * 4)), dy_at3 + (i64)col0, col0 < n_left ? 16 : 0);
     }
 
     // load s1 (shared)
@@ -416,54 +277,19 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 4; i++) {
       dx2[i] = fmaf(s33[i], s53[i], -(s13[i] * div_of)) * rstd;
     }
-    float* dx_at2 = a.dx + (i64)row * a.dx_stride0 + (i64)mul2;
+    float* dx_at2 = a.dx + (i64)row * a.dx_stride0 + (i64)add;
 
     // store dx
-    __syncthreads();
-    if (dx_vec) {
-      store_f32x4_cs_if(dx_at2 + (i64)col0, dx2, col0 < n_left2);
-    } else {
-      int col0_10 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32_cs_if(dx_at2 + (i64)(col0_10 + i), dx2[i], col0_10 + i < n_left2);
-      }
-    }
+    store_f32x4_cs_if(dx_at2 + (i64)col0, dx2, col0 < n_left2);
     if (lt) {
-      const float* x_at4 = a.x + (i64)add * a.x_stride0 + (i64)mul2;
+      const float* x_at4 = a.x + (i64)add2 * a.x_stride0 + (i64)add;
 
       // copy x to s1 (shared)
-      if (x_aligned) {
-        cp_async_16(smem + (0x00010000u + (u32)(col0 * 4)), x_at4 + (i64)col0, max(min(n_left2 - col0, 4), 0) * 4);
-      } else {
-        int col0_11 = opaque(col0);
-        float x4[4];
-        x4[0] = load_f32_if(x_at4 + (i64)col0_11, col0_11 < n_left2);
-        x4[1] = load_f32_if(x_at4 + (i64)(col0_11 + 1), col0_11 + 1 < n_left2);
-        x4[2] = load_f32_if(x_at4 + (i64)(col0_11 + 2), col0_11 + 2 < n_left2);
-        x4[3] = load_f32_if(x_at4 + (i64)(col0_11 + 3), col0_11 + 3 < n_left2);
-        store_shared_f32(smem + (0x00010000u + (u32)(col0_11 * 4)), x4[0]);
-        store_shared_f32(smem + (0x00010000u + (u32)((col0_11 + 1) * 4)), x4[1]);
-        store_shared_f32(smem + (0x00010000u + (u32)((col0_11 + 2) * 4)), x4[2]);
-        store_shared_f32(smem + (0x00010000u + (u32)((col0_11 + 3) * 4)), x4[3]);
-      }
-      const float* dy_at4 = a.dy + (i64)add * a.dy_stride0 + (i64)mul2;
+      cp_async_16(smem + (0x00010000u + (u32)(col0 * 4)), x_at4 + (i64)col0, col0 < n_left2 ? 16 : 0);
+      const float* dy_at4 = a.dy + (i64)add2 * a.dy_stride0 + (i64)add;
 
       // copy dy to s3 (shared)
-      if (dy_aligned) {
-        cp_async_16(smem + (0x00014000u + (u32)(col0 * 4)), dy_at4 + (i64)col0, max(min(n_left2 - col0, 4), 0) * 4);
-      } else {
-        int col0_12 = opaque(col0);
-        float dy4[4];
-        dy4[0] = load_f32_if(dy_at4 + (i64)col0_12, col0_12 < n_left2);
-        dy4[1] = load_f32_if(dy_at4 + (i64)(col0_12 + 1), col0_12 + 1 < n_left2);
-        dy4[2] = load_f32_if(dy_at4 + (i64)(col0_12 + 2), col0_12 + 2 < n_left2);
-        dy4[3] = load_f32_if(dy_at4 + (i64)(col0_12 + 3), col0_12 + 3 < n_left2);
-        store_shared_f32(smem + (0x00014000u + (u32)(col0_12 * 4)), dy4[0]);
-        store_shared_f32(smem + (0x00014000u + (u32)((col0_12 + 1) * 4)), dy4[1]);
-        store_shared_f32(smem + (0x00014000u + (u32)((col0_12 + 2) * 4)), dy4[2]);
-        store_shared_f32(smem + (0x00014000u + (u32)((col0_12 + 3) * 4)), dy4[3]);
-      }
+      cp_async_16(smem + (0x00014000u + (u32)(col0 * 4)), dy_at4 + (i64)col0, col0 < n_left2 ? 16 : 0);
     }
     cp_async_commit();
   }
@@ -477,26 +303,9 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   float* part_at = a.part + (i64)t2 * a.part_stride0 + (i64)mul;
 
   // store part
-  if (part_vec) {
-    store_f32x4_if(part_at + (i64)col0, part, col0 < n_left);
-  } else {
-    int col0_13 = opaque(col0);
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      store_f32_if(part_at + (i64)(col0_13 + i), part[i], col0_13 + i < n_left);
-    }
-  }
-  float* part_at2 = a.part + (i64)t2 * a.part_stride0 + (i64)mul2;
+  store_f32x4_if(part_at + (i64)col0, part, col0 < n_left);
+  float* part_at2 = a.part + (i64)t2 * a.part_stride0 + (i64)add;
 
   // store part
-  __syncthreads();
-  if (part_vec) {
-    store_f32x4_if(part_at2 + (i64)col0, part2, col0 < n_left2);
-  } else {
-    int col0_14 = opaque(col0);
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      store_f32_if(part_at2 + (i64)(col0_14 + i), part2[i], col0_14 + i < n_left2);
-    }
-  }
+  store_f32x4_if(part_at2 + (i64)col0, part2, col0 < n_left2);
 }

@@ -5,6 +5,7 @@
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
 // Launch: 1024 threads a block, clusters of 4 blocks, 196752 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
+// The launch sees to whole vectors: x, dy, dx, w, part on 16 bytes; n a multiple of 4
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
@@ -25,17 +26,11 @@
 
 typedef unsigned int u32;
 typedef long long i64;
-typedef unsigned long long u64;
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
-__device__ __forceinline__ int opaque(int x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
 __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
@@ -68,11 +63,6 @@ __device__ __forceinline__ float load_f32(const void* p) {
   asm volatile("ld.global.f32 %0, [%1];" : "=f"(r) : "l"(p) : "memory");
   return r;
 }
-__device__ __forceinline__ float load_f32_if(const void* p, bool on) {
-  float r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
-  return r;
-}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
@@ -85,20 +75,11 @@ __device__ __forceinline__ void load_shared_f32x4(float* r, const void* p) {
 __device__ __forceinline__ void store_cluster_f32_if(u32 p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared::cluster.f32 [%1], %0; }" :: "f"(r), "r"(p), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_f32_cs_if(void* p, float r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.cs.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
-}
 __device__ __forceinline__ void store_f32x4_cs_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.cs.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_shared_f32(void* p, float r) {
-  asm volatile("st.shared.f32 [%1], %0;" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
 }
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
@@ -137,104 +118,47 @@ static_assert(field_offset(rmsnorm_bwd_f32_f32_c65536_x4_args, parts) == 88, "pa
 
 extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rmsnorm_bwd_f32_f32_c65536_x4(const __grid_constant__ rmsnorm_bwd_f32_f32_c65536_x4_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool w_aligned = aligned(a.w, 16);
   int col0 = (int)threadIdx.x * 4;
-  bool x_aligned = aligned(a.x, 16) && (a.x_stride0 & 3) == 0;
-  bool dy_aligned = aligned(a.dy, 16) && (a.dy_stride0 & 3) == 0;
-  bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 3) == 0 && (a.n & 3) == 0;
-  bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 3) == 0;
   int t = cluster_rank();
   int mul = t * 4096;
   int n_left = a.n - mul;
   const float* w_at = a.w + (i64)mul;
 
   // copy w to s8 (shared)
-  if (w_aligned) {
-    cp_async_16(smem + (u32)(col0 * 4), w_at + (i64)col0, max(min(n_left - col0, 4), 0) * 4);
-  } else {
-    int col0_ = opaque(col0);
-    float w[4];
-    w[0] = load_f32_if(w_at + (i64)col0_, col0_ < n_left);
-    w[1] = load_f32_if(w_at + (i64)(col0_ + 1), col0_ + 1 < n_left);
-    w[2] = load_f32_if(w_at + (i64)(col0_ + 2), col0_ + 2 < n_left);
-    w[3] = load_f32_if(w_at + (i64)(col0_ + 3), col0_ + 3 < n_left);
-    store_shared_f32(smem + (u32)(col0_ * 4), w[0]);
-    store_shared_f32(smem + (u32)((col0_ + 1) * 4), w[1]);
-    store_shared_f32(smem + (u32)((col0_ + 2) * 4), w[2]);
-    store_shared_f32(smem + (u32)((col0_ + 3) * 4), w[3]);
-  }
+  cp_async_16(smem + (u32)(col0 * 4), w_at + (i64)col0, col0 < n_left ? 16 : 0);
   float acc[4];
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     acc[i] = 0.0f;
   }
-  int mul2 = (t + 4) * 4096;
-  int n_left2 = a.n - mul2;
-  const float* w_at2 = a.w + (i64)mul2;
+  int add = mul + 16384;
+  int n_left2 = a.n - add;
+  const float* w_at2 = a.w + (i64)add;
 
   // copy w to s9 (shared)
-  if (w_aligned) {
-    cp_async_16(smem + (16384u + (u32)(col0 * 4)), w_at2 + (i64)col0, max(min(n_left2 - col0, 4), 0) * 4);
-  } else {
-    int col0_2 = opaque(col0);
-    float w2[4];
-    w2[0] = load_f32_if(w_at2 + (i64)col0_2, col0_2 < n_left2);
-    w2[1] = load_f32_if(w_at2 + (i64)(col0_2 + 1), col0_2 + 1 < n_left2);
-    w2[2] = load_f32_if(w_at2 + (i64)(col0_2 + 2), col0_2 + 2 < n_left2);
-    w2[3] = load_f32_if(w_at2 + (i64)(col0_2 + 3), col0_2 + 3 < n_left2);
-    store_shared_f32(smem + (16384u + (u32)(col0_2 * 4)), w2[0]);
-    store_shared_f32(smem + (16384u + (u32)((col0_2 + 1) * 4)), w2[1]);
-    store_shared_f32(smem + (16384u + (u32)((col0_2 + 2) * 4)), w2[2]);
-    store_shared_f32(smem + (16384u + (u32)((col0_2 + 3) * 4)), w2[3]);
-  }
+  cp_async_16(smem + (16384u + (u32)(col0 * 4)), w_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
   float acc2[4];
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     acc2[i] = 0.0f;
   }
-  int mul3 = (t + 8) * 4096;
-  int n_left3 = a.n - mul3;
-  const float* w_at3 = a.w + (i64)mul3;
+  int add2 = mul + 32768;
+  int n_left3 = a.n - add2;
+  const float* w_at3 = a.w + (i64)add2;
 
   // copy w to s10 (shared)
-  if (w_aligned) {
-    cp_async_16(smem + (32768u + (u32)(col0 * 4)), w_at3 + (i64)col0, max(min(n_left3 - col0, 4), 0) * 4);
-  } else {
-    int col0_3 = opaque(col0);
-    float w3[4];
-    w3[0] = load_f32_if(w_at3 + (i64)col0_3, col0_3 < n_left3);
-    w3[1] = load_f32_if(w_at3 + (i64)(col0_3 + 1), col0_3 + 1 < n_left3);
-    w3[2] = load_f32_if(w_at3 + (i64)(col0_3 + 2), col0_3 + 2 < n_left3);
-    w3[3] = load_f32_if(w_at3 + (i64)(col0_3 + 3), col0_3 + 3 < n_left3);
-    store_shared_f32(smem + (32768u + (u32)(col0_3 * 4)), w3[0]);
-    store_shared_f32(smem + (32768u + (u32)((col0_3 + 1) * 4)), w3[1]);
-    store_shared_f32(smem + (32768u + (u32)((col0_3 + 2) * 4)), w3[2]);
-    store_shared_f32(smem + (32768u + (u32)((col0_3 + 3) * 4)), w3[3]);
-  }
+  cp_async_16(smem + (32768u + (u32)(col0 * 4)), w_at3 + (i64)col0, col0 < n_left3 ? 16 : 0);
   float acc3[4];
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     acc3[i] = 0.0f;
   }
-  int mul4 = (t + 12) * 4096;
-  int n_left4 = a.n - mul4;
-  const float* w_at4 = a.w + (i64)mul4;
+  int add3 = mul + 49152;
+  int n_left4 = a.n - add3;
+  const float* w_at4 = a.w + (i64)add3;
 
   // copy w to s11 (shared)
-  if (w_aligned) {
-    cp_async_16(smem + (49152u + (u32)(col0 * 4)), w_at4 + (i64)col0, max(min(n_left4 - col0, 4), 0) * 4);
-  } else {
-    int col0_4 = opaque(col0);
-    float w4[4];
-    w4[0] = load_f32_if(w_at4 + (i64)col0_4, col0_4 < n_left4);
-    w4[1] = load_f32_if(w_at4 + (i64)(col0_4 + 1), col0_4 + 1 < n_left4);
-    w4[2] = load_f32_if(w_at4 + (i64)(col0_4 + 2), col0_4 + 2 < n_left4);
-    w4[3] = load_f32_if(w_at4 + (i64)(col0_4 + 3), col0_4 + 3 < n_left4);
-    store_shared_f32(smem + (49152u + (u32)(col0_4 * 4)), w4[0]);
-    store_shared_f32(smem + (49152u + (u32)((col0_4 + 1) * 4)), w4[1]);
-    store_shared_f32(smem + (49152u + (u32)((col0_4 + 2) * 4)), w4[2]);
-    store_shared_f32(smem + (49152u + (u32)((col0_4 + 3) * 4)), w4[3]);
-  }
+  cp_async_16(smem + (49152u + (u32)(col0 * 4)), w_at4 + (i64)col0, col0 < n_left4 ? 16 : 0);
   float acc4[4];
   #pragma unroll
   for (int i = 0; i < 4; i++) {
@@ -245,139 +169,35 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     const float* x_at = a.x + (i64)t2 * a.x_stride0 + (i64)mul;
 
     // copy x to s0 (shared)
-    if (x_aligned) {
-      cp_async_16(smem + (0x00010000u + (u32)(col0 * 4)), x_at + (i64)col0, max(min(n_left - col0, 4), 0) * 4);
-    } else {
-      int col0_5 = opaque(col0);
-      float x[4];
-      x[0] = load_f32_if(x_at + (i64)col0_5, col0_5 < n_left);
-      x[1] = load_f32_if(x_at + (i64)(col0_5 + 1), col0_5 + 1 < n_left);
-      x[2] = load_f32_if(x_at + (i64)(col0_5 + 2), col0_5 + 2 < n_left);
-      x[3] = load_f32_if(x_at + (i64)(col0_5 + 3), col0_5 + 3 < n_left);
-      store_shared_f32(smem + (0x00010000u + (u32)(col0_5 * 4)), x[0]);
-      store_shared_f32(smem + (0x00010000u + (u32)((col0_5 + 1) * 4)), x[1]);
-      store_shared_f32(smem + (0x00010000u + (u32)((col0_5 + 2) * 4)), x[2]);
-      store_shared_f32(smem + (0x00010000u + (u32)((col0_5 + 3) * 4)), x[3]);
-    }
+    cp_async_16(smem + (0x00010000u + (u32)(col0 * 4)), x_at + (i64)col0, col0 < n_left ? 16 : 0);
     const float* dy_at = a.dy + (i64)t2 * a.dy_stride0 + (i64)mul;
 
     // copy dy to s4 (shared)
-    if (dy_aligned) {
-      cp_async_16(smem + (0x00014000u + (u32)(col0 * 4)), dy_at + (i64)col0, max(min(n_left - col0, 4), 0) * 4);
-    } else {
-      int col0_6 = opaque(col0);
-      float dy[4];
-      dy[0] = load_f32_if(dy_at + (i64)col0_6, col0_6 < n_left);
-      dy[1] = load_f32_if(dy_at + (i64)(col0_6 + 1), col0_6 + 1 < n_left);
-      dy[2] = load_f32_if(dy_at + (i64)(col0_6 + 2), col0_6 + 2 < n_left);
-      dy[3] = load_f32_if(dy_at + (i64)(col0_6 + 3), col0_6 + 3 < n_left);
-      store_shared_f32(smem + (0x00014000u + (u32)(col0_6 * 4)), dy[0]);
-      store_shared_f32(smem + (0x00014000u + (u32)((col0_6 + 1) * 4)), dy[1]);
-      store_shared_f32(smem + (0x00014000u + (u32)((col0_6 + 2) * 4)), dy[2]);
-      store_shared_f32(smem + (0x00014000u + (u32)((col0_6 + 3) * 4)), dy[3]);
-    }
-    const float* x_at2 = a.x + (i64)t2 * a.x_stride0 + (i64)mul2;
+    cp_async_16(smem + (0x00014000u + (u32)(col0 * 4)), dy_at + (i64)col0, col0 < n_left ? 16 : 0);
+    const float* x_at2 = a.x + (i64)t2 * a.x_stride0 + (i64)add;
 
     // copy x to s1 (shared)
-    if (x_aligned) {
-      cp_async_16(smem + (0x00018000u + (u32)(col0 * 4)), x_at2 + (i64)col0, max(min(n_left2 - col0, 4), 0) * 4);
-    } else {
-      int col0_7 = opaque(col0);
-      float x2[4];
-      x2[0] = load_f32_if(x_at2 + (i64)col0_7, col0_7 < n_left2);
-      x2[1] = load_f32_if(x_at2 + (i64)(col0_7 + 1), col0_7 + 1 < n_left2);
-      x2[2] = load_f32_if(x_at2 + (i64)(col0_7 + 2), col0_7 + 2 < n_left2);
-      x2[3] = load_f32_if(x_at2 + (i64)(col0_7 + 3), col0_7 + 3 < n_left2);
-      store_shared_f32(smem + (0x00018000u + (u32)(col0_7 * 4)), x2[0]);
-      store_shared_f32(smem + (0x00018000u + (u32)((col0_7 + 1) * 4)), x2[1]);
-      store_shared_f32(smem + (0x00018000u + (u32)((col0_7 + 2) * 4)), x2[2]);
-      store_shared_f32(smem + (0x00018000u + (u32)((col0_7 + 3) * 4)), x2[3]);
-    }
-    const float* dy_at2 = a.dy + (i64)t2 * a.dy_stride0 + (i64)mul2;
+    cp_async_16(smem + (0x00018000u + (u32)(col0 * 4)), x_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    const float* dy_at2 = a.dy + (i64)t2 * a.dy_stride0 + (i64)add;
 
     // copy dy to s5 (shared)
-    if (dy_aligned) {
-      cp_async_16(smem + (0x0001c000u + (u32)(col0 * 4)), dy_at2 + (i64)col0, max(min(n_left2 - col0, 4), 0) * 4);
-    } else {
-      int col0_8 = opaque(col0);
-      float dy2[4];
-      dy2[0] = load_f32_if(dy_at2 + (i64)col0_8, col0_8 < n_left2);
-      dy2[1] = load_f32_if(dy_at2 + (i64)(col0_8 + 1), col0_8 + 1 < n_left2);
-      dy2[2] = load_f32_if(dy_at2 + (i64)(col0_8 + 2), col0_8 + 2 < n_left2);
-      dy2[3] = load_f32_if(dy_at2 + (i64)(col0_8 + 3), col0_8 + 3 < n_left2);
-      store_shared_f32(smem + (0x0001c000u + (u32)(col0_8 * 4)), dy2[0]);
-      store_shared_f32(smem + (0x0001c000u + (u32)((col0_8 + 1) * 4)), dy2[1]);
-      store_shared_f32(smem + (0x0001c000u + (u32)((col0_8 + 2) * 4)), dy2[2]);
-      store_shared_f32(smem + (0x0001c000u + (u32)((col0_8 + 3) * 4)), dy2[3]);
-    }
-    const float* x_at3 = a.x + (i64)t2 * a.x_stride0 + (i64)mul3;
+    cp_async_16(smem + (0x0001c000u + (u32)(col0 * 4)), dy_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    const float* x_at3 = a.x + (i64)t2 * a.x_stride0 + (i64)add2;
 
     // copy x to s2 (shared)
-    if (x_aligned) {
-      cp_async_16(smem + (0x00020000u + (u32)(col0 * 4)), x_at3 + (i64)col0, max(min(n_left3 - col0, 4), 0) * 4);
-    } else {
-      int col0_9 = opaque(col0);
-      float x3[4];
-      x3[0] = load_f32_if(x_at3 + (i64)col0_9, col0_9 < n_left3);
-      x3[1] = load_f32_if(x_at3 + (i64)(col0_9 + 1), col0_9 + 1 < n_left3);
-      x3[2] = load_f32_if(x_at3 + (i64)(col0_9 + 2), col0_9 + 2 < n_left3);
-      x3[3] = load_f32_if(x_at3 + (i64)(col0_9 + 3), col0_9 + 3 < n_left3);
-      store_shared_f32(smem + (0x00020000u + (u32)(col0_9 * 4)), x3[0]);
-      store_shared_f32(smem + (0x00020000u + (u32)((col0_9 + 1) * 4)), x3[1]);
-      store_shared_f32(smem + (0x00020000u + (u32)((col0_9 + 2) * 4)), x3[2]);
-      store_shared_f32(smem + (0x00020000u + (u32)((col0_9 + 3) * 4)), x3[3]);
-    }
-    const float* dy_at3 = a.dy + (i64)t2 * a.dy_stride0 + (i64)mul3;
+    cp_async_16(smem + (0x00020000u + (u32)(col0 * 4)), x_at3 + (i64)col0, col0 < n_left3 ? 16 : 0);
+    const float* dy_at3 = a.dy + (i64)t2 * a.dy_stride0 + (i64)add2;
 
     // copy dy to s6 (shared)
-    if (dy_aligned) {
-      cp_async_16(smem + (0x00024000u + (u32)(col0 * 4)), dy_at3 + (i64)col0, max(min(n_left3 - col0, 4), 0) * 4);
-    } else {
-      int col0_10 = opaque(col0);
-      float dy3[4];
-      dy3[0] = load_f32_if(dy_at3 + (i64)col0_10, col0_10 < n_left3);
-      dy3[1] = load_f32_if(dy_at3 + (i64)(col0_10 + 1), col0_10 + 1 < n_left3);
-      dy3[2] = load_f32_if(dy_at3 + (i64)(col0_10 + 2), col0_10 + 2 < n_left3);
-      dy3[3] = load_f32_if(dy_at3 + (i64)(col0_10 + 3), col0_10 + 3 < n_left3);
-      store_shared_f32(smem + (0x00024000u + (u32)(col0_10 * 4)), dy3[0]);
-      store_shared_f32(smem + (0x00024000u + (u32)((col0_10 + 1) * 4)), dy3[1]);
-      store_shared_f32(smem + (0x00024000u + (u32)((col0_10 + 2) * 4)), dy3[2]);
-      store_shared_f32(smem + (0x00024000u + (u32)((col0_10 + 3) * 4)), dy3[3]);
-    }
-    const float* x_at4 = a.x + (i64)t2 * a.x_stride0 + (i64)mul4;
+    cp_async_16(smem + (0x00024000u + (u32)(col0 * 4)), dy_at3 + (i64)col0, col0 < n_left3 ? 16 : 0);
+    const float* x_at4 = a.x + (i64)t2 * a.x_stride0 + (i64)add3;
 
     // copy x to s3 (shared)
-    if (x_aligned) {
-      cp_async_16(smem + (0x00028000u + (u32)(col0 * 4)), x_at4 + (i64)col0, max(min(n_left4 - col0, 4), 0) * 4);
-    } else {
-      int col0_11 = opaque(col0);
-      float x4[4];
-      x4[0] = load_f32_if(x_at4 + (i64)col0_11, col0_11 < n_left4);
-      x4[1] = load_f32_if(x_at4 + (i64)(col0_11 + 1), col0_11 + 1 < n_left4);
-      x4[2] = load_f32_if(x_at4 + (i64)(col0_11 + 2), col0_11 + 2 < n_left4);
-      x4[3] = load_f32_if(x_at4 + (i64)(col0_11 + 3), col0_11 + 3 < n_left4);
-      store_shared_f32(smem + (0x00028000u + (u32)(col0_11 * 4)), x4[0]);
-      store_shared_f32(smem + (0x00028000u + (u32)((col0_11 + 1) * 4)), x4[1]);
-      store_shared_f32(smem + (0x00028000u + (u32)((col0_11 + 2) * 4)), x4[2]);
-      store_shared_f32(smem + (0x00028000u + (u32)((col0_11 + 3) * 4)), x4[3]);
-    }
-    const float* dy_at4 = a.dy + (i64)t2 * a.dy_stride0 + (i64)mul4;
+    cp_async_16(smem + (0x00028000u + (u32)(col0 * 4)), x_at4 + (i64)col0, col0 < n_left4 ? 16 : 0);
+    const float* dy_at4 = a.dy + (i64)t2 * a.dy_stride0 + (i64)add3;
 
     // copy dy to s7 (shared)
-    if (dy_aligned) {
-      cp_async_16(smem + (0x0002c000u + (u32)(col0 * 4)), dy_at4 + (i64)col0, max(min(n_left4 - col0, 4), 0) * 4);
-    } else {
-      int col0_12 = opaque(col0);
-      float dy4[4];
-      dy4[0] = load_f32_if(dy_at4 + (i64)col0_12, col0_12 < n_left4);
-      dy4[1] = load_f32_if(dy_at4 + (i64)(col0_12 + 1), col0_12 + 1 < n_left4);
-      dy4[2] = load_f32_if(dy_at4 + (i64)(col0_12 + 2), col0_12 + 2 < n_left4);
-      dy4[3] = load_f32_if(dy_at4 + (i64)(col0_12 + 3), col0_12 + 3 < n_left4);
-      store_shared_f32(smem + (0x0002c000u + (u32)(col0_12 * 4)), dy4[0]);
-      store_shared_f32(smem + (0x0002c000u + (u32)((col0_12 + 1) * 4)), dy4[1]);
-      store_shared_f32(smem + (0x0002c000u + (u32)((col0_12 + 2) * 4)), dy4[2]);
-      store_shared_f32(smem + (0x0002c000u + (u32)((col0_12 + 3) * 4)), dy4[3]);
-    }
+    cp_async_16(smem + (0x0002c000u + (u32)(col0 * 4)), dy_at4 + (i64)col0, col0 < n_left4 ? 16 : 0);
   }
   cp_async_commit();
   int t3 = clusters_x();
@@ -389,7 +209,6 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
 
     // load s0 (shared)
     float s02[4];
-    __syncthreads();
     load_shared_f32x4(s02, smem + (0x00010000u + (u32)(col0 * 4)));
 
     // load s4 (shared)
@@ -484,11 +303,8 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
-    cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
-    cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 2), sum, (int)threadIdx.x == 0);
-    cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 3), sum, (int)threadIdx.x == 0);
     float s123;
     cluster_sync();
@@ -517,53 +333,18 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     float* dx_at = a.dx + (i64)row * a.dx_stride0 + (i64)mul;
 
     // store dx
-    if (dx_vec) {
-      store_f32x4_cs_if(dx_at + (i64)col0, dx, col0 < n_left);
-    } else {
-      int col0_13 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32_cs_if(dx_at + (i64)(col0_13 + i), dx[i], col0_13 + i < n_left);
-      }
-    }
-    int add = (int)((u32)row + (u32)t3);
-    bool lt = add < a.rows;
+    store_f32x4_cs_if(dx_at + (i64)col0, dx, col0 < n_left);
+    int add4 = (int)((u32)row + (u32)t3);
+    bool lt = add4 < a.rows;
     if (lt) {
-      const float* x_at5 = a.x + (i64)add * a.x_stride0 + (i64)mul;
+      const float* x_at5 = a.x + (i64)add4 * a.x_stride0 + (i64)mul;
 
       // copy x to s0 (shared)
-      __syncthreads();
-      if (x_aligned) {
-        cp_async_16(smem + (0x00010000u + (u32)(col0 * 4)), x_at5 + (i64)col0, max(min(n_left - col0, 4), 0) * 4);
-      } else {
-        int col0_14 = opaque(col0);
-        float x5[4];
-        x5[0] = load_f32_if(x_at5 + (i64)col0_14, col0_14 < n_left);
-        x5[1] = load_f32_if(x_at5 + (i64)(col0_14 + 1), col0_14 + 1 < n_left);
-        x5[2] = load_f32_if(x_at5 + (i64)(col0_14 + 2), col0_14 + 2 < n_left);
-        x5[3] = load_f32_if(x_at5 + (i64)(col0_14 + 3), col0_14 + 3 < n_left);
-        store_shared_f32(smem + (0x00010000u + (u32)(col0_14 * 4)), x5[0]);
-        store_shared_f32(smem + (0x00010000u + (u32)((col0_14 + 1) * 4)), x5[1]);
-        store_shared_f32(smem + (0x00010000u + (u32)((col0_14 + 2) * 4)), x5[2]);
-        store_shared_f32(smem + (0x00010000u + (u32)((col0_14 + 3) * 4)), x5[3]);
-      }
-      const float* dy_at5 = a.dy + (i64)add * a.dy_stride0 + (i64)mul;
+      cp_async_16(smem + (0x00010000u + (u32)(col0 * 4)), x_at5 + (i64)col0, col0 < n_left ? 16 : 0);
+      const float* dy_at5 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul;
 
       // copy dy to s4 (shared)
-      if (dy_aligned) {
-        cp_async_16(smem + (0x00014000u + (u32)(col0 * 4)), dy_at5 + (i64)col0, max(min(n_left - col0, 4), 0) * 4);
-      } else {
-        int col0_15 = opaque(col0);
-        float dy5[4];
-        dy5[0] = load_f32_if(dy_at5 + (i64)col0_15, col0_15 < n_left);
-        dy5[1] = load_f32_if(dy_at5 + (i64)(col0_15 + 1), col0_15 + 1 < n_left);
-        dy5[2] = load_f32_if(dy_at5 + (i64)(col0_15 + 2), col0_15 + 2 < n_left);
-        dy5[3] = load_f32_if(dy_at5 + (i64)(col0_15 + 3), col0_15 + 3 < n_left);
-        store_shared_f32(smem + (0x00014000u + (u32)(col0_15 * 4)), dy5[0]);
-        store_shared_f32(smem + (0x00014000u + (u32)((col0_15 + 1) * 4)), dy5[1]);
-        store_shared_f32(smem + (0x00014000u + (u32)((col0_15 + 2) * 4)), dy5[2]);
-        store_shared_f32(smem + (0x00014000u + (u32)((col0_15 + 3) * 4)), dy5[3]);
-      }
+      cp_async_16(smem + (0x00014000u + (u32)(col0 * 4)), dy_at5 + (i64)col0, col0 < n_left ? 16 : 0);
     }
 
     // load s1 (shared)
@@ -582,54 +363,19 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 4; i++) {
       dx2[i] = fmaf(s53[i], s93[i], -(s13[i] * div_of)) * rstd;
     }
-    float* dx_at2 = a.dx + (i64)row * a.dx_stride0 + (i64)mul2;
+    float* dx_at2 = a.dx + (i64)row * a.dx_stride0 + (i64)add;
 
     // store dx
-    __syncthreads();
-    if (dx_vec) {
-      store_f32x4_cs_if(dx_at2 + (i64)col0, dx2, col0 < n_left2);
-    } else {
-      int col0_16 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32_cs_if(dx_at2 + (i64)(col0_16 + i), dx2[i], col0_16 + i < n_left2);
-      }
-    }
+    store_f32x4_cs_if(dx_at2 + (i64)col0, dx2, col0 < n_left2);
     if (lt) {
-      const float* x_at6 = a.x + (i64)add * a.x_stride0 + (i64)mul2;
+      const float* x_at6 = a.x + (i64)add4 * a.x_stride0 + (i64)add;
 
       // copy x to s1 (shared)
-      if (x_aligned) {
-        cp_async_16(smem + (0x00018000u + (u32)(col0 * 4)), x_at6 + (i64)col0, max(min(n_left2 - col0, 4), 0) * 4);
-      } else {
-        int col0_17 = opaque(col0);
-        float x6[4];
-        x6[0] = load_f32_if(x_at6 + (i64)col0_17, col0_17 < n_left2);
-        x6[1] = load_f32_if(x_at6 + (i64)(col0_17 + 1), col0_17 + 1 < n_left2);
-        x6[2] = load_f32_if(x_at6 + (i64)(col0_17 + 2), col0_17 + 2 < n_left2);
-        x6[3] = load_f32_if(x_at6 + (i64)(col0_17 + 3), col0_17 + 3 < n_left2);
-        store_shared_f32(smem + (0x00018000u + (u32)(col0_17 * 4)), x6[0]);
-        store_shared_f32(smem + (0x00018000u + (u32)((col0_17 + 1) * 4)), x6[1]);
-        store_shared_f32(smem + (0x00018000u + (u32)((col0_17 + 2) * 4)), x6[2]);
-        store_shared_f32(smem + (0x00018000u + (u32)((col0_17 + 3) * 4)), x6[3]);
-      }
-      const float* dy_at6 = a.dy + (i64)add * a.dy_stride0 + (i64)mul2;
+      cp_async_16(smem + (0x00018000u + (u32)(col0 * 4)), x_at6 + (i64)col0, col0 < n_left2 ? 16 : 0);
+      const float* dy_at6 = a.dy + (i64)add4 * a.dy_stride0 + (i64)add;
 
       // copy dy to s5 (shared)
-      if (dy_aligned) {
-        cp_async_16(smem + (0x0001c000u + (u32)(col0 * 4)), dy_at6 + (i64)col0, max(min(n_left2 - col0, 4), 0) * 4);
-      } else {
-        int col0_18 = opaque(col0);
-        float dy6[4];
-        dy6[0] = load_f32_if(dy_at6 + (i64)col0_18, col0_18 < n_left2);
-        dy6[1] = load_f32_if(dy_at6 + (i64)(col0_18 + 1), col0_18 + 1 < n_left2);
-        dy6[2] = load_f32_if(dy_at6 + (i64)(col0_18 + 2), col0_18 + 2 < n_left2);
-        dy6[3] = load_f32_if(dy_at6 + (i64)(col0_18 + 3), col0_18 + 3 < n_left2);
-        store_shared_f32(smem + (0x0001c000u + (u32)(col0_18 * 4)), dy6[0]);
-        store_shared_f32(smem + (0x0001c000u + (u32)((col0_18 + 1) * 4)), dy6[1]);
-        store_shared_f32(smem + (0x0001c000u + (u32)((col0_18 + 2) * 4)), dy6[2]);
-        store_shared_f32(smem + (0x0001c000u + (u32)((col0_18 + 3) * 4)), dy6[3]);
-      }
+      cp_async_16(smem + (0x0001c000u + (u32)(col0 * 4)), dy_at6 + (i64)col0, col0 < n_left2 ? 16 : 0);
     }
 
     // load s2 (shared)
@@ -648,54 +394,19 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 4; i++) {
       dx3[i] = fmaf(s63[i], s103[i], -(s23[i] * div_of)) * rstd;
     }
-    float* dx_at3 = a.dx + (i64)row * a.dx_stride0 + (i64)mul3;
+    float* dx_at3 = a.dx + (i64)row * a.dx_stride0 + (i64)add2;
 
     // store dx
-    __syncthreads();
-    if (dx_vec) {
-      store_f32x4_cs_if(dx_at3 + (i64)col0, dx3, col0 < n_left3);
-    } else {
-      int col0_19 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32_cs_if(dx_at3 + (i64)(col0_19 + i), dx3[i], col0_19 + i < n_left3);
-      }
-    }
+    store_f32x4_cs_if(dx_at3 + (i64)col0, dx3, col0 < n_left3);
     if (lt) {
-      const float* x_at7 = a.x + (i64)add * a.x_stride0 + (i64)mul3;
+      const float* x_at7 = a.x + (i64)add4 * a.x_stride0 + (i64)add2;
 
       // copy x to s2 (shared)
-      if (x_aligned) {
-        cp_async_16(smem + (0x00020000u + (u32)(col0 * 4)), x_at7 + (i64)col0, max(min(n_left3 - col0, 4), 0) * 4);
-      } else {
-        int col0_20 = opaque(col0);
-        float x7[4];
-        x7[0] = load_f32_if(x_at7 + (i64)col0_20, col0_20 < n_left3);
-        x7[1] = load_f32_if(x_at7 + (i64)(col0_20 + 1), col0_20 + 1 < n_left3);
-        x7[2] = load_f32_if(x_at7 + (i64)(col0_20 + 2), col0_20 + 2 < n_left3);
-        x7[3] = load_f32_if(x_at7 + (i64)(col0_20 + 3), col0_20 + 3 < n_left3);
-        store_shared_f32(smem + (0x00020000u + (u32)(col0_20 * 4)), x7[0]);
-        store_shared_f32(smem + (0x00020000u + (u32)((col0_20 + 1) * 4)), x7[1]);
-        store_shared_f32(smem + (0x00020000u + (u32)((col0_20 + 2) * 4)), x7[2]);
-        store_shared_f32(smem + (0x00020000u + (u32)((col0_20 + 3) * 4)), x7[3]);
-      }
-      const float* dy_at7 = a.dy + (i64)add * a.dy_stride0 + (i64)mul3;
+      cp_async_16(smem + (0x00020000u + (u32)(col0 * 4)), x_at7 + (i64)col0, col0 < n_left3 ? 16 : 0);
+      const float* dy_at7 = a.dy + (i64)add4 * a.dy_stride0 + (i64)add2;
 
       // copy dy to s6 (shared)
-      if (dy_aligned) {
-        cp_async_16(smem + (0x00024000u + (u32)(col0 * 4)), dy_at7 + (i64)col0, max(min(n_left3 - col0, 4), 0) * 4);
-      } else {
-        int col0_21 = opaque(col0);
-        float dy7[4];
-        dy7[0] = load_f32_if(dy_at7 + (i64)col0_21, col0_21 < n_left3);
-        dy7[1] = load_f32_if(dy_at7 + (i64)(col0_21 + 1), col0_21 + 1 < n_left3);
-        dy7[2] = load_f32_if(dy_at7 + (i64)(col0_21 + 2), col0_21 + 2 < n_left3);
-        dy7[3] = load_f32_if(dy_at7 + (i64)(col0_21 + 3), col0_21 + 3 < n_left3);
-        store_shared_f32(smem + (0x00024000u + (u32)(col0_21 * 4)), dy7[0]);
-        store_shared_f32(smem + (0x00024000u + (u32)((col0_21 + 1) * 4)), dy7[1]);
-        store_shared_f32(smem + (0x00024000u + (u32)((col0_21 + 2) * 4)), dy7[2]);
-        store_shared_f32(smem + (0x00024000u + (u32)((col0_21 + 3) * 4)), dy7[3]);
-      }
+      cp_async_16(smem + (0x00024000u + (u32)(col0 * 4)), dy_at7 + (i64)col0, col0 < n_left3 ? 16 : 0);
     }
 
     // load s3 (shared)
@@ -714,54 +425,19 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 4; i++) {
       dx4[i] = fmaf(s73[i], s113[i], -(s33[i] * div_of)) * rstd;
     }
-    float* dx_at4 = a.dx + (i64)row * a.dx_stride0 + (i64)mul4;
+    float* dx_at4 = a.dx + (i64)row * a.dx_stride0 + (i64)add3;
 
     // store dx
-    __syncthreads();
-    if (dx_vec) {
-      store_f32x4_cs_if(dx_at4 + (i64)col0, dx4, col0 < n_left4);
-    } else {
-      int col0_22 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32_cs_if(dx_at4 + (i64)(col0_22 + i), dx4[i], col0_22 + i < n_left4);
-      }
-    }
+    store_f32x4_cs_if(dx_at4 + (i64)col0, dx4, col0 < n_left4);
     if (lt) {
-      const float* x_at8 = a.x + (i64)add * a.x_stride0 + (i64)mul4;
+      const float* x_at8 = a.x + (i64)add4 * a.x_stride0 + (i64)add3;
 
       // copy x to s3 (shared)
-      if (x_aligned) {
-        cp_async_16(smem + (0x00028000u + (u32)(col0 * 4)), x_at8 + (i64)col0, max(min(n_left4 - col0, 4), 0) * 4);
-      } else {
-        int col0_23 = opaque(col0);
-        float x8[4];
-        x8[0] = load_f32_if(x_at8 + (i64)col0_23, col0_23 < n_left4);
-        x8[1] = load_f32_if(x_at8 + (i64)(col0_23 + 1), col0_23 + 1 < n_left4);
-        x8[2] = load_f32_if(x_at8 + (i64)(col0_23 + 2), col0_23 + 2 < n_left4);
-        x8[3] = load_f32_if(x_at8 + (i64)(col0_23 + 3), col0_23 + 3 < n_left4);
-        store_shared_f32(smem + (0x00028000u + (u32)(col0_23 * 4)), x8[0]);
-        store_shared_f32(smem + (0x00028000u + (u32)((col0_23 + 1) * 4)), x8[1]);
-        store_shared_f32(smem + (0x00028000u + (u32)((col0_23 + 2) * 4)), x8[2]);
-        store_shared_f32(smem + (0x00028000u + (u32)((col0_23 + 3) * 4)), x8[3]);
-      }
-      const float* dy_at8 = a.dy + (i64)add * a.dy_stride0 + (i64)mul4;
+      cp_async_16(smem + (0x00028000u + (u32)(col0 * 4)), x_at8 + (i64)col0, col0 < n_left4 ? 16 : 0);
+      const float* dy_at8 = a.dy + (i64)add4 * a.dy_stride0 + (i64)add3;
 
       // copy dy to s7 (shared)
-      if (dy_aligned) {
-        cp_async_16(smem + (0x0002c000u + (u32)(col0 * 4)), dy_at8 + (i64)col0, max(min(n_left4 - col0, 4), 0) * 4);
-      } else {
-        int col0_24 = opaque(col0);
-        float dy8[4];
-        dy8[0] = load_f32_if(dy_at8 + (i64)col0_24, col0_24 < n_left4);
-        dy8[1] = load_f32_if(dy_at8 + (i64)(col0_24 + 1), col0_24 + 1 < n_left4);
-        dy8[2] = load_f32_if(dy_at8 + (i64)(col0_24 + 2), col0_24 + 2 < n_left4);
-        dy8[3] = load_f32_if(dy_at8 + (i64)(col0_24 + 3), col0_24 + 3 < n_left4);
-        store_shared_f32(smem + (0x0002c000u + (u32)(col0_24 * 4)), dy8[0]);
-        store_shared_f32(smem + (0x0002c000u + (u32)((col0_24 + 1) * 4)), dy8[1]);
-        store_shared_f32(smem + (0x0002c000u + (u32)((col0_24 + 2) * 4)), dy8[2]);
-        store_shared_f32(smem + (0x0002c000u + (u32)((col0_24 + 3) * 4)), dy8[3]);
-      }
+      cp_async_16(smem + (0x0002c000u + (u32)(col0 * 4)), dy_at8 + (i64)col0, col0 < n_left4 ? 16 : 0);
     }
     cp_async_commit();
   }
@@ -779,52 +455,17 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   float* part_at = a.part + (i64)t2 * a.part_stride0 + (i64)mul;
 
   // store part
-  if (part_vec) {
-    store_f32x4_if(part_at + (i64)col0, part, col0 < n_left);
-  } else {
-    int col0_25 = opaque(col0);
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      store_f32_if(part_at + (i64)(col0_25 + i), part[i], col0_25 + i < n_left);
-    }
-  }
-  float* part_at2 = a.part + (i64)t2 * a.part_stride0 + (i64)mul2;
+  store_f32x4_if(part_at + (i64)col0, part, col0 < n_left);
+  float* part_at2 = a.part + (i64)t2 * a.part_stride0 + (i64)add;
 
   // store part
-  __syncthreads();
-  if (part_vec) {
-    store_f32x4_if(part_at2 + (i64)col0, part2, col0 < n_left2);
-  } else {
-    int col0_26 = opaque(col0);
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      store_f32_if(part_at2 + (i64)(col0_26 + i), part2[i], col0_26 + i < n_left2);
-    }
-  }
-  float* part_at3 = a.part + (i64)t2 * a.part_stride0 + (i64)mul3;
+  store_f32x4_if(part_at2 + (i64)col0, part2, col0 < n_left2);
+  float* part_at3 = a.part + (i64)t2 * a.part_stride0 + (i64)add2;
 
   // store part
-  __syncthreads();
-  if (part_vec) {
-    store_f32x4_if(part_at3 + (i64)col0, part3, col0 < n_left3);
-  } else {
-    int col0_27 = opaque(col0);
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      store_f32_if(part_at3 + (i64)(col0_27 + i), part3[i], col0_27 + i < n_left3);
-    }
-  }
-  float* part_at4 = a.part + (i64)t2 * a.part_stride0 + (i64)mul4;
+  store_f32x4_if(part_at3 + (i64)col0, part3, col0 < n_left3);
+  float* part_at4 = a.part + (i64)t2 * a.part_stride0 + (i64)add3;
 
   // store part
-  __syncthreads();
-  if (part_vec) {
-    store_f32x4_if(part_at4 + (i64)col0, part4, col0 < n_left4);
-  } else {
-    int col0_28 = opaque(col0);
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      store_f32_if(part_at4 + (i64)(col0_28 + i), part4[i], col0_28 + i < n_left4);
-    }
-  }
+  store_f32x4_if(part_at4 + (i64)col0, part4, col0 < n_left4);
 }

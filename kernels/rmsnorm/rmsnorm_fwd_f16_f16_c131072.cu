@@ -5,6 +5,7 @@
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
 // Launch: 1024 threads a block, 196736 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
+// The launch sees to whole vectors: x, y, w on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
@@ -16,18 +17,12 @@
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef long long i64;
-typedef unsigned long long u64;
 typedef u16 f16; // its bits
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
-__device__ __forceinline__ int opaque(int x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
 __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
@@ -52,16 +47,6 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
   return r;
 }
-__device__ __forceinline__ u32 load_shared_u16_if(const void* p, bool on) {
-  u32 r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.shared.u16 %0, [%1]; }" : "+r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
-  return r;
-}
-__device__ __forceinline__ u32 load_u16_if(const void* p, bool on) {
-  u32 r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.u16 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
-  return r;
-}
 __device__ __forceinline__ void cp_async_wait_0() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 __device__ __forceinline__ void load_shared_u32x4(u32* r, const void* p) {
   asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
@@ -79,12 +64,6 @@ __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
 }
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_shared_u16(void* p, u32 r) {
-  asm volatile("st.shared.u16 [%1], %0;" :: "r"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
-}
-__device__ __forceinline__ void store_u16_if(void* p, u32 r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_u32x4_if(void* p, const u32* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
@@ -115,166 +94,57 @@ static_assert(field_offset(rmsnorm_fwd_f16_f16_c131072_args, n) == 56, "n");
 
 extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f16_f16_c131072(const __grid_constant__ rmsnorm_fwd_f16_f16_c131072_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool x_aligned = aligned(a.x, 16) && (a.x_stride0 & 7) == 0;
   int col0 = (int)threadIdx.x * 8;
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
-  bool w_vec = aligned(a.w, 16);
-  bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0;
-  bool w_vec2 = aligned(a.w, 16) && (a.n & 7) == 0;
-  bool y_vec2 = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const f16* x_at = a.x + (i64)row * a.x_stride0;
 
     // copy x to s0 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        cp_async_16(smem + (u32)((col0 + i * 8192) * 2), x_at + (i64)(col0 + i * 8192), max(min(a.n - (col0 + i * 8192), 8), 0) * 2);
-      }
-    } else {
-      int col0_ = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 x[8];
-        x[0] = load_u16_if(x_at + (i64)(col0_ + i * 8192), col0_ + i * 8192 < a.n);
-        x[1] = load_u16_if(x_at + (i64)(col0_ + (1 + i * 8192)), col0_ + (1 + i * 8192) < a.n);
-        x[2] = load_u16_if(x_at + (i64)(col0_ + (2 + i * 8192)), col0_ + (2 + i * 8192) < a.n);
-        x[3] = load_u16_if(x_at + (i64)(col0_ + (3 + i * 8192)), col0_ + (3 + i * 8192) < a.n);
-        x[4] = load_u16_if(x_at + (i64)(col0_ + (4 + i * 8192)), col0_ + (4 + i * 8192) < a.n);
-        x[5] = load_u16_if(x_at + (i64)(col0_ + (5 + i * 8192)), col0_ + (5 + i * 8192) < a.n);
-        x[6] = load_u16_if(x_at + (i64)(col0_ + (6 + i * 8192)), col0_ + (6 + i * 8192) < a.n);
-        x[7] = load_u16_if(x_at + (i64)(col0_ + (7 + i * 8192)), col0_ + (7 + i * 8192) < a.n);
-        store_shared_u16(smem + (u32)((col0_ + i * 8192) * 2), x[0]);
-        store_shared_u16(smem + (u32)((col0_ + (1 + i * 8192)) * 2), x[1]);
-        store_shared_u16(smem + (u32)((col0_ + (2 + i * 8192)) * 2), x[2]);
-        store_shared_u16(smem + (u32)((col0_ + (3 + i * 8192)) * 2), x[3]);
-        store_shared_u16(smem + (u32)((col0_ + (4 + i * 8192)) * 2), x[4]);
-        store_shared_u16(smem + (u32)((col0_ + (5 + i * 8192)) * 2), x[5]);
-        store_shared_u16(smem + (u32)((col0_ + (6 + i * 8192)) * 2), x[6]);
-        store_shared_u16(smem + (u32)((col0_ + (7 + i * 8192)) * 2), x[7]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      cp_async_16(smem + (u32)((col0 + i * 8192) * 2), x_at + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n ? 16 : 0);
     }
     int n_left = a.n - 32768;
     const f16* x_at2 = a.x + (i64)row * a.x_stride0 + 32768;
 
     // copy x to s1 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)), x_at2 + (i64)(col0 + i * 8192), max(min(n_left - (col0 + i * 8192), 8), 0) * 2);
-      }
-    } else {
-      int col0_2 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 x2[8];
-        x2[0] = load_u16_if(x_at2 + (i64)(col0_2 + i * 8192), col0_2 + i * 8192 < n_left);
-        x2[1] = load_u16_if(x_at2 + (i64)(col0_2 + (1 + i * 8192)), col0_2 + (1 + i * 8192) < n_left);
-        x2[2] = load_u16_if(x_at2 + (i64)(col0_2 + (2 + i * 8192)), col0_2 + (2 + i * 8192) < n_left);
-        x2[3] = load_u16_if(x_at2 + (i64)(col0_2 + (3 + i * 8192)), col0_2 + (3 + i * 8192) < n_left);
-        x2[4] = load_u16_if(x_at2 + (i64)(col0_2 + (4 + i * 8192)), col0_2 + (4 + i * 8192) < n_left);
-        x2[5] = load_u16_if(x_at2 + (i64)(col0_2 + (5 + i * 8192)), col0_2 + (5 + i * 8192) < n_left);
-        x2[6] = load_u16_if(x_at2 + (i64)(col0_2 + (6 + i * 8192)), col0_2 + (6 + i * 8192) < n_left);
-        x2[7] = load_u16_if(x_at2 + (i64)(col0_2 + (7 + i * 8192)), col0_2 + (7 + i * 8192) < n_left);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_2 + i * 8192) * 2)), x2[0]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_2 + (1 + i * 8192)) * 2)), x2[1]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_2 + (2 + i * 8192)) * 2)), x2[2]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_2 + (3 + i * 8192)) * 2)), x2[3]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_2 + (4 + i * 8192)) * 2)), x2[4]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_2 + (5 + i * 8192)) * 2)), x2[5]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_2 + (6 + i * 8192)) * 2)), x2[6]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_2 + (7 + i * 8192)) * 2)), x2[7]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)), x_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left ? 16 : 0);
     }
     int n_left2 = a.n - 65536;
     const f16* x_at3 = a.x + (i64)row * a.x_stride0 + 65536;
 
     // copy x to s2 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), x_at3 + (i64)(col0 + i * 8192), max(min(n_left2 - (col0 + i * 8192), 8), 0) * 2);
-      }
-    } else {
-      int col0_3 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 x3[8];
-        x3[0] = load_u16_if(x_at3 + (i64)(col0_3 + i * 8192), col0_3 + i * 8192 < n_left2);
-        x3[1] = load_u16_if(x_at3 + (i64)(col0_3 + (1 + i * 8192)), col0_3 + (1 + i * 8192) < n_left2);
-        x3[2] = load_u16_if(x_at3 + (i64)(col0_3 + (2 + i * 8192)), col0_3 + (2 + i * 8192) < n_left2);
-        x3[3] = load_u16_if(x_at3 + (i64)(col0_3 + (3 + i * 8192)), col0_3 + (3 + i * 8192) < n_left2);
-        x3[4] = load_u16_if(x_at3 + (i64)(col0_3 + (4 + i * 8192)), col0_3 + (4 + i * 8192) < n_left2);
-        x3[5] = load_u16_if(x_at3 + (i64)(col0_3 + (5 + i * 8192)), col0_3 + (5 + i * 8192) < n_left2);
-        x3[6] = load_u16_if(x_at3 + (i64)(col0_3 + (6 + i * 8192)), col0_3 + (6 + i * 8192) < n_left2);
-        x3[7] = load_u16_if(x_at3 + (i64)(col0_3 + (7 + i * 8192)), col0_3 + (7 + i * 8192) < n_left2);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_3 + i * 8192) * 2)), x3[0]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_3 + (1 + i * 8192)) * 2)), x3[1]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_3 + (2 + i * 8192)) * 2)), x3[2]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_3 + (3 + i * 8192)) * 2)), x3[3]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_3 + (4 + i * 8192)) * 2)), x3[4]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_3 + (5 + i * 8192)) * 2)), x3[5]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_3 + (6 + i * 8192)) * 2)), x3[6]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_3 + (7 + i * 8192)) * 2)), x3[7]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), x_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2 ? 16 : 0);
     }
     cp_async_commit();
     int n_left3 = a.n - 98304;
     const f16* x_at4 = a.x + (i64)row * a.x_stride0 + 98304;
 
     // load x
-    u32 x4[16];
-    if (x_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&x4[i * 4], x_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
-      }
-    } else {
-      int col0_4 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo = load_u16_if(x_at4 + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_4 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left3);
-        u32 hi = load_u16_if(x_at4 + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left3);
-        x4[i] = lo | hi << 16;
-      }
+    u32 x[16];
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_u32x4_if(&x[i * 4], x_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
     }
     int min_of = min(a.n, 32768);
 
     // load w
     u32 w[16];
-    if (w_vec && (min_of & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 8192), col0 + i * 8192 < min_of);
-      }
-    } else {
-      int col0_5 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo2 = load_u16_if(a.w + (i64)(col0_5 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_5 + ((i & 3) * 2 + (i >> 2) * 8192) < min_of);
-        u32 hi2 = load_u16_if(a.w + (i64)(col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < min_of);
-        w[i] = lo2 | hi2 << 16;
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 8192), col0 + i * 8192 < min_of);
     }
     cp_async_wait_0();
     float acc = 0.0f;
 
     // load s0 (shared)
     u32 s02[16];
-    __syncthreads();
-    if ((min_of & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_shared_u32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
-      }
-    } else {
-      int col0_6 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo3 = load_shared_u16_if(smem + (u32)((col0_6 + ((i & 3) * 2 + (i >> 2) * 8192)) * 2), col0_6 + ((i & 3) * 2 + (i >> 2) * 8192) < min_of);
-        u32 hi3 = load_shared_u16_if(smem + (u32)((col0_6 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)) * 2), col0_6 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < min_of);
-        s02[i] = lo3 | hi3 << 16;
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_shared_u32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
     }
     float fold = 0.0f;
     #pragma unroll
@@ -320,8 +190,8 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f16_f16_c131072(c
     float fold4 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      float x_f32_0 = f16_lo(x4[i]);
-      float x_f32_1 = f16_hi(x4[i]);
+      float x_f32_0 = f16_lo(x[i]);
+      float x_f32_1 = f16_hi(x[i]);
       fold4 = fmaf(x_f32_0, x_f32_0, fold4);
       fold4 = fmaf(x_f32_1, x_f32_1, fold4);
     }
@@ -337,6 +207,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f16_f16_c131072(c
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
     // sum: over the warps of the block
+    __syncthreads();
     store_shared_f32_if(smem + (0x00030000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
     sum = load_shared_f32(smem + (0x00030000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
@@ -348,19 +219,9 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f16_f16_c131072(c
 
     // load s0 (shared)
     u32 s03[16];
-    if ((min_of & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_shared_u32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
-      }
-    } else {
-      int col0_7 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo4 = load_shared_u16_if(smem + (u32)((col0_7 + ((i & 3) * 2 + (i >> 2) * 8192)) * 2), col0_7 + ((i & 3) * 2 + (i >> 2) * 8192) < min_of);
-        u32 hi4 = load_shared_u16_if(smem + (u32)((col0_7 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)) * 2), col0_7 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < min_of);
-        s03[i] = lo4 | hi4 << 16;
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_shared_u32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
     }
     float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
     u32 y[16];
@@ -371,36 +232,17 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f16_f16_c131072(c
     f16* y_at = a.y + (i64)row * a.y_stride0;
 
     // store y
-    if (y_vec && (min_of & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < min_of);
-      }
-    } else {
-      int col0_8 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at + (i64)(col0_8 + ((i & 3) * 2 + (i >> 2) * 8192)), y[i], col0_8 + ((i & 3) * 2 + (i >> 2) * 8192) < min_of);
-        store_u16_if(y_at + (i64)(col0_8 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y[i] >> 16, col0_8 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < min_of);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < min_of);
     }
     const f16* w_at = a.w + 32768;
 
     // load w
     u32 w2[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
-      }
-    } else {
-      int col0_9 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo5 = load_u16_if(w_at + (i64)(col0_9 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_9 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left);
-        u32 hi5 = load_u16_if(w_at + (i64)(col0_9 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_9 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left);
-        w2[i] = lo5 | hi5 << 16;
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_u32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
     }
 
     // load s1 (shared)
@@ -417,37 +259,17 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f16_f16_c131072(c
     f16* y_at2 = a.y + (i64)row * a.y_stride0 + 32768;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left);
-      }
-    } else {
-      int col0_10 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at2 + (i64)(col0_10 + ((i & 3) * 2 + (i >> 2) * 8192)), y2[i], col0_10 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left);
-        store_u16_if(y_at2 + (i64)(col0_10 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y2[i] >> 16, col0_10 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left);
     }
     const f16* w_at2 = a.w + 65536;
 
     // load w
     u32 w3[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
-      }
-    } else {
-      int col0_11 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo6 = load_u16_if(w_at2 + (i64)(col0_11 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_11 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
-        u32 hi6 = load_u16_if(w_at2 + (i64)(col0_11 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_11 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
-        w3[i] = lo6 | hi6 << 16;
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_u32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
     }
 
     // load s2 (shared)
@@ -464,59 +286,29 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f16_f16_c131072(c
     f16* y_at3 = a.y + (i64)row * a.y_stride0 + 65536;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left2);
-      }
-    } else {
-      int col0_12 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at3 + (i64)(col0_12 + ((i & 3) * 2 + (i >> 2) * 8192)), y3[i], col0_12 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
-        store_u16_if(y_at3 + (i64)(col0_12 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y3[i] >> 16, col0_12 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left2);
     }
     const f16* w_at3 = a.w + 98304;
 
     // load w
     u32 w4[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
-      }
-    } else {
-      int col0_13 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo7 = load_u16_if(w_at3 + (i64)(col0_13 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_13 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left3);
-        u32 hi7 = load_u16_if(w_at3 + (i64)(col0_13 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_13 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left3);
-        w4[i] = lo7 | hi7 << 16;
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_u32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
     }
     u32 y4[16];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      y4[i] = f16_pair(f16_lo(x4[i]) * rstd * f16_lo(w4[i]), f16_hi(x4[i]) * rstd * f16_hi(w4[i]));
+      y4[i] = f16_pair(f16_lo(x[i]) * rstd * f16_lo(w4[i]), f16_hi(x[i]) * rstd * f16_hi(w4[i]));
     }
     f16* y_at4 = a.y + (i64)row * a.y_stride0 + 98304;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(y_at4 + (i64)(col0 + i * 8192), &y4[i * 4], col0 + i * 8192 < n_left3);
-      }
-    } else {
-      int col0_14 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at4 + (i64)(col0_14 + ((i & 3) * 2 + (i >> 2) * 8192)), y4[i], col0_14 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left3);
-        store_u16_if(y_at4 + (i64)(col0_14 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y4[i] >> 16, col0_14 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left3);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      store_u32x4_if(y_at4 + (i64)(col0 + i * 8192), &y4[i * 4], col0 + i * 8192 < n_left3);
     }
     float* rstd_at = a.rstd + (i64)row;
     store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);

@@ -3,8 +3,9 @@
 // rmsnorm_fwd_f16_f16_c32768: RMSNorm forward: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 512 threads a block, 32832 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 512 threads a block, at least 2 blocks an SM, 32832 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
+// The launch sees to whole vectors: x, y, w on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
@@ -14,18 +15,12 @@
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef long long i64;
-typedef unsigned long long u64;
 typedef u16 f16; // its bits
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
-__device__ __forceinline__ int opaque(int x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
 __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
@@ -50,16 +45,6 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
   return r;
 }
-__device__ __forceinline__ u32 load_shared_u16_if(const void* p, bool on) {
-  u32 r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.shared.u16 %0, [%1]; }" : "+r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
-  return r;
-}
-__device__ __forceinline__ u32 load_u16_if(const void* p, bool on) {
-  u32 r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.u16 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
-  return r;
-}
 __device__ __forceinline__ void cp_async_wait_0() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 __device__ __forceinline__ void load_shared_u32x4_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
@@ -74,12 +59,6 @@ __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
 }
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_shared_u16(void* p, u32 r) {
-  asm volatile("st.shared.u16 [%1], %0;" :: "r"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
-}
-__device__ __forceinline__ void store_u16_if(void* p, u32 r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_u32x4_if(void* p, const u32* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
@@ -108,104 +87,43 @@ static_assert(field_offset(rmsnorm_fwd_f16_f16_c32768_args, eps) == 48, "eps");
 static_assert(field_offset(rmsnorm_fwd_f16_f16_c32768_args, rows) == 52, "rows");
 static_assert(field_offset(rmsnorm_fwd_f16_f16_c32768_args, n) == 56, "n");
 
-extern "C" __global__ void __launch_bounds__(512) rmsnorm_fwd_f16_f16_c32768(const __grid_constant__ rmsnorm_fwd_f16_f16_c32768_args a) {
+extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_f16_f16_c32768(const __grid_constant__ rmsnorm_fwd_f16_f16_c32768_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool x_aligned = aligned(a.x, 16) && (a.x_stride0 & 7) == 0;
   int col0 = (int)threadIdx.x * 8;
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
-  bool w_vec = aligned(a.w, 16);
-  bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0;
-  bool w_vec2 = aligned(a.w, 16) && (a.n & 7) == 0;
-  bool y_vec2 = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const f16* x_at = a.x + (i64)row * a.x_stride0;
 
     // copy x to s0 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        cp_async_16(smem + (u32)((col0 + i * 4096) * 2), x_at + (i64)(col0 + i * 4096), max(min(a.n - (col0 + i * 4096), 8), 0) * 2);
-      }
-    } else {
-      int col0_ = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        u32 x[8];
-        x[0] = load_u16_if(x_at + (i64)(col0_ + i * 4096), col0_ + i * 4096 < a.n);
-        x[1] = load_u16_if(x_at + (i64)(col0_ + (1 + i * 4096)), col0_ + (1 + i * 4096) < a.n);
-        x[2] = load_u16_if(x_at + (i64)(col0_ + (2 + i * 4096)), col0_ + (2 + i * 4096) < a.n);
-        x[3] = load_u16_if(x_at + (i64)(col0_ + (3 + i * 4096)), col0_ + (3 + i * 4096) < a.n);
-        x[4] = load_u16_if(x_at + (i64)(col0_ + (4 + i * 4096)), col0_ + (4 + i * 4096) < a.n);
-        x[5] = load_u16_if(x_at + (i64)(col0_ + (5 + i * 4096)), col0_ + (5 + i * 4096) < a.n);
-        x[6] = load_u16_if(x_at + (i64)(col0_ + (6 + i * 4096)), col0_ + (6 + i * 4096) < a.n);
-        x[7] = load_u16_if(x_at + (i64)(col0_ + (7 + i * 4096)), col0_ + (7 + i * 4096) < a.n);
-        store_shared_u16(smem + (u32)((col0_ + i * 4096) * 2), x[0]);
-        store_shared_u16(smem + (u32)((col0_ + (1 + i * 4096)) * 2), x[1]);
-        store_shared_u16(smem + (u32)((col0_ + (2 + i * 4096)) * 2), x[2]);
-        store_shared_u16(smem + (u32)((col0_ + (3 + i * 4096)) * 2), x[3]);
-        store_shared_u16(smem + (u32)((col0_ + (4 + i * 4096)) * 2), x[4]);
-        store_shared_u16(smem + (u32)((col0_ + (5 + i * 4096)) * 2), x[5]);
-        store_shared_u16(smem + (u32)((col0_ + (6 + i * 4096)) * 2), x[6]);
-        store_shared_u16(smem + (u32)((col0_ + (7 + i * 4096)) * 2), x[7]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      cp_async_16(smem + (u32)((col0 + i * 4096) * 2), x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n ? 16 : 0);
     }
     cp_async_commit();
     int n_left = a.n - 16384;
     const f16* x_at2 = a.x + (i64)row * a.x_stride0 + 16384;
 
     // load x
-    u32 x2[16];
-    if (x_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&x2[i * 4], x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_2 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo = load_u16_if(x_at2 + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 4096)), col0_2 + ((i & 3) * 2 + (i >> 2) * 4096) < n_left);
-        u32 hi = load_u16_if(x_at2 + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left);
-        x2[i] = lo | hi << 16;
-      }
+    u32 x[16];
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_u32x4_if(&x[i * 4], x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
     }
     int min_of = min(a.n, 16384);
 
     // load w
     u32 w[16];
-    if (w_vec && (min_of & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_3 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo2 = load_u16_if(a.w + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 4096)), col0_3 + ((i & 3) * 2 + (i >> 2) * 4096) < min_of);
-        u32 hi2 = load_u16_if(a.w + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < min_of);
-        w[i] = lo2 | hi2 << 16;
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
     }
     cp_async_wait_0();
     float acc = 0.0f;
 
     // load s0 (shared)
     u32 s02[16];
-    __syncthreads();
-    if ((min_of & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_shared_u32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 2), col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_4 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo3 = load_shared_u16_if(smem + (u32)((col0_4 + ((i & 3) * 2 + (i >> 2) * 4096)) * 2), col0_4 + ((i & 3) * 2 + (i >> 2) * 4096) < min_of);
-        u32 hi3 = load_shared_u16_if(smem + (u32)((col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)) * 2), col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < min_of);
-        s02[i] = lo3 | hi3 << 16;
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_shared_u32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 2), col0 + i * 4096 < min_of);
     }
     float fold = 0.0f;
     #pragma unroll
@@ -219,8 +137,8 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_fwd_f16_f16_c32768(con
     float fold2 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      float x_f32_0 = f16_lo(x2[i]);
-      float x_f32_1 = f16_hi(x2[i]);
+      float x_f32_0 = f16_lo(x[i]);
+      float x_f32_1 = f16_hi(x[i]);
       fold2 = fmaf(x_f32_0, x_f32_0, fold2);
       fold2 = fmaf(x_f32_1, x_f32_1, fold2);
     }
@@ -236,6 +154,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_fwd_f16_f16_c32768(con
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
     // sum: over the warps of the block
+    __syncthreads();
     store_shared_f32_if(smem + (32768u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
     sum = load_shared_f32(smem + (32768u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
@@ -246,19 +165,9 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_fwd_f16_f16_c32768(con
 
     // load s0 (shared)
     u32 s03[16];
-    if ((min_of & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_shared_u32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 2), col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_5 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo4 = load_shared_u16_if(smem + (u32)((col0_5 + ((i & 3) * 2 + (i >> 2) * 4096)) * 2), col0_5 + ((i & 3) * 2 + (i >> 2) * 4096) < min_of);
-        u32 hi4 = load_shared_u16_if(smem + (u32)((col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)) * 2), col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < min_of);
-        s03[i] = lo4 | hi4 << 16;
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_shared_u32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 2), col0 + i * 4096 < min_of);
     }
     float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
     u32 y[16];
@@ -269,58 +178,29 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_fwd_f16_f16_c32768(con
     f16* y_at = a.y + (i64)row * a.y_stride0;
 
     // store y
-    if (y_vec && (min_of & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_6 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at + (i64)(col0_6 + ((i & 3) * 2 + (i >> 2) * 4096)), y[i], col0_6 + ((i & 3) * 2 + (i >> 2) * 4096) < min_of);
-        store_u16_if(y_at + (i64)(col0_6 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), y[i] >> 16, col0_6 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < min_of);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      store_u32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < min_of);
     }
     const f16* w_at = a.w + 16384;
 
     // load w
     u32 w2[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_7 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        u32 lo5 = load_u16_if(w_at + (i64)(col0_7 + ((i & 3) * 2 + (i >> 2) * 4096)), col0_7 + ((i & 3) * 2 + (i >> 2) * 4096) < n_left);
-        u32 hi5 = load_u16_if(w_at + (i64)(col0_7 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_7 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left);
-        w2[i] = lo5 | hi5 << 16;
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_u32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
     }
     u32 y2[16];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      y2[i] = f16_pair(f16_lo(x2[i]) * rstd * f16_lo(w2[i]), f16_hi(x2[i]) * rstd * f16_hi(w2[i]));
+      y2[i] = f16_pair(f16_lo(x[i]) * rstd * f16_lo(w2[i]), f16_hi(x[i]) * rstd * f16_hi(w2[i]));
     }
     f16* y_at2 = a.y + (i64)row * a.y_stride0 + 16384;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_8 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at2 + (i64)(col0_8 + ((i & 3) * 2 + (i >> 2) * 4096)), y2[i], col0_8 + ((i & 3) * 2 + (i >> 2) * 4096) < n_left);
-        store_u16_if(y_at2 + (i64)(col0_8 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), y2[i] >> 16, col0_8 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      store_u32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left);
     }
     float* rstd_at = a.rstd + (i64)row;
     store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);

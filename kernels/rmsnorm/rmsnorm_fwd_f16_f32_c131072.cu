@@ -5,6 +5,7 @@
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
 // Launch: 1024 threads a block, 196736 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
+// The launch sees to whole vectors: x, y, w on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
@@ -19,18 +20,12 @@
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef long long i64;
-typedef unsigned long long u64;
 typedef u16 f16; // its bits
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
-__device__ __forceinline__ int opaque(int x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
 __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
@@ -50,24 +45,9 @@ __device__ __forceinline__ u32 f16_pair(float lo, float hi) {
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
 }
-__device__ __forceinline__ float load_f32_if(const void* p, bool on) {
-  float r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
-  return r;
-}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
-  return r;
-}
-__device__ __forceinline__ u32 load_shared_u16_if(const void* p, bool on) {
-  u32 r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.shared.u16 %0, [%1]; }" : "+r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
-  return r;
-}
-__device__ __forceinline__ u32 load_u16_if(const void* p, bool on) {
-  u32 r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.u16 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
   return r;
 }
 __device__ __forceinline__ void cp_async_wait_0() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
@@ -91,12 +71,6 @@ __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
 }
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_shared_u16(void* p, u32 r) {
-  asm volatile("st.shared.u16 [%1], %0;" :: "r"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
-}
-__device__ __forceinline__ void store_u16_if(void* p, u32 r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_u32x4_if(void* p, const u32* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
@@ -127,280 +101,91 @@ static_assert(field_offset(rmsnorm_fwd_f16_f32_c131072_args, n) == 56, "n");
 
 extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f16_f32_c131072(const __grid_constant__ rmsnorm_fwd_f16_f32_c131072_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool x_aligned = aligned(a.x, 16) && (a.x_stride0 & 7) == 0;
   int col0 = (int)threadIdx.x * 8;
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
-  bool w_vec = aligned(a.w, 16);
-  bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0;
-  bool w_vec2 = aligned(a.w, 16) && (a.n & 7) == 0;
-  bool y_vec2 = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const f16* x_at = a.x + (i64)row * a.x_stride0;
 
     // copy x to s0 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        cp_async_16(smem + (u32)((col0 + i * 8192) * 2), x_at + (i64)(col0 + i * 8192), max(min(a.n - (col0 + i * 8192), 8), 0) * 2);
-      }
-    } else {
-      int col0_ = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        u32 x[8];
-        x[0] = load_u16_if(x_at + (i64)(col0_ + i * 8192), col0_ + i * 8192 < a.n);
-        x[1] = load_u16_if(x_at + (i64)(col0_ + (1 + i * 8192)), col0_ + (1 + i * 8192) < a.n);
-        x[2] = load_u16_if(x_at + (i64)(col0_ + (2 + i * 8192)), col0_ + (2 + i * 8192) < a.n);
-        x[3] = load_u16_if(x_at + (i64)(col0_ + (3 + i * 8192)), col0_ + (3 + i * 8192) < a.n);
-        x[4] = load_u16_if(x_at + (i64)(col0_ + (4 + i * 8192)), col0_ + (4 + i * 8192) < a.n);
-        x[5] = load_u16_if(x_at + (i64)(col0_ + (5 + i * 8192)), col0_ + (5 + i * 8192) < a.n);
-        x[6] = load_u16_if(x_at + (i64)(col0_ + (6 + i * 8192)), col0_ + (6 + i * 8192) < a.n);
-        x[7] = load_u16_if(x_at + (i64)(col0_ + (7 + i * 8192)), col0_ + (7 + i * 8192) < a.n);
-        store_shared_u16(smem + (u32)((col0_ + i * 8192) * 2), x[0]);
-        store_shared_u16(smem + (u32)((col0_ + (1 + i * 8192)) * 2), x[1]);
-        store_shared_u16(smem + (u32)((col0_ + (2 + i * 8192)) * 2), x[2]);
-        store_shared_u16(smem + (u32)((col0_ + (3 + i * 8192)) * 2), x[3]);
-        store_shared_u16(smem + (u32)((col0_ + (4 + i * 8192)) * 2), x[4]);
-        store_shared_u16(smem + (u32)((col0_ + (5 + i * 8192)) * 2), x[5]);
-        store_shared_u16(smem + (u32)((col0_ + (6 + i * 8192)) * 2), x[6]);
-        store_shared_u16(smem + (u32)((col0_ + (7 + i * 8192)) * 2), x[7]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (u32)((col0 + i * 8192) * 2), x_at + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n ? 16 : 0);
     }
     int n_left = a.n - 16384;
     const f16* x_at2 = a.x + (i64)row * a.x_stride0 + 16384;
 
     // copy x to s1 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        cp_async_16(smem + (32768u + (u32)((col0 + i * 8192) * 2)), x_at2 + (i64)(col0 + i * 8192), max(min(n_left - (col0 + i * 8192), 8), 0) * 2);
-      }
-    } else {
-      int col0_2 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        u32 x2[8];
-        x2[0] = load_u16_if(x_at2 + (i64)(col0_2 + i * 8192), col0_2 + i * 8192 < n_left);
-        x2[1] = load_u16_if(x_at2 + (i64)(col0_2 + (1 + i * 8192)), col0_2 + (1 + i * 8192) < n_left);
-        x2[2] = load_u16_if(x_at2 + (i64)(col0_2 + (2 + i * 8192)), col0_2 + (2 + i * 8192) < n_left);
-        x2[3] = load_u16_if(x_at2 + (i64)(col0_2 + (3 + i * 8192)), col0_2 + (3 + i * 8192) < n_left);
-        x2[4] = load_u16_if(x_at2 + (i64)(col0_2 + (4 + i * 8192)), col0_2 + (4 + i * 8192) < n_left);
-        x2[5] = load_u16_if(x_at2 + (i64)(col0_2 + (5 + i * 8192)), col0_2 + (5 + i * 8192) < n_left);
-        x2[6] = load_u16_if(x_at2 + (i64)(col0_2 + (6 + i * 8192)), col0_2 + (6 + i * 8192) < n_left);
-        x2[7] = load_u16_if(x_at2 + (i64)(col0_2 + (7 + i * 8192)), col0_2 + (7 + i * 8192) < n_left);
-        store_shared_u16(smem + (32768u + (u32)((col0_2 + i * 8192) * 2)), x2[0]);
-        store_shared_u16(smem + (32768u + (u32)((col0_2 + (1 + i * 8192)) * 2)), x2[1]);
-        store_shared_u16(smem + (32768u + (u32)((col0_2 + (2 + i * 8192)) * 2)), x2[2]);
-        store_shared_u16(smem + (32768u + (u32)((col0_2 + (3 + i * 8192)) * 2)), x2[3]);
-        store_shared_u16(smem + (32768u + (u32)((col0_2 + (4 + i * 8192)) * 2)), x2[4]);
-        store_shared_u16(smem + (32768u + (u32)((col0_2 + (5 + i * 8192)) * 2)), x2[5]);
-        store_shared_u16(smem + (32768u + (u32)((col0_2 + (6 + i * 8192)) * 2)), x2[6]);
-        store_shared_u16(smem + (32768u + (u32)((col0_2 + (7 + i * 8192)) * 2)), x2[7]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (32768u + (u32)((col0 + i * 8192) * 2)), x_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left ? 16 : 0);
     }
     int n_left2 = a.n - 32768;
     const f16* x_at3 = a.x + (i64)row * a.x_stride0 + 32768;
 
     // copy x to s2 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)), x_at3 + (i64)(col0 + i * 8192), max(min(n_left2 - (col0 + i * 8192), 8), 0) * 2);
-      }
-    } else {
-      int col0_3 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        u32 x3[8];
-        x3[0] = load_u16_if(x_at3 + (i64)(col0_3 + i * 8192), col0_3 + i * 8192 < n_left2);
-        x3[1] = load_u16_if(x_at3 + (i64)(col0_3 + (1 + i * 8192)), col0_3 + (1 + i * 8192) < n_left2);
-        x3[2] = load_u16_if(x_at3 + (i64)(col0_3 + (2 + i * 8192)), col0_3 + (2 + i * 8192) < n_left2);
-        x3[3] = load_u16_if(x_at3 + (i64)(col0_3 + (3 + i * 8192)), col0_3 + (3 + i * 8192) < n_left2);
-        x3[4] = load_u16_if(x_at3 + (i64)(col0_3 + (4 + i * 8192)), col0_3 + (4 + i * 8192) < n_left2);
-        x3[5] = load_u16_if(x_at3 + (i64)(col0_3 + (5 + i * 8192)), col0_3 + (5 + i * 8192) < n_left2);
-        x3[6] = load_u16_if(x_at3 + (i64)(col0_3 + (6 + i * 8192)), col0_3 + (6 + i * 8192) < n_left2);
-        x3[7] = load_u16_if(x_at3 + (i64)(col0_3 + (7 + i * 8192)), col0_3 + (7 + i * 8192) < n_left2);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_3 + i * 8192) * 2)), x3[0]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_3 + (1 + i * 8192)) * 2)), x3[1]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_3 + (2 + i * 8192)) * 2)), x3[2]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_3 + (3 + i * 8192)) * 2)), x3[3]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_3 + (4 + i * 8192)) * 2)), x3[4]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_3 + (5 + i * 8192)) * 2)), x3[5]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_3 + (6 + i * 8192)) * 2)), x3[6]);
-        store_shared_u16(smem + (0x00010000u + (u32)((col0_3 + (7 + i * 8192)) * 2)), x3[7]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)), x_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2 ? 16 : 0);
     }
     int n_left3 = a.n - 49152;
     const f16* x_at4 = a.x + (i64)row * a.x_stride0 + 49152;
 
     // copy x to s3 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        cp_async_16(smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)), x_at4 + (i64)(col0 + i * 8192), max(min(n_left3 - (col0 + i * 8192), 8), 0) * 2);
-      }
-    } else {
-      int col0_4 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        u32 x4[8];
-        x4[0] = load_u16_if(x_at4 + (i64)(col0_4 + i * 8192), col0_4 + i * 8192 < n_left3);
-        x4[1] = load_u16_if(x_at4 + (i64)(col0_4 + (1 + i * 8192)), col0_4 + (1 + i * 8192) < n_left3);
-        x4[2] = load_u16_if(x_at4 + (i64)(col0_4 + (2 + i * 8192)), col0_4 + (2 + i * 8192) < n_left3);
-        x4[3] = load_u16_if(x_at4 + (i64)(col0_4 + (3 + i * 8192)), col0_4 + (3 + i * 8192) < n_left3);
-        x4[4] = load_u16_if(x_at4 + (i64)(col0_4 + (4 + i * 8192)), col0_4 + (4 + i * 8192) < n_left3);
-        x4[5] = load_u16_if(x_at4 + (i64)(col0_4 + (5 + i * 8192)), col0_4 + (5 + i * 8192) < n_left3);
-        x4[6] = load_u16_if(x_at4 + (i64)(col0_4 + (6 + i * 8192)), col0_4 + (6 + i * 8192) < n_left3);
-        x4[7] = load_u16_if(x_at4 + (i64)(col0_4 + (7 + i * 8192)), col0_4 + (7 + i * 8192) < n_left3);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_4 + i * 8192) * 2)), x4[0]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_4 + (1 + i * 8192)) * 2)), x4[1]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_4 + (2 + i * 8192)) * 2)), x4[2]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_4 + (3 + i * 8192)) * 2)), x4[3]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_4 + (4 + i * 8192)) * 2)), x4[4]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_4 + (5 + i * 8192)) * 2)), x4[5]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_4 + (6 + i * 8192)) * 2)), x4[6]);
-        store_shared_u16(smem + (0x00018000u + (u32)((col0_4 + (7 + i * 8192)) * 2)), x4[7]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)), x_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3 ? 16 : 0);
     }
     int n_left4 = a.n - 65536;
     const f16* x_at5 = a.x + (i64)row * a.x_stride0 + 65536;
 
     // copy x to s4 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), x_at5 + (i64)(col0 + i * 8192), max(min(n_left4 - (col0 + i * 8192), 8), 0) * 2);
-      }
-    } else {
-      int col0_5 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        u32 x5[8];
-        x5[0] = load_u16_if(x_at5 + (i64)(col0_5 + i * 8192), col0_5 + i * 8192 < n_left4);
-        x5[1] = load_u16_if(x_at5 + (i64)(col0_5 + (1 + i * 8192)), col0_5 + (1 + i * 8192) < n_left4);
-        x5[2] = load_u16_if(x_at5 + (i64)(col0_5 + (2 + i * 8192)), col0_5 + (2 + i * 8192) < n_left4);
-        x5[3] = load_u16_if(x_at5 + (i64)(col0_5 + (3 + i * 8192)), col0_5 + (3 + i * 8192) < n_left4);
-        x5[4] = load_u16_if(x_at5 + (i64)(col0_5 + (4 + i * 8192)), col0_5 + (4 + i * 8192) < n_left4);
-        x5[5] = load_u16_if(x_at5 + (i64)(col0_5 + (5 + i * 8192)), col0_5 + (5 + i * 8192) < n_left4);
-        x5[6] = load_u16_if(x_at5 + (i64)(col0_5 + (6 + i * 8192)), col0_5 + (6 + i * 8192) < n_left4);
-        x5[7] = load_u16_if(x_at5 + (i64)(col0_5 + (7 + i * 8192)), col0_5 + (7 + i * 8192) < n_left4);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_5 + i * 8192) * 2)), x5[0]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_5 + (1 + i * 8192)) * 2)), x5[1]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_5 + (2 + i * 8192)) * 2)), x5[2]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_5 + (3 + i * 8192)) * 2)), x5[3]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_5 + (4 + i * 8192)) * 2)), x5[4]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_5 + (5 + i * 8192)) * 2)), x5[5]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_5 + (6 + i * 8192)) * 2)), x5[6]);
-        store_shared_u16(smem + (0x00020000u + (u32)((col0_5 + (7 + i * 8192)) * 2)), x5[7]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), x_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4 ? 16 : 0);
     }
     int n_left5 = a.n - 81920;
     const f16* x_at6 = a.x + (i64)row * a.x_stride0 + 81920;
 
     // copy x to s5 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        cp_async_16(smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)), x_at6 + (i64)(col0 + i * 8192), max(min(n_left5 - (col0 + i * 8192), 8), 0) * 2);
-      }
-    } else {
-      int col0_6 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        u32 x6[8];
-        x6[0] = load_u16_if(x_at6 + (i64)(col0_6 + i * 8192), col0_6 + i * 8192 < n_left5);
-        x6[1] = load_u16_if(x_at6 + (i64)(col0_6 + (1 + i * 8192)), col0_6 + (1 + i * 8192) < n_left5);
-        x6[2] = load_u16_if(x_at6 + (i64)(col0_6 + (2 + i * 8192)), col0_6 + (2 + i * 8192) < n_left5);
-        x6[3] = load_u16_if(x_at6 + (i64)(col0_6 + (3 + i * 8192)), col0_6 + (3 + i * 8192) < n_left5);
-        x6[4] = load_u16_if(x_at6 + (i64)(col0_6 + (4 + i * 8192)), col0_6 + (4 + i * 8192) < n_left5);
-        x6[5] = load_u16_if(x_at6 + (i64)(col0_6 + (5 + i * 8192)), col0_6 + (5 + i * 8192) < n_left5);
-        x6[6] = load_u16_if(x_at6 + (i64)(col0_6 + (6 + i * 8192)), col0_6 + (6 + i * 8192) < n_left5);
-        x6[7] = load_u16_if(x_at6 + (i64)(col0_6 + (7 + i * 8192)), col0_6 + (7 + i * 8192) < n_left5);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_6 + i * 8192) * 2)), x6[0]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_6 + (1 + i * 8192)) * 2)), x6[1]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_6 + (2 + i * 8192)) * 2)), x6[2]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_6 + (3 + i * 8192)) * 2)), x6[3]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_6 + (4 + i * 8192)) * 2)), x6[4]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_6 + (5 + i * 8192)) * 2)), x6[5]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_6 + (6 + i * 8192)) * 2)), x6[6]);
-        store_shared_u16(smem + (0x00028000u + (u32)((col0_6 + (7 + i * 8192)) * 2)), x6[7]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)), x_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5 ? 16 : 0);
     }
     cp_async_commit();
     int n_left6 = a.n - 98304;
     const f16* x_at7 = a.x + (i64)row * a.x_stride0 + 98304;
 
     // load x
-    u32 x7[8];
-    if (x_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_u32x4_if(&x7[i * 4], x_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
-      }
-    } else {
-      int col0_7 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo = load_u16_if(x_at7 + (i64)(col0_7 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_7 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left6);
-        u32 hi = load_u16_if(x_at7 + (i64)(col0_7 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_7 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left6);
-        x7[i] = lo | hi << 16;
-      }
+    u32 x[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x[i * 4], x_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
     }
     int n_left7 = a.n - 114688;
     const f16* x_at8 = a.x + (i64)row * a.x_stride0 + 114688;
 
     // load x
-    u32 x8[8];
-    if (x_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_u32x4_if(&x8[i * 4], x_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
-      }
-    } else {
-      int col0_8 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo2 = load_u16_if(x_at8 + (i64)(col0_8 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_8 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left7);
-        u32 hi2 = load_u16_if(x_at8 + (i64)(col0_8 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_8 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left7);
-        x8[i] = lo2 | hi2 << 16;
-      }
+    u32 x2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x2[i * 4], x_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
     }
     int min_of = min(a.n, 16384);
 
     // load w
     float w[16];
-    if (w_vec && (min_of & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_f32x4_if(&w[i * 8], a.w + (i64)(col0 + i * 8192), col0 + i * 8192 < min_of);
-        load_f32x4_if(&w[i * 8 + 4], a.w + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < min_of);
-      }
-    } else {
-      int col0_9 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w[i] = load_f32_if(a.w + (i64)(col0_9 + ((i & 7) + (i >> 3) * 8192)), col0_9 + ((i & 7) + (i >> 3) * 8192) < min_of);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 8], a.w + (i64)(col0 + i * 8192), col0 + i * 8192 < min_of);
+      load_f32x4_if(&w[i * 8 + 4], a.w + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < min_of);
     }
     cp_async_wait_0();
     float acc = 0.0f;
 
     // load s0 (shared)
     u32 s02[8];
-    __syncthreads();
-    if ((min_of & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_shared_u32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
-      }
-    } else {
-      int col0_10 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo3 = load_shared_u16_if(smem + (u32)((col0_10 + ((i & 3) * 2 + (i >> 2) * 8192)) * 2), col0_10 + ((i & 3) * 2 + (i >> 2) * 8192) < min_of);
-        u32 hi3 = load_shared_u16_if(smem + (u32)((col0_10 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)) * 2), col0_10 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < min_of);
-        s02[i] = lo3 | hi3 << 16;
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
     }
     float fold = 0.0f;
     #pragma unroll
@@ -494,8 +279,8 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f16_f32_c131072(c
     float fold7 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      float x_f32_0 = f16_lo(x7[i]);
-      float x_f32_1 = f16_hi(x7[i]);
+      float x_f32_0 = f16_lo(x[i]);
+      float x_f32_1 = f16_hi(x[i]);
       fold7 = fmaf(x_f32_0, x_f32_0, fold7);
       fold7 = fmaf(x_f32_1, x_f32_1, fold7);
     }
@@ -503,8 +288,8 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f16_f32_c131072(c
     float fold8 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      float x_f32_02 = f16_lo(x8[i]);
-      float x_f32_12 = f16_hi(x8[i]);
+      float x_f32_02 = f16_lo(x2[i]);
+      float x_f32_12 = f16_hi(x2[i]);
       fold8 = fmaf(x_f32_02, x_f32_02, fold8);
       fold8 = fmaf(x_f32_12, x_f32_12, fold8);
     }
@@ -520,6 +305,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f16_f32_c131072(c
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
     // sum: over the warps of the block
+    __syncthreads();
     store_shared_f32_if(smem + (0x00030000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
     sum = load_shared_f32(smem + (0x00030000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
@@ -531,19 +317,9 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f16_f32_c131072(c
 
     // load s0 (shared)
     u32 s03[8];
-    if ((min_of & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_shared_u32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
-      }
-    } else {
-      int col0_11 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo4 = load_shared_u16_if(smem + (u32)((col0_11 + ((i & 3) * 2 + (i >> 2) * 8192)) * 2), col0_11 + ((i & 3) * 2 + (i >> 2) * 8192) < min_of);
-        u32 hi4 = load_shared_u16_if(smem + (u32)((col0_11 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)) * 2), col0_11 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < min_of);
-        s03[i] = lo4 | hi4 << 16;
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
     }
     float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
     u32 y[8];
@@ -554,35 +330,18 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f16_f32_c131072(c
     f16* y_at = a.y + (i64)row * a.y_stride0;
 
     // store y
-    if (y_vec && (min_of & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < min_of);
-      }
-    } else {
-      int col0_12 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(y_at + (i64)(col0_12 + ((i & 3) * 2 + (i >> 2) * 8192)), y[i], col0_12 + ((i & 3) * 2 + (i >> 2) * 8192) < min_of);
-        store_u16_if(y_at + (i64)(col0_12 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y[i] >> 16, col0_12 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < min_of);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < min_of);
     }
     const float* w_at = a.w + 16384;
 
     // load w
     float w2[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_f32x4_if(&w2[i * 8], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
-        load_f32x4_if(&w2[i * 8 + 4], w_at + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left);
-      }
-    } else {
-      int col0_13 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w2[i] = load_f32_if(w_at + (i64)(col0_13 + ((i & 7) + (i >> 3) * 8192)), col0_13 + ((i & 7) + (i >> 3) * 8192) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w2[i * 8], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
+      load_f32x4_if(&w2[i * 8 + 4], w_at + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left);
     }
 
     // load s1 (shared)
@@ -599,36 +358,18 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f16_f32_c131072(c
     f16* y_at2 = a.y + (i64)row * a.y_stride0 + 16384;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left);
-      }
-    } else {
-      int col0_14 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(y_at2 + (i64)(col0_14 + ((i & 3) * 2 + (i >> 2) * 8192)), y2[i], col0_14 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left);
-        store_u16_if(y_at2 + (i64)(col0_14 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y2[i] >> 16, col0_14 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left);
     }
     const float* w_at2 = a.w + 32768;
 
     // load w
     float w3[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_f32x4_if(&w3[i * 8], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
-        load_f32x4_if(&w3[i * 8 + 4], w_at2 + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left2);
-      }
-    } else {
-      int col0_15 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w3[i] = load_f32_if(w_at2 + (i64)(col0_15 + ((i & 7) + (i >> 3) * 8192)), col0_15 + ((i & 7) + (i >> 3) * 8192) < n_left2);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w3[i * 8], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
+      load_f32x4_if(&w3[i * 8 + 4], w_at2 + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left2);
     }
 
     // load s2 (shared)
@@ -645,36 +386,18 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f16_f32_c131072(c
     f16* y_at3 = a.y + (i64)row * a.y_stride0 + 32768;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left2);
-      }
-    } else {
-      int col0_16 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(y_at3 + (i64)(col0_16 + ((i & 3) * 2 + (i >> 2) * 8192)), y3[i], col0_16 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
-        store_u16_if(y_at3 + (i64)(col0_16 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y3[i] >> 16, col0_16 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left2);
     }
     const float* w_at3 = a.w + 49152;
 
     // load w
     float w4[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_f32x4_if(&w4[i * 8], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
-        load_f32x4_if(&w4[i * 8 + 4], w_at3 + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left3);
-      }
-    } else {
-      int col0_17 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w4[i] = load_f32_if(w_at3 + (i64)(col0_17 + ((i & 7) + (i >> 3) * 8192)), col0_17 + ((i & 7) + (i >> 3) * 8192) < n_left3);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w4[i * 8], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
+      load_f32x4_if(&w4[i * 8 + 4], w_at3 + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left3);
     }
 
     // load s3 (shared)
@@ -691,36 +414,18 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f16_f32_c131072(c
     f16* y_at4 = a.y + (i64)row * a.y_stride0 + 49152;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(y_at4 + (i64)(col0 + i * 8192), &y4[i * 4], col0 + i * 8192 < n_left3);
-      }
-    } else {
-      int col0_18 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(y_at4 + (i64)(col0_18 + ((i & 3) * 2 + (i >> 2) * 8192)), y4[i], col0_18 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left3);
-        store_u16_if(y_at4 + (i64)(col0_18 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y4[i] >> 16, col0_18 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left3);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at4 + (i64)(col0 + i * 8192), &y4[i * 4], col0 + i * 8192 < n_left3);
     }
     const float* w_at4 = a.w + 65536;
 
     // load w
     float w5[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_f32x4_if(&w5[i * 8], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
-        load_f32x4_if(&w5[i * 8 + 4], w_at4 + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left4);
-      }
-    } else {
-      int col0_19 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w5[i] = load_f32_if(w_at4 + (i64)(col0_19 + ((i & 7) + (i >> 3) * 8192)), col0_19 + ((i & 7) + (i >> 3) * 8192) < n_left4);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w5[i * 8], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
+      load_f32x4_if(&w5[i * 8 + 4], w_at4 + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left4);
     }
 
     // load s4 (shared)
@@ -737,36 +442,18 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f16_f32_c131072(c
     f16* y_at5 = a.y + (i64)row * a.y_stride0 + 65536;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(y_at5 + (i64)(col0 + i * 8192), &y5[i * 4], col0 + i * 8192 < n_left4);
-      }
-    } else {
-      int col0_20 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(y_at5 + (i64)(col0_20 + ((i & 3) * 2 + (i >> 2) * 8192)), y5[i], col0_20 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left4);
-        store_u16_if(y_at5 + (i64)(col0_20 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y5[i] >> 16, col0_20 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left4);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at5 + (i64)(col0 + i * 8192), &y5[i * 4], col0 + i * 8192 < n_left4);
     }
     const float* w_at5 = a.w + 81920;
 
     // load w
     float w6[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_f32x4_if(&w6[i * 8], w_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
-        load_f32x4_if(&w6[i * 8 + 4], w_at5 + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left5);
-      }
-    } else {
-      int col0_21 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w6[i] = load_f32_if(w_at5 + (i64)(col0_21 + ((i & 7) + (i >> 3) * 8192)), col0_21 + ((i & 7) + (i >> 3) * 8192) < n_left5);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w6[i * 8], w_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
+      load_f32x4_if(&w6[i * 8 + 4], w_at5 + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left5);
     }
 
     // load s5 (shared)
@@ -783,97 +470,51 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f16_f32_c131072(c
     f16* y_at6 = a.y + (i64)row * a.y_stride0 + 81920;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(y_at6 + (i64)(col0 + i * 8192), &y6[i * 4], col0 + i * 8192 < n_left5);
-      }
-    } else {
-      int col0_22 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(y_at6 + (i64)(col0_22 + ((i & 3) * 2 + (i >> 2) * 8192)), y6[i], col0_22 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left5);
-        store_u16_if(y_at6 + (i64)(col0_22 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y6[i] >> 16, col0_22 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left5);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at6 + (i64)(col0 + i * 8192), &y6[i * 4], col0 + i * 8192 < n_left5);
     }
     const float* w_at6 = a.w + 98304;
 
     // load w
     float w7[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_f32x4_if(&w7[i * 8], w_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
-        load_f32x4_if(&w7[i * 8 + 4], w_at6 + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left6);
-      }
-    } else {
-      int col0_23 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w7[i] = load_f32_if(w_at6 + (i64)(col0_23 + ((i & 7) + (i >> 3) * 8192)), col0_23 + ((i & 7) + (i >> 3) * 8192) < n_left6);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w7[i * 8], w_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
+      load_f32x4_if(&w7[i * 8 + 4], w_at6 + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left6);
     }
     u32 y7[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y7[i] = f16_pair(f16_lo(x7[i]) * rstd * w7[i * 2], f16_hi(x7[i]) * rstd * w7[i * 2 + 1]);
+      y7[i] = f16_pair(f16_lo(x[i]) * rstd * w7[i * 2], f16_hi(x[i]) * rstd * w7[i * 2 + 1]);
     }
     f16* y_at7 = a.y + (i64)row * a.y_stride0 + 98304;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(y_at7 + (i64)(col0 + i * 8192), &y7[i * 4], col0 + i * 8192 < n_left6);
-      }
-    } else {
-      int col0_24 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(y_at7 + (i64)(col0_24 + ((i & 3) * 2 + (i >> 2) * 8192)), y7[i], col0_24 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left6);
-        store_u16_if(y_at7 + (i64)(col0_24 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y7[i] >> 16, col0_24 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left6);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at7 + (i64)(col0 + i * 8192), &y7[i * 4], col0 + i * 8192 < n_left6);
     }
     const float* w_at7 = a.w + 114688;
 
     // load w
     float w8[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_f32x4_if(&w8[i * 8], w_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
-        load_f32x4_if(&w8[i * 8 + 4], w_at7 + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left7);
-      }
-    } else {
-      int col0_25 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w8[i] = load_f32_if(w_at7 + (i64)(col0_25 + ((i & 7) + (i >> 3) * 8192)), col0_25 + ((i & 7) + (i >> 3) * 8192) < n_left7);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w8[i * 8], w_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
+      load_f32x4_if(&w8[i * 8 + 4], w_at7 + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < n_left7);
     }
     u32 y8[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y8[i] = f16_pair(f16_lo(x8[i]) * rstd * w8[i * 2], f16_hi(x8[i]) * rstd * w8[i * 2 + 1]);
+      y8[i] = f16_pair(f16_lo(x2[i]) * rstd * w8[i * 2], f16_hi(x2[i]) * rstd * w8[i * 2 + 1]);
     }
     f16* y_at8 = a.y + (i64)row * a.y_stride0 + 114688;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(y_at8 + (i64)(col0 + i * 8192), &y8[i * 4], col0 + i * 8192 < n_left7);
-      }
-    } else {
-      int col0_26 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(y_at8 + (i64)(col0_26 + ((i & 3) * 2 + (i >> 2) * 8192)), y8[i], col0_26 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left7);
-        store_u16_if(y_at8 + (i64)(col0_26 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y8[i] >> 16, col0_26 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left7);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at8 + (i64)(col0 + i * 8192), &y8[i * 4], col0 + i * 8192 < n_left7);
     }
     float* rstd_at = a.rstd + (i64)row;
     store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);

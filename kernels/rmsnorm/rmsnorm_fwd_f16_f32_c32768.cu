@@ -3,8 +3,9 @@
 // rmsnorm_fwd_f16_f32_c32768: RMSNorm forward: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 512 threads a block, 32832 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 512 threads a block, at least 2 blocks an SM, 32832 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
+// The launch sees to whole vectors: x, y, w on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
@@ -15,18 +16,12 @@
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef long long i64;
-typedef unsigned long long u64;
 typedef u16 f16; // its bits
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
-__device__ __forceinline__ int opaque(int x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
 __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
@@ -46,24 +41,9 @@ __device__ __forceinline__ u32 f16_pair(float lo, float hi) {
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
 }
-__device__ __forceinline__ float load_f32_if(const void* p, bool on) {
-  float r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
-  return r;
-}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
-  return r;
-}
-__device__ __forceinline__ u32 load_shared_u16_if(const void* p, bool on) {
-  u32 r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.shared.u16 %0, [%1]; }" : "+r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
-  return r;
-}
-__device__ __forceinline__ u32 load_u16_if(const void* p, bool on) {
-  u32 r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.u16 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
   return r;
 }
 __device__ __forceinline__ void cp_async_wait_0() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
@@ -87,12 +67,6 @@ __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
 }
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_shared_u16(void* p, u32 r) {
-  asm volatile("st.shared.u16 [%1], %0;" :: "r"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
-}
-__device__ __forceinline__ void store_u16_if(void* p, u32 r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_u32x4_if(void* p, const u32* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
@@ -121,154 +95,61 @@ static_assert(field_offset(rmsnorm_fwd_f16_f32_c32768_args, eps) == 48, "eps");
 static_assert(field_offset(rmsnorm_fwd_f16_f32_c32768_args, rows) == 52, "rows");
 static_assert(field_offset(rmsnorm_fwd_f16_f32_c32768_args, n) == 56, "n");
 
-extern "C" __global__ void __launch_bounds__(512) rmsnorm_fwd_f16_f32_c32768(const __grid_constant__ rmsnorm_fwd_f16_f32_c32768_args a) {
+extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_f16_f32_c32768(const __grid_constant__ rmsnorm_fwd_f16_f32_c32768_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool x_aligned = aligned(a.x, 16) && (a.x_stride0 & 7) == 0;
   int col0 = (int)threadIdx.x * 8;
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
-  bool w_vec = aligned(a.w, 16);
-  bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0;
-  bool w_vec2 = aligned(a.w, 16) && (a.n & 7) == 0;
-  bool y_vec2 = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const f16* x_at = a.x + (i64)row * a.x_stride0;
 
     // copy x to s0 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        cp_async_16(smem + (u32)((col0 + i * 4096) * 2), x_at + (i64)(col0 + i * 4096), max(min(a.n - (col0 + i * 4096), 8), 0) * 2);
-      }
-    } else {
-      int col0_ = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        u32 x[8];
-        x[0] = load_u16_if(x_at + (i64)(col0_ + i * 4096), col0_ + i * 4096 < a.n);
-        x[1] = load_u16_if(x_at + (i64)(col0_ + (1 + i * 4096)), col0_ + (1 + i * 4096) < a.n);
-        x[2] = load_u16_if(x_at + (i64)(col0_ + (2 + i * 4096)), col0_ + (2 + i * 4096) < a.n);
-        x[3] = load_u16_if(x_at + (i64)(col0_ + (3 + i * 4096)), col0_ + (3 + i * 4096) < a.n);
-        x[4] = load_u16_if(x_at + (i64)(col0_ + (4 + i * 4096)), col0_ + (4 + i * 4096) < a.n);
-        x[5] = load_u16_if(x_at + (i64)(col0_ + (5 + i * 4096)), col0_ + (5 + i * 4096) < a.n);
-        x[6] = load_u16_if(x_at + (i64)(col0_ + (6 + i * 4096)), col0_ + (6 + i * 4096) < a.n);
-        x[7] = load_u16_if(x_at + (i64)(col0_ + (7 + i * 4096)), col0_ + (7 + i * 4096) < a.n);
-        store_shared_u16(smem + (u32)((col0_ + i * 4096) * 2), x[0]);
-        store_shared_u16(smem + (u32)((col0_ + (1 + i * 4096)) * 2), x[1]);
-        store_shared_u16(smem + (u32)((col0_ + (2 + i * 4096)) * 2), x[2]);
-        store_shared_u16(smem + (u32)((col0_ + (3 + i * 4096)) * 2), x[3]);
-        store_shared_u16(smem + (u32)((col0_ + (4 + i * 4096)) * 2), x[4]);
-        store_shared_u16(smem + (u32)((col0_ + (5 + i * 4096)) * 2), x[5]);
-        store_shared_u16(smem + (u32)((col0_ + (6 + i * 4096)) * 2), x[6]);
-        store_shared_u16(smem + (u32)((col0_ + (7 + i * 4096)) * 2), x[7]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (u32)((col0 + i * 4096) * 2), x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n ? 16 : 0);
     }
     int n_left = a.n - 8192;
     const f16* x_at2 = a.x + (i64)row * a.x_stride0 + 8192;
 
     // copy x to s1 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        cp_async_16(smem + (16384u + (u32)((col0 + i * 4096) * 2)), x_at2 + (i64)(col0 + i * 4096), max(min(n_left - (col0 + i * 4096), 8), 0) * 2);
-      }
-    } else {
-      int col0_2 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        u32 x2[8];
-        x2[0] = load_u16_if(x_at2 + (i64)(col0_2 + i * 4096), col0_2 + i * 4096 < n_left);
-        x2[1] = load_u16_if(x_at2 + (i64)(col0_2 + (1 + i * 4096)), col0_2 + (1 + i * 4096) < n_left);
-        x2[2] = load_u16_if(x_at2 + (i64)(col0_2 + (2 + i * 4096)), col0_2 + (2 + i * 4096) < n_left);
-        x2[3] = load_u16_if(x_at2 + (i64)(col0_2 + (3 + i * 4096)), col0_2 + (3 + i * 4096) < n_left);
-        x2[4] = load_u16_if(x_at2 + (i64)(col0_2 + (4 + i * 4096)), col0_2 + (4 + i * 4096) < n_left);
-        x2[5] = load_u16_if(x_at2 + (i64)(col0_2 + (5 + i * 4096)), col0_2 + (5 + i * 4096) < n_left);
-        x2[6] = load_u16_if(x_at2 + (i64)(col0_2 + (6 + i * 4096)), col0_2 + (6 + i * 4096) < n_left);
-        x2[7] = load_u16_if(x_at2 + (i64)(col0_2 + (7 + i * 4096)), col0_2 + (7 + i * 4096) < n_left);
-        store_shared_u16(smem + (16384u + (u32)((col0_2 + i * 4096) * 2)), x2[0]);
-        store_shared_u16(smem + (16384u + (u32)((col0_2 + (1 + i * 4096)) * 2)), x2[1]);
-        store_shared_u16(smem + (16384u + (u32)((col0_2 + (2 + i * 4096)) * 2)), x2[2]);
-        store_shared_u16(smem + (16384u + (u32)((col0_2 + (3 + i * 4096)) * 2)), x2[3]);
-        store_shared_u16(smem + (16384u + (u32)((col0_2 + (4 + i * 4096)) * 2)), x2[4]);
-        store_shared_u16(smem + (16384u + (u32)((col0_2 + (5 + i * 4096)) * 2)), x2[5]);
-        store_shared_u16(smem + (16384u + (u32)((col0_2 + (6 + i * 4096)) * 2)), x2[6]);
-        store_shared_u16(smem + (16384u + (u32)((col0_2 + (7 + i * 4096)) * 2)), x2[7]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (16384u + (u32)((col0 + i * 4096) * 2)), x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
     }
     cp_async_commit();
     int n_left2 = a.n - 16384;
     const f16* x_at3 = a.x + (i64)row * a.x_stride0 + 16384;
 
     // load x
-    u32 x3[8];
-    if (x_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_u32x4_if(&x3[i * 4], x_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-      }
-    } else {
-      int col0_3 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo = load_u16_if(x_at3 + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 4096)), col0_3 + ((i & 3) * 2 + (i >> 2) * 4096) < n_left2);
-        u32 hi = load_u16_if(x_at3 + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left2);
-        x3[i] = lo | hi << 16;
-      }
+    u32 x[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x[i * 4], x_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
     }
     int n_left3 = a.n - 24576;
     const f16* x_at4 = a.x + (i64)row * a.x_stride0 + 24576;
 
     // load x
-    u32 x4[8];
-    if (x_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_u32x4_if(&x4[i * 4], x_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
-      }
-    } else {
-      int col0_4 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo2 = load_u16_if(x_at4 + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 4096)), col0_4 + ((i & 3) * 2 + (i >> 2) * 4096) < n_left3);
-        u32 hi2 = load_u16_if(x_at4 + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left3);
-        x4[i] = lo2 | hi2 << 16;
-      }
+    u32 x2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x2[i * 4], x_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
     }
     int min_of = min(a.n, 8192);
 
     // load w
     float w[16];
-    if (w_vec && (min_of & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_f32x4_if(&w[i * 8], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
-        load_f32x4_if(&w[i * 8 + 4], a.w + (i64)(col0 + (4 + i * 4096)), col0 + (4 + i * 4096) < min_of);
-      }
-    } else {
-      int col0_5 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w[i] = load_f32_if(a.w + (i64)(col0_5 + ((i & 7) + (i >> 3) * 4096)), col0_5 + ((i & 7) + (i >> 3) * 4096) < min_of);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 8], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
+      load_f32x4_if(&w[i * 8 + 4], a.w + (i64)(col0 + (4 + i * 4096)), col0 + (4 + i * 4096) < min_of);
     }
     cp_async_wait_0();
     float acc = 0.0f;
 
     // load s0 (shared)
     u32 s02[8];
-    __syncthreads();
-    if ((min_of & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_shared_u32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 2), col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_6 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo3 = load_shared_u16_if(smem + (u32)((col0_6 + ((i & 3) * 2 + (i >> 2) * 4096)) * 2), col0_6 + ((i & 3) * 2 + (i >> 2) * 4096) < min_of);
-        u32 hi3 = load_shared_u16_if(smem + (u32)((col0_6 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)) * 2), col0_6 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < min_of);
-        s02[i] = lo3 | hi3 << 16;
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 2), col0 + i * 4096 < min_of);
     }
     float fold = 0.0f;
     #pragma unroll
@@ -298,8 +179,8 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_fwd_f16_f32_c32768(con
     float fold3 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      float x_f32_0 = f16_lo(x3[i]);
-      float x_f32_1 = f16_hi(x3[i]);
+      float x_f32_0 = f16_lo(x[i]);
+      float x_f32_1 = f16_hi(x[i]);
       fold3 = fmaf(x_f32_0, x_f32_0, fold3);
       fold3 = fmaf(x_f32_1, x_f32_1, fold3);
     }
@@ -307,8 +188,8 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_fwd_f16_f32_c32768(con
     float fold4 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      float x_f32_02 = f16_lo(x4[i]);
-      float x_f32_12 = f16_hi(x4[i]);
+      float x_f32_02 = f16_lo(x2[i]);
+      float x_f32_12 = f16_hi(x2[i]);
       fold4 = fmaf(x_f32_02, x_f32_02, fold4);
       fold4 = fmaf(x_f32_12, x_f32_12, fold4);
     }
@@ -324,6 +205,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_fwd_f16_f32_c32768(con
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
     // sum: over the warps of the block
+    __syncthreads();
     store_shared_f32_if(smem + (32768u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
     sum = load_shared_f32(smem + (32768u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
@@ -334,19 +216,9 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_fwd_f16_f32_c32768(con
 
     // load s0 (shared)
     u32 s03[8];
-    if ((min_of & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_shared_u32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 2), col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_7 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo4 = load_shared_u16_if(smem + (u32)((col0_7 + ((i & 3) * 2 + (i >> 2) * 4096)) * 2), col0_7 + ((i & 3) * 2 + (i >> 2) * 4096) < min_of);
-        u32 hi4 = load_shared_u16_if(smem + (u32)((col0_7 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)) * 2), col0_7 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < min_of);
-        s03[i] = lo4 | hi4 << 16;
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 2), col0 + i * 4096 < min_of);
     }
     float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
     u32 y[8];
@@ -357,35 +229,18 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_fwd_f16_f32_c32768(con
     f16* y_at = a.y + (i64)row * a.y_stride0;
 
     // store y
-    if (y_vec && (min_of & 7) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_8 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(y_at + (i64)(col0_8 + ((i & 3) * 2 + (i >> 2) * 4096)), y[i], col0_8 + ((i & 3) * 2 + (i >> 2) * 4096) < min_of);
-        store_u16_if(y_at + (i64)(col0_8 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), y[i] >> 16, col0_8 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < min_of);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < min_of);
     }
     const float* w_at = a.w + 8192;
 
     // load w
     float w2[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_f32x4_if(&w2[i * 8], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-        load_f32x4_if(&w2[i * 8 + 4], w_at + (i64)(col0 + (4 + i * 4096)), col0 + (4 + i * 4096) < n_left);
-      }
-    } else {
-      int col0_9 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w2[i] = load_f32_if(w_at + (i64)(col0_9 + ((i & 7) + (i >> 3) * 4096)), col0_9 + ((i & 7) + (i >> 3) * 4096) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w2[i * 8], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
+      load_f32x4_if(&w2[i * 8 + 4], w_at + (i64)(col0 + (4 + i * 4096)), col0 + (4 + i * 4096) < n_left);
     }
 
     // load s1 (shared)
@@ -402,97 +257,51 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_fwd_f16_f32_c32768(con
     f16* y_at2 = a.y + (i64)row * a.y_stride0 + 8192;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_10 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(y_at2 + (i64)(col0_10 + ((i & 3) * 2 + (i >> 2) * 4096)), y2[i], col0_10 + ((i & 3) * 2 + (i >> 2) * 4096) < n_left);
-        store_u16_if(y_at2 + (i64)(col0_10 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), y2[i] >> 16, col0_10 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left);
     }
     const float* w_at2 = a.w + 16384;
 
     // load w
     float w3[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_f32x4_if(&w3[i * 8], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-        load_f32x4_if(&w3[i * 8 + 4], w_at2 + (i64)(col0 + (4 + i * 4096)), col0 + (4 + i * 4096) < n_left2);
-      }
-    } else {
-      int col0_11 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w3[i] = load_f32_if(w_at2 + (i64)(col0_11 + ((i & 7) + (i >> 3) * 4096)), col0_11 + ((i & 7) + (i >> 3) * 4096) < n_left2);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w3[i * 8], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
+      load_f32x4_if(&w3[i * 8 + 4], w_at2 + (i64)(col0 + (4 + i * 4096)), col0 + (4 + i * 4096) < n_left2);
     }
     u32 y3[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y3[i] = f16_pair(f16_lo(x3[i]) * rstd * w3[i * 2], f16_hi(x3[i]) * rstd * w3[i * 2 + 1]);
+      y3[i] = f16_pair(f16_lo(x[i]) * rstd * w3[i * 2], f16_hi(x[i]) * rstd * w3[i * 2 + 1]);
     }
     f16* y_at3 = a.y + (i64)row * a.y_stride0 + 16384;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left2);
-      }
-    } else {
-      int col0_12 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(y_at3 + (i64)(col0_12 + ((i & 3) * 2 + (i >> 2) * 4096)), y3[i], col0_12 + ((i & 3) * 2 + (i >> 2) * 4096) < n_left2);
-        store_u16_if(y_at3 + (i64)(col0_12 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), y3[i] >> 16, col0_12 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left2);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left2);
     }
     const float* w_at3 = a.w + 24576;
 
     // load w
     float w4[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_f32x4_if(&w4[i * 8], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
-        load_f32x4_if(&w4[i * 8 + 4], w_at3 + (i64)(col0 + (4 + i * 4096)), col0 + (4 + i * 4096) < n_left3);
-      }
-    } else {
-      int col0_13 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w4[i] = load_f32_if(w_at3 + (i64)(col0_13 + ((i & 7) + (i >> 3) * 4096)), col0_13 + ((i & 7) + (i >> 3) * 4096) < n_left3);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w4[i * 8], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
+      load_f32x4_if(&w4[i * 8 + 4], w_at3 + (i64)(col0 + (4 + i * 4096)), col0 + (4 + i * 4096) < n_left3);
     }
     u32 y4[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y4[i] = f16_pair(f16_lo(x4[i]) * rstd * w4[i * 2], f16_hi(x4[i]) * rstd * w4[i * 2 + 1]);
+      y4[i] = f16_pair(f16_lo(x2[i]) * rstd * w4[i * 2], f16_hi(x2[i]) * rstd * w4[i * 2 + 1]);
     }
     f16* y_at4 = a.y + (i64)row * a.y_stride0 + 24576;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(y_at4 + (i64)(col0 + i * 4096), &y4[i * 4], col0 + i * 4096 < n_left3);
-      }
-    } else {
-      int col0_14 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(y_at4 + (i64)(col0_14 + ((i & 3) * 2 + (i >> 2) * 4096)), y4[i], col0_14 + ((i & 3) * 2 + (i >> 2) * 4096) < n_left3);
-        store_u16_if(y_at4 + (i64)(col0_14 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), y4[i] >> 16, col0_14 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left3);
-      }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at4 + (i64)(col0 + i * 4096), &y4[i * 4], col0 + i * 4096 < n_left3);
     }
     float* rstd_at = a.rstd + (i64)row;
     store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);

@@ -5,6 +5,7 @@
 // Targets: sm_120a sm_121a (lowering simt)
 // Launch: 1024 threads a block, clusters of 4 blocks, 65680 bytes of dynamic shared memory, a grid of rows/1 clusters, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
+// The launch sees to whole vectors: x, y, w on 16 bytes; n a multiple of 4
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
@@ -14,17 +15,11 @@
 
 typedef unsigned int u32;
 typedef long long i64;
-typedef unsigned long long u64;
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
-__device__ __forceinline__ int opaque(int x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
 __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
@@ -52,11 +47,6 @@ __device__ __forceinline__ u32 peer_shared(const void* p, int rank) { // the sam
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"(rank));
   return r;
 }
-__device__ __forceinline__ float load_f32_if(const void* p, bool on) {
-  float r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
-  return r;
-}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
@@ -78,9 +68,6 @@ __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
 }
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_shared_f32(void* p, float r) {
-  asm volatile("st.shared.f32 [%1], %0;" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
 }
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
@@ -111,11 +98,7 @@ static_assert(field_offset(rmsnorm_fwd_f32_f32_c131072_x4_args, n) == 56, "n");
 
 extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rmsnorm_fwd_f32_f32_c131072_x4(const __grid_constant__ rmsnorm_fwd_f32_f32_c131072_x4_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool x_aligned = aligned(a.x, 16) && (a.x_stride0 & 3) == 0;
   int col0 = (int)threadIdx.x * 4;
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && (a.n & 3) == 0;
-  bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
-  bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 3) == 0 && (a.n & 3) == 0;
   for (int row = cluster_x(); row < a.rows; row += clusters_x()) {
     int t = cluster_rank();
     int mul = t * 16384;
@@ -123,67 +106,34 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     const float* x_at = a.x + (i64)row * a.x_stride0 + (i64)mul;
 
     // copy x to s0 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        cp_async_16(smem + (u32)((col0 + i * 4096) * 4), x_at + (i64)(col0 + i * 4096), max(min(n_left - (col0 + i * 4096), 4), 0) * 4);
-      }
-    } else {
-      int col0_ = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float x[4];
-        x[0] = load_f32_if(x_at + (i64)(col0_ + i * 4096), col0_ + i * 4096 < n_left);
-        x[1] = load_f32_if(x_at + (i64)(col0_ + (1 + i * 4096)), col0_ + (1 + i * 4096) < n_left);
-        x[2] = load_f32_if(x_at + (i64)(col0_ + (2 + i * 4096)), col0_ + (2 + i * 4096) < n_left);
-        x[3] = load_f32_if(x_at + (i64)(col0_ + (3 + i * 4096)), col0_ + (3 + i * 4096) < n_left);
-        store_shared_f32(smem + (u32)((col0_ + i * 4096) * 4), x[0]);
-        store_shared_f32(smem + (u32)((col0_ + (1 + i * 4096)) * 4), x[1]);
-        store_shared_f32(smem + (u32)((col0_ + (2 + i * 4096)) * 4), x[2]);
-        store_shared_f32(smem + (u32)((col0_ + (3 + i * 4096)) * 4), x[3]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      cp_async_16(smem + (u32)((col0 + i * 4096) * 4), x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
     }
     cp_async_commit();
-    int mul2 = (t + 4) * 16384;
-    int n_left2 = a.n - mul2;
-    const float* x_at2 = a.x + (i64)row * a.x_stride0 + (i64)mul2;
+    int add = mul + 65536;
+    int n_left2 = a.n - add;
+    const float* x_at2 = a.x + (i64)row * a.x_stride0 + (i64)add;
 
     // load x
-    float x2[16];
-    if (x_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&x2[i * 4], x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-      }
-    } else {
-      int col0_2 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        x2[i] = load_f32_if(x_at2 + (i64)(col0_2 + ((i & 3) + (i >> 2) * 4096)), col0_2 + ((i & 3) + (i >> 2) * 4096) < n_left2);
-      }
+    float x[16];
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_f32x4_if(&x[i * 4], x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
     }
     const float* w_at = a.w + (i64)mul;
 
     // load w
     float w[16];
-    if (w_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_3 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w[i] = load_f32_if(w_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 4096)), col0_3 + ((i & 3) + (i >> 2) * 4096) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_f32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
     }
     cp_async_wait_0();
     float acc = 0.0f;
 
     // load s0 (shared)
     float s02[16];
-    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 4; i++) {
       load_shared_f32x4(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 4));
@@ -197,7 +147,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     float fold2 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      fold2 = fmaf(x2[i], x2[i], fold2);
+      fold2 = fmaf(x[i], x[i], fold2);
     }
     float sum = 0.0f;
     acc += fold2;
@@ -221,11 +171,8 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
-    cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
-    cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 2), sum, (int)threadIdx.x == 0);
-    cluster_sync();
     store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 3), sum, (int)threadIdx.x == 0);
     float s12;
     cluster_sync();
@@ -249,54 +196,30 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     float* y_at = a.y + (i64)row * a.y_stride0 + (i64)mul;
 
     // store y
-    if (y_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_4 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(y_at + (i64)(col0_4 + ((i & 3) + (i >> 2) * 4096)), y[i], col0_4 + ((i & 3) + (i >> 2) * 4096) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < n_left);
     }
-    const float* w_at2 = a.w + (i64)mul2;
+    const float* w_at2 = a.w + (i64)add;
 
     // load w
     float w2[16];
-    if (w_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-      }
-    } else {
-      int col0_5 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w2[i] = load_f32_if(w_at2 + (i64)(col0_5 + ((i & 3) + (i >> 2) * 4096)), col0_5 + ((i & 3) + (i >> 2) * 4096) < n_left2);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_f32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
     }
     float y2[16];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      y2[i] = x2[i] * rstd * w2[i];
+      y2[i] = x[i] * rstd * w2[i];
     }
-    float* y_at2 = a.y + (i64)row * a.y_stride0 + (i64)mul2;
+    float* y_at2 = a.y + (i64)row * a.y_stride0 + (i64)add;
 
     // store y
     __syncthreads();
-    if (y_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left2);
-      }
-    } else {
-      int col0_6 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(y_at2 + (i64)(col0_6 + ((i & 3) + (i >> 2) * 4096)), y2[i], col0_6 + ((i & 3) + (i >> 2) * 4096) < n_left2);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      store_f32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left2);
     }
     if (t == 0) {
       float* rstd_at = a.rstd + (i64)row;

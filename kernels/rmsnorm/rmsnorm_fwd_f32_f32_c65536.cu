@@ -5,6 +5,7 @@
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
 // Launch: 1024 threads a block, 196736 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
+// The launch sees to whole vectors: x, y, w on 16 bytes; n a multiple of 4
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
@@ -15,34 +16,18 @@
 
 typedef unsigned int u32;
 typedef long long i64;
-typedef unsigned long long u64;
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
-__device__ __forceinline__ int opaque(int x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
 __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
 __device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-__device__ __forceinline__ float load_f32_if(const void* p, bool on) {
-  float r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
-  return r;
-}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
-  return r;
-}
-__device__ __forceinline__ float load_shared_f32_if(const void* p, bool on) {
-  float r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.shared.f32 %0, [%1]; }" : "+f"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
   return r;
 }
 __device__ __forceinline__ void cp_async_wait_0() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
@@ -62,9 +47,6 @@ __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
 }
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_shared_f32(void* p, float r) {
-  asm volatile("st.shared.f32 [%1], %0;" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
 }
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
@@ -95,136 +77,57 @@ static_assert(field_offset(rmsnorm_fwd_f32_f32_c65536_args, n) == 56, "n");
 
 extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f32_f32_c65536(const __grid_constant__ rmsnorm_fwd_f32_f32_c65536_args a) {
   extern __shared__ __align__(16) char smem[];
-  bool x_aligned = aligned(a.x, 16) && (a.x_stride0 & 3) == 0;
   int col0 = (int)threadIdx.x * 4;
-  bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && (a.n & 3) == 0;
-  bool w_vec = aligned(a.w, 16);
-  bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 3) == 0;
-  bool w_vec2 = aligned(a.w, 16) && (a.n & 3) == 0;
-  bool y_vec2 = aligned(a.y, 16) && (a.y_stride0 & 3) == 0 && (a.n & 3) == 0;
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const float* x_at = a.x + (i64)row * a.x_stride0;
 
     // copy x to s0 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        cp_async_16(smem + (u32)((col0 + i * 4096) * 4), x_at + (i64)(col0 + i * 4096), max(min(a.n - (col0 + i * 4096), 4), 0) * 4);
-      }
-    } else {
-      int col0_ = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float x[4];
-        x[0] = load_f32_if(x_at + (i64)(col0_ + i * 4096), col0_ + i * 4096 < a.n);
-        x[1] = load_f32_if(x_at + (i64)(col0_ + (1 + i * 4096)), col0_ + (1 + i * 4096) < a.n);
-        x[2] = load_f32_if(x_at + (i64)(col0_ + (2 + i * 4096)), col0_ + (2 + i * 4096) < a.n);
-        x[3] = load_f32_if(x_at + (i64)(col0_ + (3 + i * 4096)), col0_ + (3 + i * 4096) < a.n);
-        store_shared_f32(smem + (u32)((col0_ + i * 4096) * 4), x[0]);
-        store_shared_f32(smem + (u32)((col0_ + (1 + i * 4096)) * 4), x[1]);
-        store_shared_f32(smem + (u32)((col0_ + (2 + i * 4096)) * 4), x[2]);
-        store_shared_f32(smem + (u32)((col0_ + (3 + i * 4096)) * 4), x[3]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      cp_async_16(smem + (u32)((col0 + i * 4096) * 4), x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n ? 16 : 0);
     }
     int n_left = a.n - 16384;
     const float* x_at2 = a.x + (i64)row * a.x_stride0 + 16384;
 
     // copy x to s1 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 4096) * 4)), x_at2 + (i64)(col0 + i * 4096), max(min(n_left - (col0 + i * 4096), 4), 0) * 4);
-      }
-    } else {
-      int col0_2 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float x2[4];
-        x2[0] = load_f32_if(x_at2 + (i64)(col0_2 + i * 4096), col0_2 + i * 4096 < n_left);
-        x2[1] = load_f32_if(x_at2 + (i64)(col0_2 + (1 + i * 4096)), col0_2 + (1 + i * 4096) < n_left);
-        x2[2] = load_f32_if(x_at2 + (i64)(col0_2 + (2 + i * 4096)), col0_2 + (2 + i * 4096) < n_left);
-        x2[3] = load_f32_if(x_at2 + (i64)(col0_2 + (3 + i * 4096)), col0_2 + (3 + i * 4096) < n_left);
-        store_shared_f32(smem + (0x00010000u + (u32)((col0_2 + i * 4096) * 4)), x2[0]);
-        store_shared_f32(smem + (0x00010000u + (u32)((col0_2 + (1 + i * 4096)) * 4)), x2[1]);
-        store_shared_f32(smem + (0x00010000u + (u32)((col0_2 + (2 + i * 4096)) * 4)), x2[2]);
-        store_shared_f32(smem + (0x00010000u + (u32)((col0_2 + (3 + i * 4096)) * 4)), x2[3]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 4096) * 4)), x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
     }
     int n_left2 = a.n - 32768;
     const float* x_at3 = a.x + (i64)row * a.x_stride0 + 32768;
 
     // copy x to s2 (shared)
-    if (x_aligned) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 4096) * 4)), x_at3 + (i64)(col0 + i * 4096), max(min(n_left2 - (col0 + i * 4096), 4), 0) * 4);
-      }
-    } else {
-      int col0_3 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float x3[4];
-        x3[0] = load_f32_if(x_at3 + (i64)(col0_3 + i * 4096), col0_3 + i * 4096 < n_left2);
-        x3[1] = load_f32_if(x_at3 + (i64)(col0_3 + (1 + i * 4096)), col0_3 + (1 + i * 4096) < n_left2);
-        x3[2] = load_f32_if(x_at3 + (i64)(col0_3 + (2 + i * 4096)), col0_3 + (2 + i * 4096) < n_left2);
-        x3[3] = load_f32_if(x_at3 + (i64)(col0_3 + (3 + i * 4096)), col0_3 + (3 + i * 4096) < n_left2);
-        store_shared_f32(smem + (0x00020000u + (u32)((col0_3 + i * 4096) * 4)), x3[0]);
-        store_shared_f32(smem + (0x00020000u + (u32)((col0_3 + (1 + i * 4096)) * 4)), x3[1]);
-        store_shared_f32(smem + (0x00020000u + (u32)((col0_3 + (2 + i * 4096)) * 4)), x3[2]);
-        store_shared_f32(smem + (0x00020000u + (u32)((col0_3 + (3 + i * 4096)) * 4)), x3[3]);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 4096) * 4)), x_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
     }
     cp_async_commit();
     int n_left3 = a.n - 49152;
     const float* x_at4 = a.x + (i64)row * a.x_stride0 + 49152;
 
     // load x
-    float x4[16];
-    if (x_vec) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&x4[i * 4], x_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
-      }
-    } else {
-      int col0_4 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        x4[i] = load_f32_if(x_at4 + (i64)(col0_4 + ((i & 3) + (i >> 2) * 4096)), col0_4 + ((i & 3) + (i >> 2) * 4096) < n_left3);
-      }
+    float x[16];
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_f32x4_if(&x[i * 4], x_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
     }
     int min_of = min(a.n, 16384);
 
     // load w
     float w[16];
-    if (w_vec && (min_of & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_5 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w[i] = load_f32_if(a.w + (i64)(col0_5 + ((i & 3) + (i >> 2) * 4096)), col0_5 + ((i & 3) + (i >> 2) * 4096) < min_of);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
     }
     cp_async_wait_0();
     float acc = 0.0f;
 
     // load s0 (shared)
     float s02[16];
-    __syncthreads();
-    if ((min_of & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_shared_f32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_6 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        s02[i] = load_shared_f32_if(smem + (u32)((col0_6 + ((i & 3) + (i >> 2) * 4096)) * 4), col0_6 + ((i & 3) + (i >> 2) * 4096) < min_of);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_shared_f32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
     }
     float fold = 0.0f;
     #pragma unroll
@@ -261,7 +164,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f32_f32_c65536(co
     float fold4 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      fold4 = fmaf(x4[i], x4[i], fold4);
+      fold4 = fmaf(x[i], x[i], fold4);
     }
     float sum = 0.0f;
     acc += fold4;
@@ -275,6 +178,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f32_f32_c65536(co
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
     // sum: over the warps of the block
+    __syncthreads();
     store_shared_f32_if(smem + (0x00030000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
     sum = load_shared_f32(smem + (0x00030000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
@@ -286,17 +190,9 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f32_f32_c65536(co
 
     // load s0 (shared)
     float s03[16];
-    if ((min_of & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_shared_f32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_7 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        s03[i] = load_shared_f32_if(smem + (u32)((col0_7 + ((i & 3) + (i >> 2) * 4096)) * 4), col0_7 + ((i & 3) + (i >> 2) * 4096) < min_of);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_shared_f32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
     }
     float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
     float y[16];
@@ -307,33 +203,17 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f32_f32_c65536(co
     float* y_at = a.y + (i64)row * a.y_stride0;
 
     // store y
-    if (y_vec && (min_of & 3) == 0) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < min_of);
-      }
-    } else {
-      int col0_8 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(y_at + (i64)(col0_8 + ((i & 3) + (i >> 2) * 4096)), y[i], col0_8 + ((i & 3) + (i >> 2) * 4096) < min_of);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < min_of);
     }
     const float* w_at = a.w + 16384;
 
     // load w
     float w2[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_9 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w2[i] = load_f32_if(w_at + (i64)(col0_9 + ((i & 3) + (i >> 2) * 4096)), col0_9 + ((i & 3) + (i >> 2) * 4096) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_f32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
     }
 
     // load s1 (shared)
@@ -350,34 +230,17 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f32_f32_c65536(co
     float* y_at2 = a.y + (i64)row * a.y_stride0 + 16384;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left);
-      }
-    } else {
-      int col0_10 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(y_at2 + (i64)(col0_10 + ((i & 3) + (i >> 2) * 4096)), y2[i], col0_10 + ((i & 3) + (i >> 2) * 4096) < n_left);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      store_f32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left);
     }
     const float* w_at2 = a.w + 32768;
 
     // load w
     float w3[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-      }
-    } else {
-      int col0_11 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w3[i] = load_f32_if(w_at2 + (i64)(col0_11 + ((i & 3) + (i >> 2) * 4096)), col0_11 + ((i & 3) + (i >> 2) * 4096) < n_left2);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_f32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
     }
 
     // load s2 (shared)
@@ -394,55 +257,29 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f32_f32_c65536(co
     float* y_at3 = a.y + (i64)row * a.y_stride0 + 32768;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left2);
-      }
-    } else {
-      int col0_12 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(y_at3 + (i64)(col0_12 + ((i & 3) + (i >> 2) * 4096)), y3[i], col0_12 + ((i & 3) + (i >> 2) * 4096) < n_left2);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      store_f32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left2);
     }
     const float* w_at3 = a.w + 49152;
 
     // load w
     float w4[16];
-    if (w_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_f32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
-      }
-    } else {
-      int col0_13 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        w4[i] = load_f32_if(w_at3 + (i64)(col0_13 + ((i & 3) + (i >> 2) * 4096)), col0_13 + ((i & 3) + (i >> 2) * 4096) < n_left3);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_f32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
     }
     float y4[16];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      y4[i] = x4[i] * rstd * w4[i];
+      y4[i] = x[i] * rstd * w4[i];
     }
     float* y_at4 = a.y + (i64)row * a.y_stride0 + 49152;
 
     // store y
-    __syncthreads();
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x4_if(y_at4 + (i64)(col0 + i * 4096), &y4[i * 4], col0 + i * 4096 < n_left3);
-      }
-    } else {
-      int col0_14 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_f32_if(y_at4 + (i64)(col0_14 + ((i & 3) + (i >> 2) * 4096)), y4[i], col0_14 + ((i & 3) + (i >> 2) * 4096) < n_left3);
-      }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      store_f32x4_if(y_at4 + (i64)(col0 + i * 4096), &y4[i * 4], col0 + i * 4096 < n_left3);
     }
     float* rstd_at = a.rstd + (i64)row;
     store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);

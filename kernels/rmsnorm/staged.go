@@ -31,7 +31,7 @@ func (c Config) chunks() int { return c.Shared + c.Regs }
 // column is the first column of chunk i of this block.
 func (c Config) column(k *tile.Builder, i int) any {
 	if c.Cluster > 1 {
-		return k.Cluster().Rank().AddInt(i * c.Cluster).Scale(c.chunk())
+		return k.Cluster().Rank().Scale(c.chunk()).AddInt(i * c.Cluster * c.chunk())
 	}
 	return i * c.chunk()
 }
@@ -185,7 +185,10 @@ func stagedForwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 
 // options are a staged config's.
 func (c Config) options(doc string) []tile.Option {
-	opts := []tile.Option{tile.Threads(c.threads()), tile.Doc(doc)}
+	opts := []tile.Option{tile.Threads(c.threads()), tile.Doc(doc), tile.WholeVectors()}
+	if c.Min <= 512 { // another block loads while this one waits for its row
+		opts = append(opts, tile.MinBlocks(2))
+	}
 	if len(c.Targets) > 0 {
 		opts = append(opts, tile.Targets(c.Targets...))
 	}

@@ -13,14 +13,14 @@ var (
 const bytesOfStage = 64
 
 // stages are the configs of staged forward passes for rows past what fits registers, ascending; of two for one length
-// the first that a target takes is used. A thread has 64 bytes of a chunk, of types that leave it registers for as many
-// elements of w.
-func stages(name string) []Config {
+// the first that a target takes is used. A thread has 64 bytes of a chunk, and half of that where it has a residual or a
+// wider w beside it.
+func stages(name string, add bool) []Config {
 	var out []Config
 	for _, t := range pairs {
 		c := Config{Name: name, X: t.x, W: t.w, Shared: 1, Regs: 1}
 		c.Per = bytesOfStage / c.X.Size()
-		if !c.W.Is16() && c.X.Is16() { // w is twice as long
+		if add || c.W.Size() > c.X.Size() {
 			c.Per, c.Shared, c.Regs = c.Per/2, 2, 2
 		}
 		row := 64 << 10 / c.X.Size() // elements of 64 KB

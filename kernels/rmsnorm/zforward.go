@@ -755,20 +755,23 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_bf16_c32768",
-				Source:   cu_rmsnorm_fwd_bf16_bf16_c32768,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32832,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_bf16_bf16_c32768",
+				Source:    cu_rmsnorm_fwd_bf16_bf16_c32768,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    32832,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c32768")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 32768},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 32768},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -782,10 +785,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c65536")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 65536},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 65536},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -799,10 +804,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c131072")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 131072},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -817,10 +824,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c262144_x2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 262144},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -835,10 +844,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c131072_x2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 131072},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -853,27 +864,32 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c262144_x4")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 262144},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_f32_c32768",
-				Source:   cu_rmsnorm_fwd_bf16_f32_c32768,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32832,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_bf16_f32_c32768",
+				Source:    cu_rmsnorm_fwd_bf16_f32_c32768,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    32832,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_f32_c32768")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 32768},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 32768},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -887,10 +903,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_bf16_f32_c65536")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 65536},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 65536},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -904,10 +922,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_bf16_f32_c131072")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 131072},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -922,10 +942,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_bf16_f32_c262144_x2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 262144},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -940,10 +962,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_bf16_f32_c131072_x2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 131072},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -958,27 +982,32 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_bf16_f32_c262144_x4")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 262144},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f16_c32768",
-				Source:   cu_rmsnorm_fwd_f16_f16_c32768,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32832,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_f16_f16_c32768",
+				Source:    cu_rmsnorm_fwd_f16_f16_c32768,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    32832,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c32768")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 32768},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 32768},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -992,10 +1021,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c65536")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 65536},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 65536},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1009,10 +1040,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c131072")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 131072},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1027,10 +1060,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c262144_x2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 262144},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1045,10 +1080,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c131072_x2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 131072},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1063,27 +1100,32 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c262144_x4")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 262144},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f32_c32768",
-				Source:   cu_rmsnorm_fwd_f16_f32_c32768,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32832,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_f16_f32_c32768",
+				Source:    cu_rmsnorm_fwd_f16_f32_c32768,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    32832,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f32_c32768")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 32768},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 32768},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1097,10 +1139,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_f16_f32_c65536")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 65536},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 65536},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1114,10 +1158,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_f16_f32_c131072")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 131072},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1132,10 +1178,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_f16_f32_c262144_x2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 262144},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1150,10 +1198,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_f16_f32_c131072_x2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 131072},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1168,27 +1218,32 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_f16_f32_c262144_x4")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 262144},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f32_f32_c16384",
-				Source:   cu_rmsnorm_fwd_f32_f32_c16384,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32832,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_f32_f32_c16384",
+				Source:    cu_rmsnorm_fwd_f32_f32_c16384,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    32832,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c16384")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 16384},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1202,10 +1257,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c32768")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 32768},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 32768},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1219,10 +1276,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c65536")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 65536},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 65536},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1237,10 +1296,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c131072_x2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 131072},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1255,10 +1316,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c65536_x2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 65536},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 65536},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1273,10 +1336,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c262144_x4")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 262144},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1291,10 +1356,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c131072_x4")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 131072},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1309,10 +1376,12 @@ var forwardFamily = bind.Family{
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c262144_x8")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 262144},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{

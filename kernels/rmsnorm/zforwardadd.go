@@ -767,20 +767,23 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_bf16_c32768",
-				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c32768,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32832,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_bf16_bf16_c32768",
+				Source:    cu_rmsnorm_add_fwd_bf16_bf16_c32768,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    32832,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c32768")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 32768},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 32768},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -794,10 +797,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c65536")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 65536},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 65536},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -811,10 +816,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c131072")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 131072},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -829,10 +836,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c262144_x2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 262144},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -847,10 +856,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c131072_x2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 131072},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -865,27 +876,32 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c262144_x4")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 262144},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_f32_c32768",
-				Source:   cu_rmsnorm_add_fwd_bf16_f32_c32768,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32832,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_bf16_f32_c32768",
+				Source:    cu_rmsnorm_add_fwd_bf16_f32_c32768,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    32832,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c32768")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 32768},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 32768},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -899,10 +915,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c65536")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 65536},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 65536},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -916,10 +934,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c131072")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 131072},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -934,10 +954,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c262144_x2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 262144},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -952,10 +974,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c131072_x2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 131072},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -970,27 +994,32 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c262144_x4")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 262144},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f16_c32768",
-				Source:   cu_rmsnorm_add_fwd_f16_f16_c32768,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32832,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_f16_f16_c32768",
+				Source:    cu_rmsnorm_add_fwd_f16_f16_c32768,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    32832,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c32768")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 32768},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 32768},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1004,10 +1033,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c65536")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 65536},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 65536},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1021,10 +1052,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c131072")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 131072},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1039,10 +1072,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c262144_x2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 262144},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1057,10 +1092,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c131072_x2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 131072},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1075,27 +1112,32 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c262144_x4")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 262144},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f32_c32768",
-				Source:   cu_rmsnorm_add_fwd_f16_f32_c32768,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32832,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_f16_f32_c32768",
+				Source:    cu_rmsnorm_add_fwd_f16_f32_c32768,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    32832,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c32768")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 32768},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 32768},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1109,10 +1151,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c65536")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 65536},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 65536},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1126,10 +1170,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c131072")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 131072},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1144,10 +1190,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c262144_x2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 262144},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1162,10 +1210,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c131072_x2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 131072},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1180,27 +1230,32 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c262144_x4")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 262144},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f32_f32_c16384",
-				Source:   cu_rmsnorm_add_fwd_f32_f32_c16384,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32832,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_f32_f32_c16384",
+				Source:    cu_rmsnorm_add_fwd_f32_f32_c16384,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    32832,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c16384")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 16384},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1214,10 +1269,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c32768")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 32768},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 32768},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1231,10 +1288,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c65536")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 65536},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 65536},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1249,10 +1308,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c131072_x2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 131072},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1267,10 +1328,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c65536_x2")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 65536},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 65536},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1285,10 +1348,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c262144_x4")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 262144},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1303,10 +1368,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c131072_x4")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 131072},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -1321,10 +1388,12 @@ var forwardAddFamily = bind.Family{
 					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c262144_x8")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 262144},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{

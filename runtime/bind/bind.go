@@ -45,11 +45,15 @@ type Config struct {
 	Kernel *device.Kernel
 	DTypes []dtype.Type // by field
 	Max    []int        // by symbol, 0: no limit
-	Step   int          // iterations a block, or a cluster, takes at a time
-	Exact  bool         // the grid is exactly as many blocks, or clusters, as the symbol Blocks
-	Blocks int
-	Each   bool  // the grid is one block, or cluster, an iteration, however many are resident
-	Work   []int // symbols that the number of iterations depends on
+	// Of a kernel for whole vectors of 16 bytes: the fields whose addresses and strides, and what the symbols' values, are
+	// multiples of them.
+	Aligned  []int
+	Multiple []int
+	Step     int  // iterations a block, or a cluster, takes at a time
+	Exact    bool // the grid is exactly as many blocks, or clusters, as the symbol Blocks
+	Blocks   int
+	Each     bool  // the grid is one block, or cluster, an iteration, however many are resident
+	Work     []int // symbols that the number of iterations depends on
 }
 
 const unknown = -1
@@ -211,7 +215,7 @@ func (f *Family) countable(c *Config, dims []int32) error {
 // pick chooses the first config that the target, the types and the sizes allow.
 func (f *Family) pick(s *device.Stream, tensors []device.Tensor, dims []int32) (int, error) {
 	target := s.Device().Target().Name
-	runs, typed := false, false
+	runs, typed, roomy := false, false, false
 	for i := range f.Configs {
 		c := &f.Configs[i]
 		if !slices.Contains(c.Kernel.Targets, target) {
@@ -222,7 +226,11 @@ func (f *Family) pick(s *device.Stream, tensors []device.Tensor, dims []int32) (
 			continue
 		}
 		typed = true
-		if c.holds(dims) {
+		if !c.holds(dims) {
+			continue
+		}
+		roomy = true
+		if c.whole(tensors, dims) {
 			return i, f.countable(c, dims)
 		}
 	}
@@ -231,6 +239,8 @@ func (f *Family) pick(s *device.Stream, tensors []device.Tensor, dims []int32) (
 		return 0, f.noTarget(target)
 	case !typed:
 		return 0, f.noTypes(target, tensors)
+	case roomy:
+		return 0, f.notWhole(target, tensors, dims)
 	}
 	return 0, f.noRoom(target, tensors, dims)
 }
@@ -249,6 +259,36 @@ func (c *Config) takes(tensors []device.Tensor) bool {
 func (c *Config) holds(dims []int32) bool {
 	for i, most := range c.Max {
 		if most > 0 && int(dims[i]) > most {
+			return false
+		}
+	}
+	return true
+}
+
+const vectorBytes = 16
+
+// whole reports whether the tensors are whole vectors where the kernel has no other form; unset ones are taken to be.
+func (c *Config) whole(tensors []device.Tensor, dims []int32) bool {
+	for i, n := range c.Multiple {
+		if dims[i] > 0 && int(dims[i])%n != 0 {
+			return false
+		}
+	}
+	for _, i := range c.Aligned {
+		if tensors[i].DType() != dtype.Invalid && !aligned(tensors[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// aligned reports whether all rows of a tensor begin on 16 bytes.
+func aligned(t device.Tensor) bool {
+	if t.Addr()%vectorBytes != 0 {
+		return false
+	}
+	for axis := range t.Rank() - 1 {
+		if t.Dim(axis) > 1 && t.Stride(axis)*t.DType().Size()%vectorBytes != 0 {
 			return false
 		}
 	}

@@ -134,6 +134,27 @@ func (f *Family) noRoom(target string, tensors []device.Tensor, dims []int32) *E
 	return f.errorf(ErrLimit, "", "no one kernel holds %s together; add a config that does and run gotile gen", strings.Join(sizes, ", "))
 }
 
+// notWhole says why tensors that a kernel has the types and the room for are not whole vectors.
+func (f *Family) notWhole(target string, tensors []device.Tensor, dims []int32) *Error {
+	const way = "or add a config without tile.WholeVectors and run gotile gen"
+	for _, c := range f.on(target) {
+		if !c.takes(tensors) || !c.holds(dims) {
+			continue
+		}
+		for i, n := range c.Multiple {
+			if int(dims[i])%n != 0 {
+				return f.errorf(device.ErrShape, f.firstWith(i, tensors), "%s is %d; %s takes multiples of %d, whole vectors of 16 bytes: pad it, %s", f.Symbols[i], dims[i], c.Kernel.Name, n, way)
+			}
+		}
+		for _, i := range c.Aligned {
+			if tensors[i].DType() != dtype.Invalid && !aligned(tensors[i]) {
+				return f.errorf(ErrAlign, f.Fields[i].Name, "its address or a stride is no multiple of 16 bytes, as %s needs: pad it, %s", c.Kernel.Name, way)
+			}
+		}
+	}
+	return f.errorf(ErrAlign, "", "no kernel takes tensors that are no whole vectors of 16 bytes; %s", way)
+}
+
 // noBlocks says that an exact grid is empty although there is work.
 func (f *Family) noBlocks(c *Config, dims []int32, work int) *Error {
 	var sizes []string
