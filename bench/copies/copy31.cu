@@ -3,7 +3,7 @@
 // copy31: Tensors read: 3; written: 1.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 256 threads a block, 0 bytes of dynamic shared memory, a grid of n/4096 blocks, rounded up
+// Launch: 256 threads a block, 0 bytes of dynamic shared memory, a grid of n/1024 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 
 typedef unsigned int u32;
@@ -19,20 +19,20 @@ __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
   return x;
 }
-__device__ __forceinline__ u32 load_u32_cs_if(const void* p, bool on) {
+__device__ __forceinline__ u32 load_u32_if(const void* p, bool on) {
   u32 r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.cs.u32 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.u32 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
   return r;
 }
-__device__ __forceinline__ void load_u32x4_cs_if(u32* r, const void* p, bool on) {
+__device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.cs.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_u32_cs_if(void* p, u32 r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.cs.u32 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
+__device__ __forceinline__ void store_u32_if(void* p, u32 r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.u32 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_u32x4_cs_if(void* p, const u32* r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.cs.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
+__device__ __forceinline__ void store_u32x4_if(void* p, const u32* r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
 
 struct copy31_args {
@@ -51,79 +51,67 @@ static_assert(field_offset(copy31_args, y0) == 24, "y0");
 static_assert(field_offset(copy31_args, n) == 32, "n");
 
 extern "C" __global__ void __launch_bounds__(256) copy31(const __grid_constant__ copy31_args a) {
-  bool x0_vec = aligned(a.x0, 16);
+  bool x0_vec = aligned(a.x0, 16) && (a.n & 3) == 0;
   int col0 = (int)threadIdx.x * 4;
-  bool x1_vec = aligned(a.x1, 16);
-  bool x2_vec = aligned(a.x2, 16);
-  bool y0_vec = aligned(a.y0, 16);
-  for (int it = (int)(blockIdx.x * 4096u); it < a.n; it += (int)(gridDim.x * 4096u)) {
+  bool x1_vec = aligned(a.x1, 16) && (a.n & 3) == 0;
+  bool x2_vec = aligned(a.x2, 16) && (a.n & 3) == 0;
+  bool y0_vec = aligned(a.y0, 16) && (a.n & 3) == 0;
+  for (int it = (int)(blockIdx.x * 1024u); it < a.n; it += (int)(gridDim.x * 1024u)) {
     int n_left = (int)((u32)a.n - (u32)it);
     const u32* x0_at = a.x0 + (i64)it;
 
     // load x0
-    u32 x0[16];
-    if (x0_vec && ((it & 3) == 0 && (n_left & 3) == 0)) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_cs_if(&x0[i * 4], x0_at + (i64)(col0 + i * 1024), col0 + i * 1024 < n_left);
-      }
+    u32 x0[4];
+    if (x0_vec) {
+      load_u32x4_if(x0, x0_at + (i64)col0, col0 < n_left);
     } else {
       int col0_ = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        x0[i] = load_u32_cs_if(x0_at + (i64)(col0_ + ((i & 3) + (i >> 2) * 1024)), col0_ + ((i & 3) + (i >> 2) * 1024) < n_left);
+      for (int i = 0; i < 4; i++) {
+        x0[i] = load_u32_if(x0_at + (i64)(col0_ + i), col0_ + i < n_left);
       }
     }
     const u32* x1_at = a.x1 + (i64)it;
 
     // load x1
-    u32 x1[16];
-    if (x1_vec && ((it & 3) == 0 && (n_left & 3) == 0)) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_cs_if(&x1[i * 4], x1_at + (i64)(col0 + i * 1024), col0 + i * 1024 < n_left);
-      }
+    u32 x1[4];
+    if (x1_vec) {
+      load_u32x4_if(x1, x1_at + (i64)col0, col0 < n_left);
     } else {
       int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        x1[i] = load_u32_cs_if(x1_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 1024)), col0_2 + ((i & 3) + (i >> 2) * 1024) < n_left);
+      for (int i = 0; i < 4; i++) {
+        x1[i] = load_u32_if(x1_at + (i64)(col0_2 + i), col0_2 + i < n_left);
       }
     }
     const u32* x2_at = a.x2 + (i64)it;
 
     // load x2
-    u32 x2[16];
-    if (x2_vec && ((it & 3) == 0 && (n_left & 3) == 0)) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        load_u32x4_cs_if(&x2[i * 4], x2_at + (i64)(col0 + i * 1024), col0 + i * 1024 < n_left);
-      }
+    u32 x2[4];
+    if (x2_vec) {
+      load_u32x4_if(x2, x2_at + (i64)col0, col0 < n_left);
     } else {
       int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        x2[i] = load_u32_cs_if(x2_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 1024)), col0_3 + ((i & 3) + (i >> 2) * 1024) < n_left);
+      for (int i = 0; i < 4; i++) {
+        x2[i] = load_u32_if(x2_at + (i64)(col0_3 + i), col0_3 + i < n_left);
       }
     }
-    u32 y0[16];
+    u32 y0[4];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 4; i++) {
       y0[i] = x0[i] ^ x1[i] ^ x2[i];
     }
     u32* y0_at = a.y0 + (i64)it;
 
     // store y0
-    if (y0_vec && ((it & 3) == 0 && (n_left & 3) == 0)) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32x4_cs_if(y0_at + (i64)(col0 + i * 1024), &y0[i * 4], col0 + i * 1024 < n_left);
-      }
+    if (y0_vec) {
+      store_u32x4_if(y0_at + (i64)col0, y0, col0 < n_left);
     } else {
       int col0_4 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u32_cs_if(y0_at + (i64)(col0_4 + ((i & 3) + (i >> 2) * 1024)), y0[i], col0_4 + ((i & 3) + (i >> 2) * 1024) < n_left);
+      for (int i = 0; i < 4; i++) {
+        store_u32_if(y0_at + (i64)(col0_4 + i), y0[i], col0_4 + i < n_left);
       }
     }
   }

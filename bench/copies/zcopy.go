@@ -74,7 +74,7 @@ var copyFamily = bind.Family{
 // copyWork is the number of blocks that find work.
 func copyWork(config int, p *copyParams, dims []int32) int {
 	n := int64(dims[0])
-	return bind.Work(n, 4096)
+	return bind.Work(n, 1024)
 }
 
 // launchCopy checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns

@@ -78,7 +78,7 @@ var copy2Family = bind.Family{
 // copy2Work is the number of blocks that find work.
 func copy2Work(config int, p *copy2Params, dims []int32) int {
 	n := int64(dims[0])
-	return bind.Work(n, 4096)
+	return bind.Work(n, 1024)
 }
 
 // launchCopy2 checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns

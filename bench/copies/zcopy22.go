@@ -82,7 +82,7 @@ var copy22Family = bind.Family{
 // copy22Work is the number of blocks that find work.
 func copy22Work(config int, p *copy22Params, dims []int32) int {
 	n := int64(dims[0])
-	return bind.Work(n, 4096)
+	return bind.Work(n, 1024)
 }
 
 // launchCopy22 checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns

@@ -82,7 +82,7 @@ var copy31Family = bind.Family{
 // copy31Work is the number of blocks that find work.
 func copy31Work(config int, p *copy31Params, dims []int32) int {
 	n := int64(dims[0])
-	return bind.Work(n, 4096)
+	return bind.Work(n, 1024)
 }
 
 // launchCopy31 checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns

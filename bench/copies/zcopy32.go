@@ -86,7 +86,7 @@ var copy32Family = bind.Family{
 // copy32Work is the number of blocks that find work.
 func copy32Work(config int, p *copy32Params, dims []int32) int {
 	n := int64(dims[0])
-	return bind.Work(n, 4096)
+	return bind.Work(n, 1024)
 }
 
 // launchCopy32 checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns

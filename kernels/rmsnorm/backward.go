@@ -51,7 +51,7 @@ func backwardRows[T, W tile.Float](k *tile.Builder, c Config, a backwardArgs[T, 
 func backward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a backwardArgs[T, W]) {
 		tile.Store(k, a.Part.Row(k.BlockID()), backwardRows(k, c, a))
-	}, tile.Threads(c.threads()), tile.Doc("RMSNorm backward: dx, and each block's share of dw in f32."))
+	}, c.options("RMSNorm backward: dx, and each block's share of dw in f32.")...)
 }
 
 // backwardAddRows is backwardRows with the gradient of the sum added.
@@ -75,7 +75,7 @@ func backwardAddRows[T, W tile.Float](k *tile.Builder, c Config, a backwardAddAr
 func backwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a backwardAddArgs[T, W]) {
 		tile.Store(k, a.Part.Row(k.BlockID()), backwardAddRows(k, c, a))
-	}, tile.Threads(c.threads()), tile.Doc("RMSNorm backward of a sum: dx = dr, and each block's share of dw in f32."))
+	}, c.options("RMSNorm backward of a sum: dx = dr, and each block's share of dw in f32.")...)
 }
 
 func buildBackward(c Config) (*tile.Kernel, error) {

@@ -23,7 +23,7 @@ func (p problem) forward(r *tiletest.Run, in Inputs, out Outputs) error {
 func (p problem) backward(r *tiletest.Run, in Saved, out Gradients, scratch *Scratch) error {
 	c := p.kernel(r, "bwd")
 	want := map[string]int{}
-	if p.rows*p.n <= p.work() && c.Cap > 0 && c.Cap <= smallCap {
+	if p.rows*p.n <= p.work() && c.Whole && c.Cap <= smallCap {
 		c.Name += "_one"
 	} else {
 		want[Config{Name: "rmsnorm_dw", W: p.w}.KernelName()] = 1
@@ -47,6 +47,12 @@ func (p problem) work() int {
 	return smallWork
 }
 
+// whole reports whether all rows are whole 16-byte vectors.
+func (p problem) whole() bool {
+	vec := 16 / p.x.Size()
+	return p.n%vec == 0 && (p.pad%vec == 0 || p.rows <= 1) && p.offset%vec == 0
+}
+
 // kernel is the config that must serve a pass of the problem on the device: the smallest that holds a row.
 func (p problem) kernel(r *tiletest.Run, pass string) Config {
 	name, fits := "rmsnorm_"+pass, map[string]func(*Config){"fwd": fitForward, "bwd": fitBackward}
@@ -61,7 +67,7 @@ func (p problem) kernel(r *tiletest.Run, pass string) Config {
 		all = append(backwardConfigs(name, p.act, fits[pass]), wides(name, p.act, fitWide)...)
 	}
 	return all[slices.IndexFunc(all, func(c Config) bool {
-		return c.X == p.x && c.W == p.w && (c.Wide || c.Cap >= p.n) &&
+		return c.X == p.x && c.W == p.w && (c.Wide || c.Cap >= p.n) && (!c.Whole || p.whole()) &&
 			(c.Targets == nil || slices.Contains(c.Targets, t.Name) || slices.Contains(c.Targets, t.Proxy))
 	})]
 }

@@ -34,17 +34,20 @@ import (
 
 // Config is one compiled kernel: the element types and the longest row it takes.
 type Config struct {
-	Name         string     // of the pass: rmsnorm_fwd
-	Act          Activation // of the gated form
-	X, W         dtype.Type // of x, y and their gradients; of w and dw
-	Cap          int        // most elements in a row; without X or with Wide no limit
-	Wide         bool       // rows are read in chunks of columns
-	Per          int        // elements of a row, or of a chunk, that a thread holds
-	Min          int        // least threads of a block: short rows are served several at a time; with Wide the threads
-	Shared, Regs int        // of a staged row: chunks in shared memory, and in registers
-	Cluster      int        // blocks that share a staged row; 0: one
-	Targets      []string   // of a staged row; none: all
-	Tight        bool       // registers are short: inputs are read as late as may be, and w again for each row
+	Name  string     // of the pass: rmsnorm_fwd
+	Act   Activation // of the gated form
+	X, W  dtype.Type // of x, y and their gradients; of w and dw
+	Cap   int        // most elements in a row; without X or with Wide no limit
+	Whole bool       // rows are whole 16-byte vectors
+	Wide  bool       // rows are read in chunks of columns
+	Per   int        // elements of a row, or of a chunk, that a thread holds
+	Min   int        // least threads of a block: short rows are served several at a time; of chunks the threads
+	Tight bool       // registers are short: inputs are read as late as may be, and w again for each row
+
+	Shared, Regs int      // of a staged row: chunks in shared memory, and in registers
+	Resident     int      // blocks that an SM is to hold; 0: as comes
+	Cluster      int      // blocks that share a staged row; 0: one
+	Targets      []string // of a staged row; none: all
 }
 
 // KernelName is the name of the compiled kernel.
@@ -60,6 +63,9 @@ func (c Config) KernelName() string {
 		return fmt.Sprintf("%s_%s_%s_wide", name, c.X, c.W)
 	}
 	name = fmt.Sprintf("%s_%s_%s_c%d", name, c.X, c.W, c.Cap)
+	if c.Whole {
+		name += "_v"
+	}
 	if c.Cluster > 1 {
 		name += fmt.Sprintf("_x%d", c.Cluster)
 	}
@@ -98,15 +104,25 @@ func (c Config) span(block tile.Block) tile.Span {
 var pairs = []struct{ x, w dtype.Type }{
 	{dtype.BF16, dtype.BF16}, {dtype.BF16, dtype.F32}, {dtype.F16, dtype.F16}, {dtype.F16, dtype.F32}, {dtype.F32, dtype.F32}}
 
+// anyCaps are the longest rows of configs for rows that are not of whole vectors; longer ones are wide.
+var anyCaps = []int{512, 2048}
+
 // configs are the committed configs of one pass: for all types the capacities, ascending, so that a launch finds the
-// smallest that serves. fit fills in how a block works on rows; one that gives a thread no elements is left out.
-// docs/performance.md says what was measured.
+// smallest that serves, and before one that takes any row the one for whole vectors, which has more registers left. fit
+// fills in how a block works on rows; one that gives a thread no elements is left out. docs/performance.md says what was
+// measured.
 func configs(name string, act Activation, fit func(*Config)) []Config {
 	var out []Config
 	for _, t := range pairs {
 		for _, n := range capacities {
-			c := Config{Name: name, Act: act, X: t.x, W: t.w, Cap: n}
-			if fit(&c); c.Per > 0 {
+			c := Config{Name: name, Act: act, X: t.x, W: t.w, Cap: n, Whole: true}
+			if fit(&c); c.Per == 0 {
+				continue
+			}
+			out = append(out, c)
+			if slices.Contains(anyCaps, n) {
+				c = Config{Name: name, Act: act, X: t.x, W: t.w, Cap: n}
+				fit(&c)
 				out = append(out, c)
 			}
 		}
@@ -150,9 +166,9 @@ const (
 	smallWork = 1 << 22
 )
 
-// short are the configs of rows of up to smallCap elements.
+// short are the configs of rows of up to smallCap elements in whole vectors.
 func short(all []Config) []Config {
-	return slices.DeleteFunc(all, func(c Config) bool { return c.Cap > smallCap })
+	return slices.DeleteFunc(all, func(c Config) bool { return c.Cap > smallCap || !c.Whole })
 }
 
 // fitForward gives a thread 32 bytes of a row of up to 8 KB and 64 of a longer one: small blocks, which start and end
@@ -260,6 +276,24 @@ func Kernels() tile.Set {
 
 		tile.Configs(buildWeight, weights()...),
 	)
+}
+
+// options are a config's.
+func (c Config) options(doc string) []tile.Option {
+	opts := []tile.Option{tile.Threads(c.threads()), tile.Doc(doc)}
+	if c.Whole {
+		opts = append(opts, tile.WholeVectors())
+	}
+	if c.Resident > 0 {
+		opts = append(opts, tile.MinBlocks(c.Resident))
+	}
+	if len(c.Targets) > 0 {
+		opts = append(opts, tile.Targets(c.Targets...))
+	}
+	if c.Cluster > 1 {
+		opts = append(opts, tile.ClusterSize(c.Cluster))
+	}
+	return opts
 }
 
 // instance builds a config with the instance of a generic kernel for its types; the first letter is x's type, the

@@ -98,11 +98,17 @@ func newBackwardContract(narrow, wide, one bind.Family) backwardContract {
 	for _, f := range []bind.Family{narrow, wide} {
 		for _, config := range f.Configs {
 			var types []dtype.Type
+			var aligned []int
 			for i, t := range config.DTypes {
-				if !scratch(f.Fields[i]) {
-					types = append(types, t)
+				if scratch(f.Fields[i]) {
+					continue
 				}
+				if slices.Contains(config.Aligned, i) {
+					aligned = append(aligned, len(types))
+				}
+				types = append(types, t)
 			}
+			config.Aligned = aligned
 			config.DTypes = append(types, config.DTypes[w])
 			config.Exact = false      // the grid is what is asked for here
 			config.Work = []int{0, 1} // it depends on rows and n
@@ -112,7 +118,8 @@ func newBackwardContract(narrow, wide, one bind.Family) backwardContract {
 	// The fields up to w are the same, and so are the dimensions rows and n.
 	for _, config := range narrow.Configs {
 		c.oneOf = append(c.oneOf, slices.IndexFunc(one.Configs, func(o bind.Config) bool {
-			return slices.Equal(o.DTypes[:w+1], config.DTypes[:w+1]) && slices.Equal(o.Max[:2], config.Max[:2])
+			return slices.Equal(o.DTypes[:w+1], config.DTypes[:w+1]) && slices.Equal(o.Max[:2], config.Max[:2]) &&
+				(o.Multiple == nil) == (config.Multiple == nil)
 		}))
 	}
 	return c
@@ -263,7 +270,8 @@ func planBackward(s *device.Stream, in Saved, out Gradients, all bool, work int)
 		return plan{}, err
 	}
 	p := plan{form: form, wide: config >= c.narrow, rows: int(dims[0]), n: int(dims[1])}
-	p.one = !p.wide && c.oneOf[config] >= 0 && p.rows*p.n <= work
+	const vector = 16 // bytes: the kernel of one launch writes dw by them
+	p.one = !p.wide && c.oneOf[config] >= 0 && p.rows*p.n <= work && (!set(out.DW) || out.DW.Addr()%vector == 0)
 	switch {
 	case p.wide:
 		p.parts, err = c.stripes(s, config, p)

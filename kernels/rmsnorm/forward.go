@@ -28,7 +28,7 @@ func forward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 			tile.Store(block, a.Y.Row(row), tile.Cast[T](y))
 			tile.Store(block, a.Rstd.At(row), rstd)
 		}
-	}, tile.Threads(c.threads()), tile.Doc("RMSNorm forward: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps)."))
+	}, c.options("RMSNorm forward: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps).")...)
 }
 
 // forwardAdd normalises the sum as it is stored, rounded, so that backward starts from the numbers that forward used.
@@ -44,7 +44,7 @@ func forwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 			tile.Store(block, a.Y.Row(row), tile.Cast[T](y))
 			tile.Store(block, a.Rstd.At(row), rstd)
 		}
-	}, tile.Threads(c.threads()), tile.Doc("RMSNorm forward of a sum: s = x + r, y = s * rstd * w, rstd = 1/sqrt(mean(s^2) + eps)."))
+	}, c.options("RMSNorm forward of a sum: s = x + r, y = s * rstd * w, rstd = 1/sqrt(mean(s^2) + eps).")...)
 }
 
 // normalise gives x*rstd*w and rstd of each row of a rows x n tile.

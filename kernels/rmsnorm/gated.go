@@ -42,7 +42,7 @@ func gatedForward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 			tile.Store(block, a.Rstd.At(row), rstd)
 		}
 	}
-	opts := []tile.Option{tile.Threads(c.threads()), tile.Doc("Gated RMSNorm forward: y = x * rstd * w * " + c.Act.String() + "(z), rstd = 1/sqrt(mean(x^2) + eps).")}
+	opts := c.options("Gated RMSNorm forward: y = x * rstd * w * " + c.Act.String() + "(z), rstd = 1/sqrt(mean(x^2) + eps).")
 	if c.Act == Sigmoid {
 		return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardSigmoidArgs[T, W]) { body(k, gatedForwardArgs[T, W](a)) }, opts...)
 	}
@@ -79,7 +79,7 @@ func gatedBackward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	body := func(k *tile.Builder, a gatedBackwardArgs[T, W]) {
 		tile.Store(k, a.Part.Row(k.BlockID()), gatedBackwardRows(k, c, a))
 	}
-	opts := []tile.Option{tile.Threads(c.threads()), tile.Doc("Gated RMSNorm backward, " + c.Act.String() + ": dx, dz, and each block's share of dw in f32.")}
+	opts := c.options("Gated RMSNorm backward, " + c.Act.String() + ": dx, dz, and each block's share of dw in f32.")
 	if c.Act == Sigmoid {
 		return tile.Define(c.KernelName(), func(k *tile.Builder, a backwardSigmoidArgs[T, W]) { body(k, gatedBackwardArgs[T, W](a)) }, opts...)
 	}

@@ -104,14 +104,14 @@ func one[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a oneArgs[T, W]) {
 		share := backwardRows(k, c, backwardArgs[T, W]{X: a.X, DY: a.DY, DX: a.DX, W: a.W, Rstd: a.Rstd, Part: a.Part})
 		shares[W]{a.Part, a.Group, a.Count, a.DW}.finish(k, share)
-	}, tile.Threads(c.threads()), tile.Doc("RMSNorm backward in one launch: dx and dw."))
+	}, c.options("RMSNorm backward in one launch: dx and dw.")...)
 }
 
 func oneAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a oneAddArgs[T, W]) {
 		share := backwardAddRows(k, c, backwardAddArgs[T, W]{S: a.S, DY: a.DY, DS: a.DS, DX: a.DX, W: a.W, Rstd: a.Rstd, Part: a.Part})
 		shares[W]{a.Part, a.Group, a.Count, a.DW}.finish(k, share)
-	}, tile.Threads(c.threads()), tile.Doc("RMSNorm backward of a sum in one launch: dx = dr and dw."))
+	}, c.options("RMSNorm backward of a sum in one launch: dx = dr and dw.")...)
 }
 
 func gatedOne[T, W tile.Float](c Config) (*tile.Kernel, error) {
@@ -119,7 +119,7 @@ func gatedOne[T, W tile.Float](c Config) (*tile.Kernel, error) {
 		share := gatedBackwardRows(k, c, gatedBackwardArgs[T, W]{X: a.X, Z: a.Z, DY: a.DY, DX: a.DX, DZ: a.DZ, W: a.W, Rstd: a.Rstd, Part: a.Part})
 		shares[W]{a.Part, a.Group, a.Count, a.DW}.finish(k, share)
 	}
-	opts := []tile.Option{tile.Threads(c.threads()), tile.Doc("Gated RMSNorm backward, " + c.Act.String() + ", in one launch: dx, dz and dw.")}
+	opts := c.options("Gated RMSNorm backward, " + c.Act.String() + ", in one launch: dx, dz and dw.")
 	if c.Act == Sigmoid {
 		return tile.Define(c.KernelName(), func(k *tile.Builder, a oneSigmoidArgs[T, W]) { body(k, gatedOneArgs[T, W](a)) }, opts...)
 	}

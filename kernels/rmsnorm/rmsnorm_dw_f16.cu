@@ -3,12 +3,12 @@
 // rmsnorm_dw_f16: Sums the blocks' shares of dw.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 256 threads a block, 1024 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most n/32 rounded up
+// Launch: 256 threads a block, 512 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most n/16 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0     1024  f32   sum_part: partial results of sum, one a warp
+//        0      512  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -71,37 +71,37 @@ static_assert(field_offset(rmsnorm_dw_f16_args, n) == 28, "n");
 extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_f16(const __grid_constant__ rmsnorm_dw_f16_args a) {
   extern __shared__ __align__(16) char smem[];
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 3) == 0;
-  int row0 = (int)threadIdx.x >> 3;
-  int col0 = ((int)threadIdx.x & 7) * 4;
+  int row0 = (int)threadIdx.x >> 2;
+  int col0 = ((int)threadIdx.x & 3) * 4;
   bool dw_vec = aligned(a.dw, 8) && (a.n & 3) == 0;
-  for (int it = (int)(blockIdx.x * 32u); it < a.n; it += (int)(gridDim.x * 32u)) {
+  for (int it = (int)(blockIdx.x * 16u); it < a.n; it += (int)(gridDim.x * 16u)) {
     int n_left = (int)((u32)a.n - (u32)it);
-    float acc[16];
+    float acc[20];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 20; i++) {
       acc[i] = 0.0f;
     }
-    for (int it2 = 0; it2 < a.parts; it2 += 128) {
+    for (int it2 = 0; it2 < a.parts; it2 += 320) {
       int parts_left = a.parts - it2;
       const float* part_at = a.part + (i64)it2 * a.part_stride0 + (i64)it;
 
       // load part
-      float part[16];
+      float part[20];
       if (part_vec) {
         #pragma unroll
-        for (int i = 0; i < 4; i++) {
-          load_f32x4_if(&part[i * 4], part_at + (i64)(row0 + i * 32) * a.part_stride0 + (i64)col0, row0 + i * 32 < parts_left && col0 < n_left);
+        for (int i = 0; i < 5; i++) {
+          load_f32x4_if(&part[i * 4], part_at + (i64)(row0 + i * 64) * a.part_stride0 + (i64)col0, row0 + i * 64 < parts_left && col0 < n_left);
         }
       } else {
         int row0_ = opaque(row0);
         int col0_ = opaque(col0);
         #pragma unroll
-        for (int i = 0; i < 16; i++) {
-          part[i] = load_f32_if(part_at + (i64)(row0_ + (i >> 2) * 32) * a.part_stride0 + (i64)(col0_ + (i & 3)), row0_ + (i >> 2) * 32 < parts_left && col0_ + (i & 3) < n_left);
+        for (int i = 0; i < 20; i++) {
+          part[i] = load_f32_if(part_at + (i64)(row0_ + (i >> 2) * 64) * a.part_stride0 + (i64)(col0_ + (i & 3)), row0_ + (i >> 2) * 64 < parts_left && col0_ + (i & 3) < n_left);
         }
       }
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
+      for (int i = 0; i < 20; i++) {
         acc[i] += part[i];
       }
     }
@@ -111,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_f16(const __grid_co
       sum[i] = 0.0f;
     }
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 20; i++) {
       sum[i & 3] += acc[i];
     }
 
@@ -120,13 +120,14 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_f16(const __grid_co
     for (int i = 0; i < 4; i++) {
       sum[i] += __shfl_xor_sync(0xffffffffu, sum[i], 16);
       sum[i] += __shfl_xor_sync(0xffffffffu, sum[i], 8);
+      sum[i] += __shfl_xor_sync(0xffffffffu, sum[i], 4);
     }
 
     // sum: over the warps of the block
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      store_shared_f32_if(smem + (u32)((((int)(threadIdx.x >> 5) * 4 + i) * 8 + ((int)(threadIdx.x & 31) & 7)) * 4), sum[i], ((int)(threadIdx.x & 31) & 24) == 0);
+      store_shared_f32_if(smem + (u32)((((int)(threadIdx.x >> 5) * 4 + i) * 4 + ((int)(threadIdx.x & 31) & 3)) * 4), sum[i], ((int)(threadIdx.x & 31) & 28) == 0);
     }
     __syncthreads();
     #pragma unroll
@@ -135,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_f16(const __grid_co
       float part2;
       #pragma unroll
       for (int j = 0; j < 8; j++) {
-        part2 = load_shared_f32(smem + (u32)(((j * 4 + i) * 8 + ((int)(threadIdx.x & 31) & 7)) * 4));
+        part2 = load_shared_f32(smem + (u32)(((j * 4 + i) * 4 + ((int)(threadIdx.x & 31) & 3)) * 4));
         sum[i] += part2;
       }
     }
@@ -148,13 +149,13 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_f16(const __grid_co
 
     // store dw
     if (dw_vec) {
-      store_u32x2_if(dw_at + (i64)col0, dw, (int)threadIdx.x >> 3 == 0 && col0 < n_left);
+      store_u32x2_if(dw_at + (i64)col0, dw, (int)threadIdx.x >> 2 == 0 && col0 < n_left);
     } else {
       int col0_2 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_u16_if(dw_at + (i64)(col0_2 + i * 2), dw[i], (int)threadIdx.x >> 3 == 0 && col0_2 + i * 2 < n_left);
-        store_u16_if(dw_at + (i64)(col0_2 + (i * 2 + 1)), dw[i] >> 16, (int)threadIdx.x >> 3 == 0 && col0_2 + (i * 2 + 1) < n_left);
+        store_u16_if(dw_at + (i64)(col0_2 + i * 2), dw[i], (int)threadIdx.x >> 2 == 0 && col0_2 + i * 2 < n_left);
+        store_u16_if(dw_at + (i64)(col0_2 + (i * 2 + 1)), dw[i] >> 16, (int)threadIdx.x >> 2 == 0 && col0_2 + (i * 2 + 1) < n_left);
       }
     }
   }

@@ -182,18 +182,3 @@ func stagedForwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 		}
 	}, c.options("RMSNorm forward of a sum: s = x + r, y = s * rstd * w, rstd = 1/sqrt(mean(s^2) + eps).")...)
 }
-
-// options are a staged config's.
-func (c Config) options(doc string) []tile.Option {
-	opts := []tile.Option{tile.Threads(c.threads()), tile.Doc(doc), tile.WholeVectors()}
-	if c.Min <= 512 { // another block loads while this one waits for its row
-		opts = append(opts, tile.MinBlocks(2))
-	}
-	if len(c.Targets) > 0 {
-		opts = append(opts, tile.Targets(c.Targets...))
-	}
-	if c.Cluster > 1 {
-		opts = append(opts, tile.ClusterSize(c.Cluster))
-	}
-	return opts
-}

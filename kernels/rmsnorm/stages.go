@@ -13,20 +13,23 @@ var (
 const bytesOfStage = 64
 
 // stages are the configs of staged forward passes for rows past what fits registers, ascending; of two for one length
-// the first that a target takes is used. A thread has 64 bytes of a chunk, and half of that where it has a residual or a
-// wider w beside it.
+// the first that a target takes is used. A thread has 64 bytes of a chunk, and half of that where it has a residual
+// beside it.
 func stages(name string, add bool) []Config {
 	var out []Config
 	for _, t := range pairs {
-		c := Config{Name: name, X: t.x, W: t.w, Shared: 1, Regs: 1}
+		c := Config{Name: name, X: t.x, W: t.w, Whole: true, Shared: 1, Regs: 1}
+		if c.W.Size() > c.X.Size() {
+			continue // w takes too much: the kernels of wide rows serve
+		}
 		c.Per = bytesOfStage / c.X.Size()
-		if add || c.W.Size() > c.X.Size() {
+		if add {
 			c.Per, c.Shared, c.Regs = c.Per/2, 2, 2
 		}
 		row := 64 << 10 / c.X.Size() // elements of 64 KB
-		c.Min = 512
+		c.Min, c.Resident = 512, 2   // another block loads while this one waits for its row
 		out = append(out, c.stage(row, 1, 1))
-		c.Min = 1024
+		c.Min, c.Resident = 1024, 0
 		out = append(out, c.stage(2*row, 1, 1))
 		for _, cluster := range []int{1, 2, 4, 8} {
 			if n := 4 * row * cluster; n <= widest {
@@ -53,7 +56,7 @@ func (c Config) stage(n, factor, cluster int, targets ...string) Config {
 func stagesBackward(name string) []Config {
 	var out []Config
 	for _, t := range pairs {
-		c := Config{Name: name, X: t.x, W: t.w, Per: 16 / t.x.Size(), Min: 1024}
+		c := Config{Name: name, X: t.x, W: t.w, Whole: true, Per: 16 / t.x.Size(), Min: 1024}
 		if c.W.Size() > c.X.Size() {
 			continue // w takes too much: the kernels of wide rows serve
 		}

@@ -12,10 +12,11 @@ type weightArgs[W tile.Float] struct {
 	DW   tile.Global[W]        `tile:"n"`
 }
 
-// The shape of a weight block: 32 columns, 128 bytes of a row of partial sums, and 128 rows at a time.
+// The shape of a weight block: 16 columns, 64 bytes of a row of partial sums, and as many rows at a time as an H200 has
+// blocks of a backward pass, so that all loads are under way at once.
 const (
-	weightCols    = 32
-	weightRows    = 128
+	weightCols    = 16
+	weightRows    = 320
 	weightThreads = 256
 )
 

@@ -42,7 +42,7 @@ func wideForward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 				tile.Store(block, a.Y.At(row, col), tile.Cast[T](x.Mul(rstd).Mul(w)))
 			}
 		}
-	}, tile.Threads(c.threads()), tile.Doc("RMSNorm forward of wide rows: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps)."))
+	}, c.options("RMSNorm forward of wide rows: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps).")...)
 }
 
 func wideForwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
@@ -61,7 +61,7 @@ func wideForwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 				tile.Store(block, a.Y.At(row, col), tile.Cast[T](s.Mul(rstd).Mul(w)))
 			}
 		}
-	}, tile.Threads(c.threads()), tile.Doc("RMSNorm forward of a sum of wide rows: s = x + r, y = s * rstd * w, rstd = 1/sqrt(mean(s^2) + eps)."))
+	}, c.options("RMSNorm forward of a sum of wide rows: s = x + r, y = s * rstd * w, rstd = 1/sqrt(mean(s^2) + eps).")...)
 }
 
 func wideGatedForward[T, W tile.Float](k *tile.Builder, c Config, a gatedForwardArgs[T, W]) {

@@ -60,7 +60,7 @@ func mean[T, W tile.Float](c Config) (*tile.Kernel, error) {
 			rstd := tile.LoadScalar(block, a.Rstd.At(row))
 			tile.Store(block, a.Mean.At(row), sum.Mul(rstd).Mul(rstd).Div(n.Float()))
 		}
-	}, tile.Threads(c.threads()), tile.Doc(meanDoc+", g = dy."))
+	}, c.options(meanDoc+", g = dy.")...)
 }
 
 func gatedMean[T, W tile.Float](c Config) (*tile.Kernel, error) {
@@ -75,7 +75,7 @@ func gatedMean[T, W tile.Float](c Config) (*tile.Kernel, error) {
 			tile.Store(block, a.Mean.At(row), sum.Mul(rstd).Mul(rstd).Div(n.Float()))
 		}
 	}
-	opts := []tile.Option{tile.Threads(c.threads()), tile.Doc(meanDoc + ", g = dy * " + c.Act.String() + "(z).")}
+	opts := c.options(meanDoc + ", g = dy * " + c.Act.String() + "(z).")
 	if c.Act == Sigmoid {
 		return tile.Define(c.KernelName(), func(k *tile.Builder, a meanSigmoidArgs[T, W]) { body(k, gatedMeanArgs[T, W](a)) }, opts...)
 	}
@@ -121,7 +121,7 @@ func wideBackward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 			dx := s.add(x, dy, a.Rstd, a.Mean)
 			tile.Store(s.block, a.DX.At(s.row, s.col), tile.Cast[T](dx), tile.Streaming)
 		})
-	}, tile.Threads(c.threads()), tile.Doc("RMSNorm backward of wide rows: dx, and the share of dw of each group of rows in f32."))
+	}, c.options("RMSNorm backward of wide rows: dx, and the share of dw of each group of rows in f32.")...)
 }
 
 func wideBackwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
@@ -131,7 +131,7 @@ func wideBackwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 			dx := s.add(x, dy, a.Rstd, a.Mean).Add(ds)
 			tile.Store(s.block, a.DX.At(s.row, s.col), tile.Cast[T](dx), tile.Streaming)
 		})
-	}, tile.Threads(c.threads()), tile.Doc("RMSNorm backward of a sum of wide rows: dx = dr, and the share of dw of each group of rows in f32."))
+	}, c.options("RMSNorm backward of a sum of wide rows: dx = dr, and the share of dw of each group of rows in f32.")...)
 }
 
 func gatedWideBackward[T, W tile.Float](c Config) (*tile.Kernel, error) {
@@ -145,7 +145,7 @@ func gatedWideBackward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 			tile.Store(s.block, a.DX.At(s.row, s.col), tile.Cast[T](dx), tile.Streaming)
 		})
 	}
-	opts := []tile.Option{tile.Threads(c.threads()), tile.Doc("Gated RMSNorm backward of wide rows, " + c.Act.String() + ": dx, dz, and the share of dw of each group of rows in f32.")}
+	opts := c.options("Gated RMSNorm backward of wide rows, " + c.Act.String() + ": dx, dz, and the share of dw of each group of rows in f32.")
 	if c.Act == Sigmoid {
 		return tile.Define(c.KernelName(), func(k *tile.Builder, a stripesSigmoidArgs[T, W]) { body(k, gatedStripesArgs[T, W](a)) }, opts...)
 	}

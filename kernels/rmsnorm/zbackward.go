@@ -65,155 +65,185 @@ var (
 	_ [96]struct{} = [unsafe.Sizeof(backwardLayout{})]struct{}{}
 )
 
+//go:embed rmsnorm_bwd_bf16_bf16_c512_v.cu
+var cu_rmsnorm_bwd_bf16_bf16_c512_v string
+
 //go:embed rmsnorm_bwd_bf16_bf16_c512.cu
 var cu_rmsnorm_bwd_bf16_bf16_c512 string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c1024.cu
-var cu_rmsnorm_bwd_bf16_bf16_c1024 string
+//go:embed rmsnorm_bwd_bf16_bf16_c1024_v.cu
+var cu_rmsnorm_bwd_bf16_bf16_c1024_v string
+
+//go:embed rmsnorm_bwd_bf16_bf16_c2048_v.cu
+var cu_rmsnorm_bwd_bf16_bf16_c2048_v string
 
 //go:embed rmsnorm_bwd_bf16_bf16_c2048.cu
 var cu_rmsnorm_bwd_bf16_bf16_c2048 string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c4096.cu
-var cu_rmsnorm_bwd_bf16_bf16_c4096 string
+//go:embed rmsnorm_bwd_bf16_bf16_c4096_v.cu
+var cu_rmsnorm_bwd_bf16_bf16_c4096_v string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c8192.cu
-var cu_rmsnorm_bwd_bf16_bf16_c8192 string
+//go:embed rmsnorm_bwd_bf16_bf16_c8192_v.cu
+var cu_rmsnorm_bwd_bf16_bf16_c8192_v string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c16384.cu
-var cu_rmsnorm_bwd_bf16_bf16_c16384 string
+//go:embed rmsnorm_bwd_bf16_bf16_c16384_v.cu
+var cu_rmsnorm_bwd_bf16_bf16_c16384_v string
+
+//go:embed rmsnorm_bwd_bf16_f32_c512_v.cu
+var cu_rmsnorm_bwd_bf16_f32_c512_v string
 
 //go:embed rmsnorm_bwd_bf16_f32_c512.cu
 var cu_rmsnorm_bwd_bf16_f32_c512 string
 
-//go:embed rmsnorm_bwd_bf16_f32_c1024.cu
-var cu_rmsnorm_bwd_bf16_f32_c1024 string
+//go:embed rmsnorm_bwd_bf16_f32_c1024_v.cu
+var cu_rmsnorm_bwd_bf16_f32_c1024_v string
+
+//go:embed rmsnorm_bwd_bf16_f32_c2048_v.cu
+var cu_rmsnorm_bwd_bf16_f32_c2048_v string
 
 //go:embed rmsnorm_bwd_bf16_f32_c2048.cu
 var cu_rmsnorm_bwd_bf16_f32_c2048 string
 
-//go:embed rmsnorm_bwd_bf16_f32_c4096.cu
-var cu_rmsnorm_bwd_bf16_f32_c4096 string
+//go:embed rmsnorm_bwd_bf16_f32_c4096_v.cu
+var cu_rmsnorm_bwd_bf16_f32_c4096_v string
 
-//go:embed rmsnorm_bwd_bf16_f32_c8192.cu
-var cu_rmsnorm_bwd_bf16_f32_c8192 string
+//go:embed rmsnorm_bwd_bf16_f32_c8192_v.cu
+var cu_rmsnorm_bwd_bf16_f32_c8192_v string
 
-//go:embed rmsnorm_bwd_bf16_f32_c16384.cu
-var cu_rmsnorm_bwd_bf16_f32_c16384 string
+//go:embed rmsnorm_bwd_bf16_f32_c16384_v.cu
+var cu_rmsnorm_bwd_bf16_f32_c16384_v string
+
+//go:embed rmsnorm_bwd_f16_f16_c512_v.cu
+var cu_rmsnorm_bwd_f16_f16_c512_v string
 
 //go:embed rmsnorm_bwd_f16_f16_c512.cu
 var cu_rmsnorm_bwd_f16_f16_c512 string
 
-//go:embed rmsnorm_bwd_f16_f16_c1024.cu
-var cu_rmsnorm_bwd_f16_f16_c1024 string
+//go:embed rmsnorm_bwd_f16_f16_c1024_v.cu
+var cu_rmsnorm_bwd_f16_f16_c1024_v string
+
+//go:embed rmsnorm_bwd_f16_f16_c2048_v.cu
+var cu_rmsnorm_bwd_f16_f16_c2048_v string
 
 //go:embed rmsnorm_bwd_f16_f16_c2048.cu
 var cu_rmsnorm_bwd_f16_f16_c2048 string
 
-//go:embed rmsnorm_bwd_f16_f16_c4096.cu
-var cu_rmsnorm_bwd_f16_f16_c4096 string
+//go:embed rmsnorm_bwd_f16_f16_c4096_v.cu
+var cu_rmsnorm_bwd_f16_f16_c4096_v string
 
-//go:embed rmsnorm_bwd_f16_f16_c8192.cu
-var cu_rmsnorm_bwd_f16_f16_c8192 string
+//go:embed rmsnorm_bwd_f16_f16_c8192_v.cu
+var cu_rmsnorm_bwd_f16_f16_c8192_v string
 
-//go:embed rmsnorm_bwd_f16_f16_c16384.cu
-var cu_rmsnorm_bwd_f16_f16_c16384 string
+//go:embed rmsnorm_bwd_f16_f16_c16384_v.cu
+var cu_rmsnorm_bwd_f16_f16_c16384_v string
+
+//go:embed rmsnorm_bwd_f16_f32_c512_v.cu
+var cu_rmsnorm_bwd_f16_f32_c512_v string
 
 //go:embed rmsnorm_bwd_f16_f32_c512.cu
 var cu_rmsnorm_bwd_f16_f32_c512 string
 
-//go:embed rmsnorm_bwd_f16_f32_c1024.cu
-var cu_rmsnorm_bwd_f16_f32_c1024 string
+//go:embed rmsnorm_bwd_f16_f32_c1024_v.cu
+var cu_rmsnorm_bwd_f16_f32_c1024_v string
+
+//go:embed rmsnorm_bwd_f16_f32_c2048_v.cu
+var cu_rmsnorm_bwd_f16_f32_c2048_v string
 
 //go:embed rmsnorm_bwd_f16_f32_c2048.cu
 var cu_rmsnorm_bwd_f16_f32_c2048 string
 
-//go:embed rmsnorm_bwd_f16_f32_c4096.cu
-var cu_rmsnorm_bwd_f16_f32_c4096 string
+//go:embed rmsnorm_bwd_f16_f32_c4096_v.cu
+var cu_rmsnorm_bwd_f16_f32_c4096_v string
 
-//go:embed rmsnorm_bwd_f16_f32_c8192.cu
-var cu_rmsnorm_bwd_f16_f32_c8192 string
+//go:embed rmsnorm_bwd_f16_f32_c8192_v.cu
+var cu_rmsnorm_bwd_f16_f32_c8192_v string
 
-//go:embed rmsnorm_bwd_f16_f32_c16384.cu
-var cu_rmsnorm_bwd_f16_f32_c16384 string
+//go:embed rmsnorm_bwd_f16_f32_c16384_v.cu
+var cu_rmsnorm_bwd_f16_f32_c16384_v string
+
+//go:embed rmsnorm_bwd_f32_f32_c512_v.cu
+var cu_rmsnorm_bwd_f32_f32_c512_v string
 
 //go:embed rmsnorm_bwd_f32_f32_c512.cu
 var cu_rmsnorm_bwd_f32_f32_c512 string
 
-//go:embed rmsnorm_bwd_f32_f32_c1024.cu
-var cu_rmsnorm_bwd_f32_f32_c1024 string
+//go:embed rmsnorm_bwd_f32_f32_c1024_v.cu
+var cu_rmsnorm_bwd_f32_f32_c1024_v string
+
+//go:embed rmsnorm_bwd_f32_f32_c2048_v.cu
+var cu_rmsnorm_bwd_f32_f32_c2048_v string
 
 //go:embed rmsnorm_bwd_f32_f32_c2048.cu
 var cu_rmsnorm_bwd_f32_f32_c2048 string
 
-//go:embed rmsnorm_bwd_f32_f32_c4096.cu
-var cu_rmsnorm_bwd_f32_f32_c4096 string
+//go:embed rmsnorm_bwd_f32_f32_c4096_v.cu
+var cu_rmsnorm_bwd_f32_f32_c4096_v string
 
-//go:embed rmsnorm_bwd_f32_f32_c8192.cu
-var cu_rmsnorm_bwd_f32_f32_c8192 string
+//go:embed rmsnorm_bwd_f32_f32_c8192_v.cu
+var cu_rmsnorm_bwd_f32_f32_c8192_v string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c32768.cu
-var cu_rmsnorm_bwd_bf16_bf16_c32768 string
+//go:embed rmsnorm_bwd_bf16_bf16_c32768_v.cu
+var cu_rmsnorm_bwd_bf16_bf16_c32768_v string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c65536_x2.cu
-var cu_rmsnorm_bwd_bf16_bf16_c65536_x2 string
+//go:embed rmsnorm_bwd_bf16_bf16_c65536_v_x2.cu
+var cu_rmsnorm_bwd_bf16_bf16_c65536_v_x2 string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c32768_x2.cu
-var cu_rmsnorm_bwd_bf16_bf16_c32768_x2 string
+//go:embed rmsnorm_bwd_bf16_bf16_c32768_v_x2.cu
+var cu_rmsnorm_bwd_bf16_bf16_c32768_v_x2 string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c131072_x4.cu
-var cu_rmsnorm_bwd_bf16_bf16_c131072_x4 string
+//go:embed rmsnorm_bwd_bf16_bf16_c131072_v_x4.cu
+var cu_rmsnorm_bwd_bf16_bf16_c131072_v_x4 string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c65536_x4.cu
-var cu_rmsnorm_bwd_bf16_bf16_c65536_x4 string
+//go:embed rmsnorm_bwd_bf16_bf16_c65536_v_x4.cu
+var cu_rmsnorm_bwd_bf16_bf16_c65536_v_x4 string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c262144_x8.cu
-var cu_rmsnorm_bwd_bf16_bf16_c262144_x8 string
+//go:embed rmsnorm_bwd_bf16_bf16_c262144_v_x8.cu
+var cu_rmsnorm_bwd_bf16_bf16_c262144_v_x8 string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c131072_x8.cu
-var cu_rmsnorm_bwd_bf16_bf16_c131072_x8 string
+//go:embed rmsnorm_bwd_bf16_bf16_c131072_v_x8.cu
+var cu_rmsnorm_bwd_bf16_bf16_c131072_v_x8 string
 
-//go:embed rmsnorm_bwd_f16_f16_c32768.cu
-var cu_rmsnorm_bwd_f16_f16_c32768 string
+//go:embed rmsnorm_bwd_f16_f16_c32768_v.cu
+var cu_rmsnorm_bwd_f16_f16_c32768_v string
 
-//go:embed rmsnorm_bwd_f16_f16_c65536_x2.cu
-var cu_rmsnorm_bwd_f16_f16_c65536_x2 string
+//go:embed rmsnorm_bwd_f16_f16_c65536_v_x2.cu
+var cu_rmsnorm_bwd_f16_f16_c65536_v_x2 string
 
-//go:embed rmsnorm_bwd_f16_f16_c32768_x2.cu
-var cu_rmsnorm_bwd_f16_f16_c32768_x2 string
+//go:embed rmsnorm_bwd_f16_f16_c32768_v_x2.cu
+var cu_rmsnorm_bwd_f16_f16_c32768_v_x2 string
 
-//go:embed rmsnorm_bwd_f16_f16_c131072_x4.cu
-var cu_rmsnorm_bwd_f16_f16_c131072_x4 string
+//go:embed rmsnorm_bwd_f16_f16_c131072_v_x4.cu
+var cu_rmsnorm_bwd_f16_f16_c131072_v_x4 string
 
-//go:embed rmsnorm_bwd_f16_f16_c65536_x4.cu
-var cu_rmsnorm_bwd_f16_f16_c65536_x4 string
+//go:embed rmsnorm_bwd_f16_f16_c65536_v_x4.cu
+var cu_rmsnorm_bwd_f16_f16_c65536_v_x4 string
 
-//go:embed rmsnorm_bwd_f16_f16_c262144_x8.cu
-var cu_rmsnorm_bwd_f16_f16_c262144_x8 string
+//go:embed rmsnorm_bwd_f16_f16_c262144_v_x8.cu
+var cu_rmsnorm_bwd_f16_f16_c262144_v_x8 string
 
-//go:embed rmsnorm_bwd_f16_f16_c131072_x8.cu
-var cu_rmsnorm_bwd_f16_f16_c131072_x8 string
+//go:embed rmsnorm_bwd_f16_f16_c131072_v_x8.cu
+var cu_rmsnorm_bwd_f16_f16_c131072_v_x8 string
 
-//go:embed rmsnorm_bwd_f32_f32_c16384.cu
-var cu_rmsnorm_bwd_f32_f32_c16384 string
+//go:embed rmsnorm_bwd_f32_f32_c16384_v.cu
+var cu_rmsnorm_bwd_f32_f32_c16384_v string
 
-//go:embed rmsnorm_bwd_f32_f32_c32768_x2.cu
-var cu_rmsnorm_bwd_f32_f32_c32768_x2 string
+//go:embed rmsnorm_bwd_f32_f32_c32768_v_x2.cu
+var cu_rmsnorm_bwd_f32_f32_c32768_v_x2 string
 
-//go:embed rmsnorm_bwd_f32_f32_c16384_x2.cu
-var cu_rmsnorm_bwd_f32_f32_c16384_x2 string
+//go:embed rmsnorm_bwd_f32_f32_c16384_v_x2.cu
+var cu_rmsnorm_bwd_f32_f32_c16384_v_x2 string
 
-//go:embed rmsnorm_bwd_f32_f32_c65536_x4.cu
-var cu_rmsnorm_bwd_f32_f32_c65536_x4 string
+//go:embed rmsnorm_bwd_f32_f32_c65536_v_x4.cu
+var cu_rmsnorm_bwd_f32_f32_c65536_v_x4 string
 
-//go:embed rmsnorm_bwd_f32_f32_c32768_x4.cu
-var cu_rmsnorm_bwd_f32_f32_c32768_x4 string
+//go:embed rmsnorm_bwd_f32_f32_c32768_v_x4.cu
+var cu_rmsnorm_bwd_f32_f32_c32768_v_x4 string
 
-//go:embed rmsnorm_bwd_f32_f32_c131072_x8.cu
-var cu_rmsnorm_bwd_f32_f32_c131072_x8 string
+//go:embed rmsnorm_bwd_f32_f32_c131072_v_x8.cu
+var cu_rmsnorm_bwd_f32_f32_c131072_v_x8 string
 
-//go:embed rmsnorm_bwd_f32_f32_c65536_x8.cu
-var cu_rmsnorm_bwd_f32_f32_c65536_x8 string
+//go:embed rmsnorm_bwd_f32_f32_c65536_v_x8.cu
+var cu_rmsnorm_bwd_f32_f32_c65536_v_x8 string
 
 // backwardFamily drives the checks and the choice of the kernel.
 var backwardFamily = bind.Family{
@@ -228,6 +258,27 @@ var backwardFamily = bind.Family{
 		{Name: "Part", Dims: []bind.Dim{{Symbol: 2}, {Symbol: 1}}, Written: true},
 	},
 	Configs: []bind.Config{
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_bf16_bf16_c512_v",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Shared:   32768,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 512, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     16,
+			Work:     []int{0},
+		},
 		{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_bwd_bf16_bf16_c512",
@@ -249,22 +300,45 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c1024",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c1024,
+				Name:     "rmsnorm_bwd_bf16_bf16_c1024_v",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c1024")
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   8,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     8,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_bf16_bf16_c2048_v",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Shared:   32832,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     4,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -287,60 +361,87 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c4096",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c4096,
+				Name:     "rmsnorm_bwd_bf16_bf16_c4096_v",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c4096")
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   2,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     2,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c8192",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c8192,
+				Name:     "rmsnorm_bwd_bf16_bf16_c8192_v",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c8192")
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c16384",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c16384,
+				Name:     "rmsnorm_bwd_bf16_bf16_c16384_v",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c16384")
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c16384_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 16384, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_bf16_f32_c512_v",
+				Source:   cu_rmsnorm_bwd_bf16_f32_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   8192,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_bf16_f32_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 512, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     4,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -363,22 +464,45 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_f32_c1024",
-				Source:   cu_rmsnorm_bwd_bf16_f32_c1024,
+				Name:     "rmsnorm_bwd_bf16_f32_c1024_v",
+				Source:   cu_rmsnorm_bwd_bf16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   8208,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_f32_c1024")
+					return Kernels().Build("rmsnorm_bwd_bf16_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   2,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     2,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_bf16_f32_c2048_v",
+				Source:   cu_rmsnorm_bwd_bf16_f32_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_bf16_f32_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -401,60 +525,87 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_f32_c4096",
-				Source:   cu_rmsnorm_bwd_bf16_f32_c4096,
+				Name:     "rmsnorm_bwd_bf16_f32_c4096_v",
+				Source:   cu_rmsnorm_bwd_bf16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_f32_c4096")
+					return Kernels().Build("rmsnorm_bwd_bf16_f32_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_f32_c8192",
-				Source:   cu_rmsnorm_bwd_bf16_f32_c8192,
+				Name:     "rmsnorm_bwd_bf16_f32_c8192_v",
+				Source:   cu_rmsnorm_bwd_bf16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_f32_c8192")
+					return Kernels().Build("rmsnorm_bwd_bf16_f32_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_f32_c16384",
-				Source:   cu_rmsnorm_bwd_bf16_f32_c16384,
+				Name:     "rmsnorm_bwd_bf16_f32_c16384_v",
+				Source:   cu_rmsnorm_bwd_bf16_f32_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_f32_c16384")
+					return Kernels().Build("rmsnorm_bwd_bf16_f32_c16384_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 16384, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f16_f16_c512_v",
+				Source:   cu_rmsnorm_bwd_f16_f16_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Shared:   32768,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 512, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     16,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -477,22 +628,45 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c1024",
-				Source:   cu_rmsnorm_bwd_f16_f16_c1024,
+				Name:     "rmsnorm_bwd_f16_f16_c1024_v",
+				Source:   cu_rmsnorm_bwd_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f16_c1024")
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   8,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     8,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f16_f16_c2048_v",
+				Source:   cu_rmsnorm_bwd_f16_f16_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Shared:   32832,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     4,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -515,60 +689,87 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c4096",
-				Source:   cu_rmsnorm_bwd_f16_f16_c4096,
+				Name:     "rmsnorm_bwd_f16_f16_c4096_v",
+				Source:   cu_rmsnorm_bwd_f16_f16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f16_c4096")
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   2,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     2,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c8192",
-				Source:   cu_rmsnorm_bwd_f16_f16_c8192,
+				Name:     "rmsnorm_bwd_f16_f16_c8192_v",
+				Source:   cu_rmsnorm_bwd_f16_f16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f16_c8192")
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c16384",
-				Source:   cu_rmsnorm_bwd_f16_f16_c16384,
+				Name:     "rmsnorm_bwd_f16_f16_c16384_v",
+				Source:   cu_rmsnorm_bwd_f16_f16_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f16_c16384")
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c16384_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 16384, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f16_f32_c512_v",
+				Source:   cu_rmsnorm_bwd_f16_f32_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   8192,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f16_f32_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 512, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     4,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -591,22 +792,45 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f32_c1024",
-				Source:   cu_rmsnorm_bwd_f16_f32_c1024,
+				Name:     "rmsnorm_bwd_f16_f32_c1024_v",
+				Source:   cu_rmsnorm_bwd_f16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   8208,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f32_c1024")
+					return Kernels().Build("rmsnorm_bwd_f16_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   2,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     2,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f16_f32_c2048_v",
+				Source:   cu_rmsnorm_bwd_f16_f32_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f16_f32_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -629,60 +853,87 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f32_c4096",
-				Source:   cu_rmsnorm_bwd_f16_f32_c4096,
+				Name:     "rmsnorm_bwd_f16_f32_c4096_v",
+				Source:   cu_rmsnorm_bwd_f16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f32_c4096")
+					return Kernels().Build("rmsnorm_bwd_f16_f32_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f32_c8192",
-				Source:   cu_rmsnorm_bwd_f16_f32_c8192,
+				Name:     "rmsnorm_bwd_f16_f32_c8192_v",
+				Source:   cu_rmsnorm_bwd_f16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f32_c8192")
+					return Kernels().Build("rmsnorm_bwd_f16_f32_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f32_c16384",
-				Source:   cu_rmsnorm_bwd_f16_f32_c16384,
+				Name:     "rmsnorm_bwd_f16_f32_c16384_v",
+				Source:   cu_rmsnorm_bwd_f16_f32_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f32_c16384")
+					return Kernels().Build("rmsnorm_bwd_f16_f32_c16384_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 16384, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f32_f32_c512_v",
+				Source:   cu_rmsnorm_bwd_f32_f32_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Shared:   16448,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 512, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     8,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -705,22 +956,45 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c1024",
-				Source:   cu_rmsnorm_bwd_f32_f32_c1024,
+				Name:     "rmsnorm_bwd_f32_f32_c1024_v",
+				Source:   cu_rmsnorm_bwd_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   16448,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f32_f32_c1024")
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   4,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     4,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f32_f32_c2048_v",
+				Source:   cu_rmsnorm_bwd_f32_f32_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Shared:   16448,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     2,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -743,52 +1017,56 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c4096",
-				Source:   cu_rmsnorm_bwd_f32_f32_c4096,
+				Name:     "rmsnorm_bwd_f32_f32_c4096_v",
+				Source:   cu_rmsnorm_bwd_f32_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f32_f32_c4096")
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c8192",
-				Source:   cu_rmsnorm_bwd_f32_f32_c8192,
+				Name:     "rmsnorm_bwd_f32_f32_c8192_v",
+				Source:   cu_rmsnorm_bwd_f32_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f32_f32_c8192")
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c32768",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c32768,
+				Name:     "rmsnorm_bwd_bf16_bf16_c32768_v",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c32768_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Shared:   196736,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c32768")
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c32768_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -802,15 +1080,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c65536_x2",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c65536_x2,
+				Name:     "rmsnorm_bwd_bf16_bf16_c65536_v_x2",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c65536_v_x2,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   196752,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c65536_x2")
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c65536_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -824,15 +1102,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c32768_x2",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c32768_x2,
+				Name:     "rmsnorm_bwd_bf16_bf16_c32768_v_x2",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c32768_v_x2,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   98448,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c32768_x2")
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c32768_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -846,15 +1124,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c131072_x4",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c131072_x4,
+				Name:     "rmsnorm_bwd_bf16_bf16_c131072_v_x4",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c131072_v_x4,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  4,
 				Shared:   196752,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c131072_x4")
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c131072_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -868,15 +1146,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c65536_x4",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c65536_x4,
+				Name:     "rmsnorm_bwd_bf16_bf16_c65536_v_x4",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c65536_v_x4,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
 				Shared:   98448,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c65536_x4")
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c65536_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -890,15 +1168,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c262144_x8",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c262144_x8,
+				Name:     "rmsnorm_bwd_bf16_bf16_c262144_v_x8",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c262144_v_x8,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  8,
 				Shared:   196768,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c262144_x8")
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c262144_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -912,15 +1190,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c131072_x8",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c131072_x8,
+				Name:     "rmsnorm_bwd_bf16_bf16_c131072_v_x8",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c131072_v_x8,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  8,
 				Shared:   98464,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c131072_x8")
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c131072_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -934,14 +1212,14 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c32768",
-				Source:   cu_rmsnorm_bwd_f16_f16_c32768,
+				Name:     "rmsnorm_bwd_f16_f16_c32768_v",
+				Source:   cu_rmsnorm_bwd_f16_f16_c32768_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Shared:   196736,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f16_c32768")
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c32768_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -955,15 +1233,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c65536_x2",
-				Source:   cu_rmsnorm_bwd_f16_f16_c65536_x2,
+				Name:     "rmsnorm_bwd_f16_f16_c65536_v_x2",
+				Source:   cu_rmsnorm_bwd_f16_f16_c65536_v_x2,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   196752,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f16_c65536_x2")
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c65536_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -977,15 +1255,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c32768_x2",
-				Source:   cu_rmsnorm_bwd_f16_f16_c32768_x2,
+				Name:     "rmsnorm_bwd_f16_f16_c32768_v_x2",
+				Source:   cu_rmsnorm_bwd_f16_f16_c32768_v_x2,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   98448,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f16_c32768_x2")
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c32768_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -999,15 +1277,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c131072_x4",
-				Source:   cu_rmsnorm_bwd_f16_f16_c131072_x4,
+				Name:     "rmsnorm_bwd_f16_f16_c131072_v_x4",
+				Source:   cu_rmsnorm_bwd_f16_f16_c131072_v_x4,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  4,
 				Shared:   196752,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f16_c131072_x4")
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c131072_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -1021,15 +1299,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c65536_x4",
-				Source:   cu_rmsnorm_bwd_f16_f16_c65536_x4,
+				Name:     "rmsnorm_bwd_f16_f16_c65536_v_x4",
+				Source:   cu_rmsnorm_bwd_f16_f16_c65536_v_x4,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
 				Shared:   98448,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f16_c65536_x4")
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c65536_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -1043,15 +1321,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c262144_x8",
-				Source:   cu_rmsnorm_bwd_f16_f16_c262144_x8,
+				Name:     "rmsnorm_bwd_f16_f16_c262144_v_x8",
+				Source:   cu_rmsnorm_bwd_f16_f16_c262144_v_x8,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  8,
 				Shared:   196768,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f16_c262144_x8")
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c262144_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -1065,15 +1343,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c131072_x8",
-				Source:   cu_rmsnorm_bwd_f16_f16_c131072_x8,
+				Name:     "rmsnorm_bwd_f16_f16_c131072_v_x8",
+				Source:   cu_rmsnorm_bwd_f16_f16_c131072_v_x8,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  8,
 				Shared:   98464,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f16_c131072_x8")
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c131072_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -1087,14 +1365,14 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c16384",
-				Source:   cu_rmsnorm_bwd_f32_f32_c16384,
+				Name:     "rmsnorm_bwd_f32_f32_c16384_v",
+				Source:   cu_rmsnorm_bwd_f32_f32_c16384_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Shared:   196736,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f32_f32_c16384")
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c16384_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1108,15 +1386,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c32768_x2",
-				Source:   cu_rmsnorm_bwd_f32_f32_c32768_x2,
+				Name:     "rmsnorm_bwd_f32_f32_c32768_v_x2",
+				Source:   cu_rmsnorm_bwd_f32_f32_c32768_v_x2,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   196752,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f32_f32_c32768_x2")
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c32768_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1130,15 +1408,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c16384_x2",
-				Source:   cu_rmsnorm_bwd_f32_f32_c16384_x2,
+				Name:     "rmsnorm_bwd_f32_f32_c16384_v_x2",
+				Source:   cu_rmsnorm_bwd_f32_f32_c16384_v_x2,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   98448,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f32_f32_c16384_x2")
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c16384_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1152,15 +1430,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c65536_x4",
-				Source:   cu_rmsnorm_bwd_f32_f32_c65536_x4,
+				Name:     "rmsnorm_bwd_f32_f32_c65536_v_x4",
+				Source:   cu_rmsnorm_bwd_f32_f32_c65536_v_x4,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  4,
 				Shared:   196752,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f32_f32_c65536_x4")
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c65536_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1174,15 +1452,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c32768_x4",
-				Source:   cu_rmsnorm_bwd_f32_f32_c32768_x4,
+				Name:     "rmsnorm_bwd_f32_f32_c32768_v_x4",
+				Source:   cu_rmsnorm_bwd_f32_f32_c32768_v_x4,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
 				Shared:   98448,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f32_f32_c32768_x4")
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c32768_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1196,15 +1474,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c131072_x8",
-				Source:   cu_rmsnorm_bwd_f32_f32_c131072_x8,
+				Name:     "rmsnorm_bwd_f32_f32_c131072_v_x8",
+				Source:   cu_rmsnorm_bwd_f32_f32_c131072_v_x8,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  8,
 				Shared:   196768,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f32_f32_c131072_x8")
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c131072_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1218,15 +1496,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c65536_x8",
-				Source:   cu_rmsnorm_bwd_f32_f32_c65536_x8,
+				Name:     "rmsnorm_bwd_f32_f32_c65536_v_x8",
+				Source:   cu_rmsnorm_bwd_f32_f32_c65536_v_x8,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  8,
 				Shared:   98464,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f32_f32_c65536_x8")
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c65536_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1244,16 +1522,16 @@ var backwardFamily = bind.Family{
 // backwardWork is the number of blocks, or clusters where the kernel has them, that find work.
 func backwardWork(config int, p *backwardParams, dims []int32) int {
 	switch config {
-	case 0, 12:
+	case 0, 1, 16, 17:
 		rows := int64(dims[0])
 		return bind.Work(rows, 16)
-	case 1, 13, 24:
+	case 2, 18, 32, 33:
 		rows := int64(dims[0])
 		return bind.Work(rows, 8)
-	case 2, 6, 14, 18, 25:
+	case 3, 4, 8, 9, 19, 20, 24, 25, 34:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
-	case 3, 7, 15, 19, 26:
+	case 5, 10, 21, 26, 35, 36:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}

@@ -70,149 +70,179 @@ var (
 	_ [112]struct{} = [unsafe.Sizeof(backwardAddLayout{})]struct{}{}
 )
 
+//go:embed rmsnorm_add_bwd_bf16_bf16_c512_v.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c512_v string
+
 //go:embed rmsnorm_add_bwd_bf16_bf16_c512.cu
 var cu_rmsnorm_add_bwd_bf16_bf16_c512 string
 
-//go:embed rmsnorm_add_bwd_bf16_bf16_c1024.cu
-var cu_rmsnorm_add_bwd_bf16_bf16_c1024 string
+//go:embed rmsnorm_add_bwd_bf16_bf16_c1024_v.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c1024_v string
+
+//go:embed rmsnorm_add_bwd_bf16_bf16_c2048_v.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c2048_v string
 
 //go:embed rmsnorm_add_bwd_bf16_bf16_c2048.cu
 var cu_rmsnorm_add_bwd_bf16_bf16_c2048 string
 
-//go:embed rmsnorm_add_bwd_bf16_bf16_c4096.cu
-var cu_rmsnorm_add_bwd_bf16_bf16_c4096 string
+//go:embed rmsnorm_add_bwd_bf16_bf16_c4096_v.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c4096_v string
 
-//go:embed rmsnorm_add_bwd_bf16_bf16_c8192.cu
-var cu_rmsnorm_add_bwd_bf16_bf16_c8192 string
+//go:embed rmsnorm_add_bwd_bf16_bf16_c8192_v.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c8192_v string
 
-//go:embed rmsnorm_add_bwd_bf16_bf16_c16384.cu
-var cu_rmsnorm_add_bwd_bf16_bf16_c16384 string
+//go:embed rmsnorm_add_bwd_bf16_bf16_c16384_v.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c16384_v string
+
+//go:embed rmsnorm_add_bwd_bf16_f32_c512_v.cu
+var cu_rmsnorm_add_bwd_bf16_f32_c512_v string
 
 //go:embed rmsnorm_add_bwd_bf16_f32_c512.cu
 var cu_rmsnorm_add_bwd_bf16_f32_c512 string
 
-//go:embed rmsnorm_add_bwd_bf16_f32_c1024.cu
-var cu_rmsnorm_add_bwd_bf16_f32_c1024 string
+//go:embed rmsnorm_add_bwd_bf16_f32_c1024_v.cu
+var cu_rmsnorm_add_bwd_bf16_f32_c1024_v string
+
+//go:embed rmsnorm_add_bwd_bf16_f32_c2048_v.cu
+var cu_rmsnorm_add_bwd_bf16_f32_c2048_v string
 
 //go:embed rmsnorm_add_bwd_bf16_f32_c2048.cu
 var cu_rmsnorm_add_bwd_bf16_f32_c2048 string
 
-//go:embed rmsnorm_add_bwd_bf16_f32_c4096.cu
-var cu_rmsnorm_add_bwd_bf16_f32_c4096 string
+//go:embed rmsnorm_add_bwd_bf16_f32_c4096_v.cu
+var cu_rmsnorm_add_bwd_bf16_f32_c4096_v string
 
-//go:embed rmsnorm_add_bwd_bf16_f32_c8192.cu
-var cu_rmsnorm_add_bwd_bf16_f32_c8192 string
+//go:embed rmsnorm_add_bwd_bf16_f32_c8192_v.cu
+var cu_rmsnorm_add_bwd_bf16_f32_c8192_v string
+
+//go:embed rmsnorm_add_bwd_f16_f16_c512_v.cu
+var cu_rmsnorm_add_bwd_f16_f16_c512_v string
 
 //go:embed rmsnorm_add_bwd_f16_f16_c512.cu
 var cu_rmsnorm_add_bwd_f16_f16_c512 string
 
-//go:embed rmsnorm_add_bwd_f16_f16_c1024.cu
-var cu_rmsnorm_add_bwd_f16_f16_c1024 string
+//go:embed rmsnorm_add_bwd_f16_f16_c1024_v.cu
+var cu_rmsnorm_add_bwd_f16_f16_c1024_v string
+
+//go:embed rmsnorm_add_bwd_f16_f16_c2048_v.cu
+var cu_rmsnorm_add_bwd_f16_f16_c2048_v string
 
 //go:embed rmsnorm_add_bwd_f16_f16_c2048.cu
 var cu_rmsnorm_add_bwd_f16_f16_c2048 string
 
-//go:embed rmsnorm_add_bwd_f16_f16_c4096.cu
-var cu_rmsnorm_add_bwd_f16_f16_c4096 string
+//go:embed rmsnorm_add_bwd_f16_f16_c4096_v.cu
+var cu_rmsnorm_add_bwd_f16_f16_c4096_v string
 
-//go:embed rmsnorm_add_bwd_f16_f16_c8192.cu
-var cu_rmsnorm_add_bwd_f16_f16_c8192 string
+//go:embed rmsnorm_add_bwd_f16_f16_c8192_v.cu
+var cu_rmsnorm_add_bwd_f16_f16_c8192_v string
 
-//go:embed rmsnorm_add_bwd_f16_f16_c16384.cu
-var cu_rmsnorm_add_bwd_f16_f16_c16384 string
+//go:embed rmsnorm_add_bwd_f16_f16_c16384_v.cu
+var cu_rmsnorm_add_bwd_f16_f16_c16384_v string
+
+//go:embed rmsnorm_add_bwd_f16_f32_c512_v.cu
+var cu_rmsnorm_add_bwd_f16_f32_c512_v string
 
 //go:embed rmsnorm_add_bwd_f16_f32_c512.cu
 var cu_rmsnorm_add_bwd_f16_f32_c512 string
 
-//go:embed rmsnorm_add_bwd_f16_f32_c1024.cu
-var cu_rmsnorm_add_bwd_f16_f32_c1024 string
+//go:embed rmsnorm_add_bwd_f16_f32_c1024_v.cu
+var cu_rmsnorm_add_bwd_f16_f32_c1024_v string
+
+//go:embed rmsnorm_add_bwd_f16_f32_c2048_v.cu
+var cu_rmsnorm_add_bwd_f16_f32_c2048_v string
 
 //go:embed rmsnorm_add_bwd_f16_f32_c2048.cu
 var cu_rmsnorm_add_bwd_f16_f32_c2048 string
 
-//go:embed rmsnorm_add_bwd_f16_f32_c4096.cu
-var cu_rmsnorm_add_bwd_f16_f32_c4096 string
+//go:embed rmsnorm_add_bwd_f16_f32_c4096_v.cu
+var cu_rmsnorm_add_bwd_f16_f32_c4096_v string
 
-//go:embed rmsnorm_add_bwd_f16_f32_c8192.cu
-var cu_rmsnorm_add_bwd_f16_f32_c8192 string
+//go:embed rmsnorm_add_bwd_f16_f32_c8192_v.cu
+var cu_rmsnorm_add_bwd_f16_f32_c8192_v string
+
+//go:embed rmsnorm_add_bwd_f32_f32_c512_v.cu
+var cu_rmsnorm_add_bwd_f32_f32_c512_v string
 
 //go:embed rmsnorm_add_bwd_f32_f32_c512.cu
 var cu_rmsnorm_add_bwd_f32_f32_c512 string
 
-//go:embed rmsnorm_add_bwd_f32_f32_c1024.cu
-var cu_rmsnorm_add_bwd_f32_f32_c1024 string
+//go:embed rmsnorm_add_bwd_f32_f32_c1024_v.cu
+var cu_rmsnorm_add_bwd_f32_f32_c1024_v string
+
+//go:embed rmsnorm_add_bwd_f32_f32_c2048_v.cu
+var cu_rmsnorm_add_bwd_f32_f32_c2048_v string
 
 //go:embed rmsnorm_add_bwd_f32_f32_c2048.cu
 var cu_rmsnorm_add_bwd_f32_f32_c2048 string
 
-//go:embed rmsnorm_add_bwd_f32_f32_c4096.cu
-var cu_rmsnorm_add_bwd_f32_f32_c4096 string
+//go:embed rmsnorm_add_bwd_f32_f32_c4096_v.cu
+var cu_rmsnorm_add_bwd_f32_f32_c4096_v string
 
-//go:embed rmsnorm_add_bwd_f32_f32_c8192.cu
-var cu_rmsnorm_add_bwd_f32_f32_c8192 string
+//go:embed rmsnorm_add_bwd_f32_f32_c8192_v.cu
+var cu_rmsnorm_add_bwd_f32_f32_c8192_v string
 
-//go:embed rmsnorm_add_bwd_bf16_bf16_c32768.cu
-var cu_rmsnorm_add_bwd_bf16_bf16_c32768 string
+//go:embed rmsnorm_add_bwd_bf16_bf16_c32768_v.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c32768_v string
 
-//go:embed rmsnorm_add_bwd_bf16_bf16_c65536_x2.cu
-var cu_rmsnorm_add_bwd_bf16_bf16_c65536_x2 string
+//go:embed rmsnorm_add_bwd_bf16_bf16_c65536_v_x2.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c65536_v_x2 string
 
-//go:embed rmsnorm_add_bwd_bf16_bf16_c32768_x2.cu
-var cu_rmsnorm_add_bwd_bf16_bf16_c32768_x2 string
+//go:embed rmsnorm_add_bwd_bf16_bf16_c32768_v_x2.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c32768_v_x2 string
 
-//go:embed rmsnorm_add_bwd_bf16_bf16_c131072_x4.cu
-var cu_rmsnorm_add_bwd_bf16_bf16_c131072_x4 string
+//go:embed rmsnorm_add_bwd_bf16_bf16_c131072_v_x4.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c131072_v_x4 string
 
-//go:embed rmsnorm_add_bwd_bf16_bf16_c65536_x4.cu
-var cu_rmsnorm_add_bwd_bf16_bf16_c65536_x4 string
+//go:embed rmsnorm_add_bwd_bf16_bf16_c65536_v_x4.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c65536_v_x4 string
 
-//go:embed rmsnorm_add_bwd_bf16_bf16_c262144_x8.cu
-var cu_rmsnorm_add_bwd_bf16_bf16_c262144_x8 string
+//go:embed rmsnorm_add_bwd_bf16_bf16_c262144_v_x8.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c262144_v_x8 string
 
-//go:embed rmsnorm_add_bwd_bf16_bf16_c131072_x8.cu
-var cu_rmsnorm_add_bwd_bf16_bf16_c131072_x8 string
+//go:embed rmsnorm_add_bwd_bf16_bf16_c131072_v_x8.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c131072_v_x8 string
 
-//go:embed rmsnorm_add_bwd_f16_f16_c32768.cu
-var cu_rmsnorm_add_bwd_f16_f16_c32768 string
+//go:embed rmsnorm_add_bwd_f16_f16_c32768_v.cu
+var cu_rmsnorm_add_bwd_f16_f16_c32768_v string
 
-//go:embed rmsnorm_add_bwd_f16_f16_c65536_x2.cu
-var cu_rmsnorm_add_bwd_f16_f16_c65536_x2 string
+//go:embed rmsnorm_add_bwd_f16_f16_c65536_v_x2.cu
+var cu_rmsnorm_add_bwd_f16_f16_c65536_v_x2 string
 
-//go:embed rmsnorm_add_bwd_f16_f16_c32768_x2.cu
-var cu_rmsnorm_add_bwd_f16_f16_c32768_x2 string
+//go:embed rmsnorm_add_bwd_f16_f16_c32768_v_x2.cu
+var cu_rmsnorm_add_bwd_f16_f16_c32768_v_x2 string
 
-//go:embed rmsnorm_add_bwd_f16_f16_c131072_x4.cu
-var cu_rmsnorm_add_bwd_f16_f16_c131072_x4 string
+//go:embed rmsnorm_add_bwd_f16_f16_c131072_v_x4.cu
+var cu_rmsnorm_add_bwd_f16_f16_c131072_v_x4 string
 
-//go:embed rmsnorm_add_bwd_f16_f16_c65536_x4.cu
-var cu_rmsnorm_add_bwd_f16_f16_c65536_x4 string
+//go:embed rmsnorm_add_bwd_f16_f16_c65536_v_x4.cu
+var cu_rmsnorm_add_bwd_f16_f16_c65536_v_x4 string
 
-//go:embed rmsnorm_add_bwd_f16_f16_c262144_x8.cu
-var cu_rmsnorm_add_bwd_f16_f16_c262144_x8 string
+//go:embed rmsnorm_add_bwd_f16_f16_c262144_v_x8.cu
+var cu_rmsnorm_add_bwd_f16_f16_c262144_v_x8 string
 
-//go:embed rmsnorm_add_bwd_f16_f16_c131072_x8.cu
-var cu_rmsnorm_add_bwd_f16_f16_c131072_x8 string
+//go:embed rmsnorm_add_bwd_f16_f16_c131072_v_x8.cu
+var cu_rmsnorm_add_bwd_f16_f16_c131072_v_x8 string
 
-//go:embed rmsnorm_add_bwd_f32_f32_c16384.cu
-var cu_rmsnorm_add_bwd_f32_f32_c16384 string
+//go:embed rmsnorm_add_bwd_f32_f32_c16384_v.cu
+var cu_rmsnorm_add_bwd_f32_f32_c16384_v string
 
-//go:embed rmsnorm_add_bwd_f32_f32_c32768_x2.cu
-var cu_rmsnorm_add_bwd_f32_f32_c32768_x2 string
+//go:embed rmsnorm_add_bwd_f32_f32_c32768_v_x2.cu
+var cu_rmsnorm_add_bwd_f32_f32_c32768_v_x2 string
 
-//go:embed rmsnorm_add_bwd_f32_f32_c16384_x2.cu
-var cu_rmsnorm_add_bwd_f32_f32_c16384_x2 string
+//go:embed rmsnorm_add_bwd_f32_f32_c16384_v_x2.cu
+var cu_rmsnorm_add_bwd_f32_f32_c16384_v_x2 string
 
-//go:embed rmsnorm_add_bwd_f32_f32_c65536_x4.cu
-var cu_rmsnorm_add_bwd_f32_f32_c65536_x4 string
+//go:embed rmsnorm_add_bwd_f32_f32_c65536_v_x4.cu
+var cu_rmsnorm_add_bwd_f32_f32_c65536_v_x4 string
 
-//go:embed rmsnorm_add_bwd_f32_f32_c32768_x4.cu
-var cu_rmsnorm_add_bwd_f32_f32_c32768_x4 string
+//go:embed rmsnorm_add_bwd_f32_f32_c32768_v_x4.cu
+var cu_rmsnorm_add_bwd_f32_f32_c32768_v_x4 string
 
-//go:embed rmsnorm_add_bwd_f32_f32_c131072_x8.cu
-var cu_rmsnorm_add_bwd_f32_f32_c131072_x8 string
+//go:embed rmsnorm_add_bwd_f32_f32_c131072_v_x8.cu
+var cu_rmsnorm_add_bwd_f32_f32_c131072_v_x8 string
 
-//go:embed rmsnorm_add_bwd_f32_f32_c65536_x8.cu
-var cu_rmsnorm_add_bwd_f32_f32_c65536_x8 string
+//go:embed rmsnorm_add_bwd_f32_f32_c65536_v_x8.cu
+var cu_rmsnorm_add_bwd_f32_f32_c65536_v_x8 string
 
 // backwardAddFamily drives the checks and the choice of the kernel.
 var backwardAddFamily = bind.Family{
@@ -228,6 +258,27 @@ var backwardAddFamily = bind.Family{
 		{Name: "Part", Dims: []bind.Dim{{Symbol: 2}, {Symbol: 1}}, Written: true},
 	},
 	Configs: []bind.Config{
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c512_v",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   8192,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 512, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     4,
+			Work:     []int{0},
+		},
 		{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_add_bwd_bf16_bf16_c512",
@@ -249,22 +300,45 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c1024",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c1024,
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c1024_v",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   8208,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c1024")
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   2,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     2,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c2048_v",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -287,60 +361,87 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c4096",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c4096,
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c4096_v",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c4096")
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c8192",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c8192,
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c8192_v",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c8192")
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c16384",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c16384,
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c16384_v",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c16384")
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c16384_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 16384, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_bf16_f32_c512_v",
+				Source:   cu_rmsnorm_add_bwd_bf16_f32_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   8192,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_bf16_f32_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 512, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     4,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -363,22 +464,45 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_f32_c1024",
-				Source:   cu_rmsnorm_add_bwd_bf16_f32_c1024,
+				Name:     "rmsnorm_add_bwd_bf16_f32_c1024_v",
+				Source:   cu_rmsnorm_add_bwd_bf16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   8208,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_bf16_f32_c1024")
+					return Kernels().Build("rmsnorm_add_bwd_bf16_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   2,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     2,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_bf16_f32_c2048_v",
+				Source:   cu_rmsnorm_add_bwd_bf16_f32_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_bf16_f32_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -401,41 +525,66 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_f32_c4096",
-				Source:   cu_rmsnorm_add_bwd_bf16_f32_c4096,
+				Name:     "rmsnorm_add_bwd_bf16_f32_c4096_v",
+				Source:   cu_rmsnorm_add_bwd_bf16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_bf16_f32_c4096")
+					return Kernels().Build("rmsnorm_add_bwd_bf16_f32_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_f32_c8192",
-				Source:   cu_rmsnorm_add_bwd_bf16_f32_c8192,
+				Name:     "rmsnorm_add_bwd_bf16_f32_c8192_v",
+				Source:   cu_rmsnorm_add_bwd_bf16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_bf16_f32_c8192")
+					return Kernels().Build("rmsnorm_add_bwd_bf16_f32_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f16_f16_c512_v",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   8192,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 512, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     4,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -458,22 +607,45 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c1024",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c1024,
+				Name:     "rmsnorm_add_bwd_f16_f16_c1024_v",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   8208,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c1024")
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   2,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     2,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f16_f16_c2048_v",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -496,60 +668,87 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c4096",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c4096,
+				Name:     "rmsnorm_add_bwd_f16_f16_c4096_v",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c4096")
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c8192",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c8192,
+				Name:     "rmsnorm_add_bwd_f16_f16_c8192_v",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c8192")
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c16384",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c16384,
+				Name:     "rmsnorm_add_bwd_f16_f16_c16384_v",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c16384")
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c16384_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 16384, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f16_f32_c512_v",
+				Source:   cu_rmsnorm_add_bwd_f16_f32_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   8192,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f16_f32_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 512, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     4,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -572,22 +771,45 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f32_c1024",
-				Source:   cu_rmsnorm_add_bwd_f16_f32_c1024,
+				Name:     "rmsnorm_add_bwd_f16_f32_c1024_v",
+				Source:   cu_rmsnorm_add_bwd_f16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   8208,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f16_f32_c1024")
+					return Kernels().Build("rmsnorm_add_bwd_f16_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   2,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     2,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f16_f32_c2048_v",
+				Source:   cu_rmsnorm_add_bwd_f16_f32_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f16_f32_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -610,41 +832,66 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f32_c4096",
-				Source:   cu_rmsnorm_add_bwd_f16_f32_c4096,
+				Name:     "rmsnorm_add_bwd_f16_f32_c4096_v",
+				Source:   cu_rmsnorm_add_bwd_f16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f16_f32_c4096")
+					return Kernels().Build("rmsnorm_add_bwd_f16_f32_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f32_c8192",
-				Source:   cu_rmsnorm_add_bwd_f16_f32_c8192,
+				Name:     "rmsnorm_add_bwd_f16_f32_c8192_v",
+				Source:   cu_rmsnorm_add_bwd_f16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f16_f32_c8192")
+					return Kernels().Build("rmsnorm_add_bwd_f16_f32_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f32_f32_c512_v",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   4112,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 512, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     2,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -667,22 +914,45 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c1024",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c1024,
+				Name:     "rmsnorm_add_bwd_f32_f32_c1024_v",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   16,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c1024")
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f32_f32_c2048_v",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  256,
+				Shared:   32,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -705,52 +975,56 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c4096",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c4096,
+				Name:     "rmsnorm_add_bwd_f32_f32_c4096_v",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c4096")
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c8192",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c8192,
+				Name:     "rmsnorm_add_bwd_f32_f32_c8192_v",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   128,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c8192")
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c32768",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c32768,
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c32768_v",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c32768_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Shared:   196736,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c32768")
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c32768_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -764,15 +1038,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c65536_x2",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c65536_x2,
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c65536_v_x2",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c65536_v_x2,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   196752,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c65536_x2")
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c65536_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -786,15 +1060,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c32768_x2",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c32768_x2,
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c32768_v_x2",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c32768_v_x2,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   98448,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c32768_x2")
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c32768_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -808,15 +1082,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c131072_x4",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c131072_x4,
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c131072_v_x4",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c131072_v_x4,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  4,
 				Shared:   196752,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c131072_x4")
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c131072_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -830,15 +1104,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c65536_x4",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c65536_x4,
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c65536_v_x4",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c65536_v_x4,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
 				Shared:   98448,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c65536_x4")
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c65536_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -852,15 +1126,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c262144_x8",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c262144_x8,
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c262144_v_x8",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c262144_v_x8,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  8,
 				Shared:   196768,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c262144_x8")
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c262144_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -874,15 +1148,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c131072_x8",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c131072_x8,
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c131072_v_x8",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c131072_v_x8,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  8,
 				Shared:   98464,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c131072_x8")
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c131072_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -896,14 +1170,14 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c32768",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c32768,
+				Name:     "rmsnorm_add_bwd_f16_f16_c32768_v",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c32768_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Shared:   196736,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c32768")
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c32768_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -917,15 +1191,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c65536_x2",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c65536_x2,
+				Name:     "rmsnorm_add_bwd_f16_f16_c65536_v_x2",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c65536_v_x2,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   196752,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c65536_x2")
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c65536_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -939,15 +1213,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c32768_x2",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c32768_x2,
+				Name:     "rmsnorm_add_bwd_f16_f16_c32768_v_x2",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c32768_v_x2,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   98448,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c32768_x2")
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c32768_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -961,15 +1235,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c131072_x4",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c131072_x4,
+				Name:     "rmsnorm_add_bwd_f16_f16_c131072_v_x4",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c131072_v_x4,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  4,
 				Shared:   196752,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c131072_x4")
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c131072_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -983,15 +1257,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c65536_x4",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c65536_x4,
+				Name:     "rmsnorm_add_bwd_f16_f16_c65536_v_x4",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c65536_v_x4,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
 				Shared:   98448,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c65536_x4")
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c65536_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -1005,15 +1279,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c262144_x8",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c262144_x8,
+				Name:     "rmsnorm_add_bwd_f16_f16_c262144_v_x8",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c262144_v_x8,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  8,
 				Shared:   196768,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c262144_x8")
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c262144_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -1027,15 +1301,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c131072_x8",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c131072_x8,
+				Name:     "rmsnorm_add_bwd_f16_f16_c131072_v_x8",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c131072_v_x8,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  8,
 				Shared:   98464,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c131072_x8")
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c131072_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -1049,14 +1323,14 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c16384",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c16384,
+				Name:     "rmsnorm_add_bwd_f32_f32_c16384_v",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c16384_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Shared:   196736,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c16384")
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c16384_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1070,15 +1344,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c32768_x2",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c32768_x2,
+				Name:     "rmsnorm_add_bwd_f32_f32_c32768_v_x2",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c32768_v_x2,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   196752,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c32768_x2")
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c32768_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1092,15 +1366,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c16384_x2",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c16384_x2,
+				Name:     "rmsnorm_add_bwd_f32_f32_c16384_v_x2",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c16384_v_x2,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   98448,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c16384_x2")
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c16384_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1114,15 +1388,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c65536_x4",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c65536_x4,
+				Name:     "rmsnorm_add_bwd_f32_f32_c65536_v_x4",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c65536_v_x4,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  4,
 				Shared:   196752,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c65536_x4")
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c65536_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1136,15 +1410,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c32768_x4",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c32768_x4,
+				Name:     "rmsnorm_add_bwd_f32_f32_c32768_v_x4",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c32768_v_x4,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
 				Shared:   98448,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c32768_x4")
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c32768_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1158,15 +1432,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c131072_x8",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c131072_x8,
+				Name:     "rmsnorm_add_bwd_f32_f32_c131072_v_x8",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c131072_v_x8,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  8,
 				Shared:   196768,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c131072_x8")
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c131072_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1180,15 +1454,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c65536_x8",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c65536_x8,
+				Name:     "rmsnorm_add_bwd_f32_f32_c65536_v_x8",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c65536_v_x8,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  8,
 				Shared:   98464,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c65536_x8")
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c65536_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1206,10 +1480,10 @@ var backwardAddFamily = bind.Family{
 // backwardAddWork is the number of blocks, or clusters where the kernel has them, that find work.
 func backwardAddWork(config int, p *backwardAddParams, dims []int32) int {
 	switch config {
-	case 0, 6, 11, 17:
+	case 0, 1, 8, 9, 15, 16, 23, 24:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
-	case 1, 7, 12, 18, 22:
+	case 2, 10, 17, 25, 30, 31:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}

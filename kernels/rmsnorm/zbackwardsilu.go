@@ -75,80 +75,110 @@ var (
 	_ [128]struct{} = [unsafe.Sizeof(backwardSiluLayout{})]struct{}{}
 )
 
+//go:embed rmsnorm_gated_bwd_silu_bf16_bf16_c512_v.cu
+var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c512_v string
+
 //go:embed rmsnorm_gated_bwd_silu_bf16_bf16_c512.cu
 var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c512 string
 
-//go:embed rmsnorm_gated_bwd_silu_bf16_bf16_c1024.cu
-var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c1024 string
+//go:embed rmsnorm_gated_bwd_silu_bf16_bf16_c1024_v.cu
+var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c1024_v string
+
+//go:embed rmsnorm_gated_bwd_silu_bf16_bf16_c2048_v.cu
+var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c2048_v string
 
 //go:embed rmsnorm_gated_bwd_silu_bf16_bf16_c2048.cu
 var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c2048 string
 
-//go:embed rmsnorm_gated_bwd_silu_bf16_bf16_c4096.cu
-var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c4096 string
+//go:embed rmsnorm_gated_bwd_silu_bf16_bf16_c4096_v.cu
+var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c4096_v string
 
-//go:embed rmsnorm_gated_bwd_silu_bf16_bf16_c8192.cu
-var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c8192 string
+//go:embed rmsnorm_gated_bwd_silu_bf16_bf16_c8192_v.cu
+var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c8192_v string
+
+//go:embed rmsnorm_gated_bwd_silu_bf16_f32_c512_v.cu
+var cu_rmsnorm_gated_bwd_silu_bf16_f32_c512_v string
 
 //go:embed rmsnorm_gated_bwd_silu_bf16_f32_c512.cu
 var cu_rmsnorm_gated_bwd_silu_bf16_f32_c512 string
 
-//go:embed rmsnorm_gated_bwd_silu_bf16_f32_c1024.cu
-var cu_rmsnorm_gated_bwd_silu_bf16_f32_c1024 string
+//go:embed rmsnorm_gated_bwd_silu_bf16_f32_c1024_v.cu
+var cu_rmsnorm_gated_bwd_silu_bf16_f32_c1024_v string
+
+//go:embed rmsnorm_gated_bwd_silu_bf16_f32_c2048_v.cu
+var cu_rmsnorm_gated_bwd_silu_bf16_f32_c2048_v string
 
 //go:embed rmsnorm_gated_bwd_silu_bf16_f32_c2048.cu
 var cu_rmsnorm_gated_bwd_silu_bf16_f32_c2048 string
 
-//go:embed rmsnorm_gated_bwd_silu_bf16_f32_c4096.cu
-var cu_rmsnorm_gated_bwd_silu_bf16_f32_c4096 string
+//go:embed rmsnorm_gated_bwd_silu_bf16_f32_c4096_v.cu
+var cu_rmsnorm_gated_bwd_silu_bf16_f32_c4096_v string
 
-//go:embed rmsnorm_gated_bwd_silu_bf16_f32_c8192.cu
-var cu_rmsnorm_gated_bwd_silu_bf16_f32_c8192 string
+//go:embed rmsnorm_gated_bwd_silu_bf16_f32_c8192_v.cu
+var cu_rmsnorm_gated_bwd_silu_bf16_f32_c8192_v string
+
+//go:embed rmsnorm_gated_bwd_silu_f16_f16_c512_v.cu
+var cu_rmsnorm_gated_bwd_silu_f16_f16_c512_v string
 
 //go:embed rmsnorm_gated_bwd_silu_f16_f16_c512.cu
 var cu_rmsnorm_gated_bwd_silu_f16_f16_c512 string
 
-//go:embed rmsnorm_gated_bwd_silu_f16_f16_c1024.cu
-var cu_rmsnorm_gated_bwd_silu_f16_f16_c1024 string
+//go:embed rmsnorm_gated_bwd_silu_f16_f16_c1024_v.cu
+var cu_rmsnorm_gated_bwd_silu_f16_f16_c1024_v string
+
+//go:embed rmsnorm_gated_bwd_silu_f16_f16_c2048_v.cu
+var cu_rmsnorm_gated_bwd_silu_f16_f16_c2048_v string
 
 //go:embed rmsnorm_gated_bwd_silu_f16_f16_c2048.cu
 var cu_rmsnorm_gated_bwd_silu_f16_f16_c2048 string
 
-//go:embed rmsnorm_gated_bwd_silu_f16_f16_c4096.cu
-var cu_rmsnorm_gated_bwd_silu_f16_f16_c4096 string
+//go:embed rmsnorm_gated_bwd_silu_f16_f16_c4096_v.cu
+var cu_rmsnorm_gated_bwd_silu_f16_f16_c4096_v string
 
-//go:embed rmsnorm_gated_bwd_silu_f16_f16_c8192.cu
-var cu_rmsnorm_gated_bwd_silu_f16_f16_c8192 string
+//go:embed rmsnorm_gated_bwd_silu_f16_f16_c8192_v.cu
+var cu_rmsnorm_gated_bwd_silu_f16_f16_c8192_v string
+
+//go:embed rmsnorm_gated_bwd_silu_f16_f32_c512_v.cu
+var cu_rmsnorm_gated_bwd_silu_f16_f32_c512_v string
 
 //go:embed rmsnorm_gated_bwd_silu_f16_f32_c512.cu
 var cu_rmsnorm_gated_bwd_silu_f16_f32_c512 string
 
-//go:embed rmsnorm_gated_bwd_silu_f16_f32_c1024.cu
-var cu_rmsnorm_gated_bwd_silu_f16_f32_c1024 string
+//go:embed rmsnorm_gated_bwd_silu_f16_f32_c1024_v.cu
+var cu_rmsnorm_gated_bwd_silu_f16_f32_c1024_v string
+
+//go:embed rmsnorm_gated_bwd_silu_f16_f32_c2048_v.cu
+var cu_rmsnorm_gated_bwd_silu_f16_f32_c2048_v string
 
 //go:embed rmsnorm_gated_bwd_silu_f16_f32_c2048.cu
 var cu_rmsnorm_gated_bwd_silu_f16_f32_c2048 string
 
-//go:embed rmsnorm_gated_bwd_silu_f16_f32_c4096.cu
-var cu_rmsnorm_gated_bwd_silu_f16_f32_c4096 string
+//go:embed rmsnorm_gated_bwd_silu_f16_f32_c4096_v.cu
+var cu_rmsnorm_gated_bwd_silu_f16_f32_c4096_v string
 
-//go:embed rmsnorm_gated_bwd_silu_f16_f32_c8192.cu
-var cu_rmsnorm_gated_bwd_silu_f16_f32_c8192 string
+//go:embed rmsnorm_gated_bwd_silu_f16_f32_c8192_v.cu
+var cu_rmsnorm_gated_bwd_silu_f16_f32_c8192_v string
+
+//go:embed rmsnorm_gated_bwd_silu_f32_f32_c512_v.cu
+var cu_rmsnorm_gated_bwd_silu_f32_f32_c512_v string
 
 //go:embed rmsnorm_gated_bwd_silu_f32_f32_c512.cu
 var cu_rmsnorm_gated_bwd_silu_f32_f32_c512 string
 
-//go:embed rmsnorm_gated_bwd_silu_f32_f32_c1024.cu
-var cu_rmsnorm_gated_bwd_silu_f32_f32_c1024 string
+//go:embed rmsnorm_gated_bwd_silu_f32_f32_c1024_v.cu
+var cu_rmsnorm_gated_bwd_silu_f32_f32_c1024_v string
+
+//go:embed rmsnorm_gated_bwd_silu_f32_f32_c2048_v.cu
+var cu_rmsnorm_gated_bwd_silu_f32_f32_c2048_v string
 
 //go:embed rmsnorm_gated_bwd_silu_f32_f32_c2048.cu
 var cu_rmsnorm_gated_bwd_silu_f32_f32_c2048 string
 
-//go:embed rmsnorm_gated_bwd_silu_f32_f32_c4096.cu
-var cu_rmsnorm_gated_bwd_silu_f32_f32_c4096 string
+//go:embed rmsnorm_gated_bwd_silu_f32_f32_c4096_v.cu
+var cu_rmsnorm_gated_bwd_silu_f32_f32_c4096_v string
 
-//go:embed rmsnorm_gated_bwd_silu_f32_f32_c8192.cu
-var cu_rmsnorm_gated_bwd_silu_f32_f32_c8192 string
+//go:embed rmsnorm_gated_bwd_silu_f32_f32_c8192_v.cu
+var cu_rmsnorm_gated_bwd_silu_f32_f32_c8192_v string
 
 // backwardSiluFamily drives the checks and the choice of the kernel.
 var backwardSiluFamily = bind.Family{
@@ -165,6 +195,27 @@ var backwardSiluFamily = bind.Family{
 		{Name: "Part", Dims: []bind.Dim{{Symbol: 2}, {Symbol: 1}}, Written: true},
 	},
 	Configs: []bind.Config{
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_bf16_bf16_c512_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   8192,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_bf16_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 512, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     4,
+			Work:     []int{0},
+		},
 		{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_silu_bf16_bf16_c512",
@@ -186,22 +237,45 @@ var backwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_silu_bf16_bf16_c1024",
-				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c1024,
+				Name:     "rmsnorm_gated_bwd_silu_bf16_bf16_c1024_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   8208,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_bf16_c1024")
+					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_bf16_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   2,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     2,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_bf16_bf16_c2048_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_bf16_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -224,41 +298,66 @@ var backwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_silu_bf16_bf16_c4096",
-				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c4096,
+				Name:     "rmsnorm_gated_bwd_silu_bf16_bf16_c4096_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_bf16_c4096")
+					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_bf16_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_silu_bf16_bf16_c8192",
-				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c8192,
+				Name:     "rmsnorm_gated_bwd_silu_bf16_bf16_c8192_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_bf16_c8192")
+					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_bf16_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_bf16_f32_c512_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_bf16_f32_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   8192,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_f32_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 512, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     4,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -281,22 +380,45 @@ var backwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_silu_bf16_f32_c1024",
-				Source:   cu_rmsnorm_gated_bwd_silu_bf16_f32_c1024,
+				Name:     "rmsnorm_gated_bwd_silu_bf16_f32_c1024_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_bf16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   8208,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_f32_c1024")
+					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   2,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     2,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_bf16_f32_c2048_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_bf16_f32_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_f32_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -319,41 +441,66 @@ var backwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_silu_bf16_f32_c4096",
-				Source:   cu_rmsnorm_gated_bwd_silu_bf16_f32_c4096,
+				Name:     "rmsnorm_gated_bwd_silu_bf16_f32_c4096_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_bf16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_f32_c4096")
+					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_f32_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_silu_bf16_f32_c8192",
-				Source:   cu_rmsnorm_gated_bwd_silu_bf16_f32_c8192,
+				Name:     "rmsnorm_gated_bwd_silu_bf16_f32_c8192_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_bf16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_f32_c8192")
+					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_f32_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_f16_f16_c512_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   8192,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f16_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 512, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     4,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -376,22 +523,45 @@ var backwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_silu_f16_f16_c1024",
-				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c1024,
+				Name:     "rmsnorm_gated_bwd_silu_f16_f16_c1024_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   8208,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f16_c1024")
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f16_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   2,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     2,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_f16_f16_c2048_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f16_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -414,41 +584,66 @@ var backwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_silu_f16_f16_c4096",
-				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c4096,
+				Name:     "rmsnorm_gated_bwd_silu_f16_f16_c4096_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f16_c4096")
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f16_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_silu_f16_f16_c8192",
-				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c8192,
+				Name:     "rmsnorm_gated_bwd_silu_f16_f16_c8192_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f16_c8192")
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f16_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_f16_f32_c512_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_f16_f32_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   8192,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f32_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 512, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     4,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -471,22 +666,45 @@ var backwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_silu_f16_f32_c1024",
-				Source:   cu_rmsnorm_gated_bwd_silu_f16_f32_c1024,
+				Name:     "rmsnorm_gated_bwd_silu_f16_f32_c1024_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_f16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   8208,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f32_c1024")
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   2,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     2,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_f16_f32_c2048_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_f16_f32_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f32_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -509,41 +727,66 @@ var backwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_silu_f16_f32_c4096",
-				Source:   cu_rmsnorm_gated_bwd_silu_f16_f32_c4096,
+				Name:     "rmsnorm_gated_bwd_silu_f16_f32_c4096_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_f16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f32_c4096")
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f32_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_silu_f16_f32_c8192",
-				Source:   cu_rmsnorm_gated_bwd_silu_f16_f32_c8192,
+				Name:     "rmsnorm_gated_bwd_silu_f16_f32_c8192_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_f16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f32_c8192")
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f32_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_f32_f32_c512_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   4112,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f32_f32_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 512, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     2,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -566,22 +809,45 @@ var backwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_silu_f32_f32_c1024",
-				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c1024,
+				Name:     "rmsnorm_gated_bwd_silu_f32_f32_c1024_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   16,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_silu_f32_f32_c1024")
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f32_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_f32_f32_c2048_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  256,
+				Shared:   32,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f32_f32_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -604,41 +870,45 @@ var backwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_silu_f32_f32_c4096",
-				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c4096,
+				Name:     "rmsnorm_gated_bwd_silu_f32_f32_c4096_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_silu_f32_f32_c4096")
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f32_f32_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_silu_f32_f32_c8192",
-				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c8192,
+				Name:     "rmsnorm_gated_bwd_silu_f32_f32_c8192_v",
+				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   128,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_silu_f32_f32_c8192")
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f32_f32_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192, 0},
-			Exact:  true,
-			Blocks: 2,
-			Step:   1,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
 		},
 	},
 }
@@ -646,10 +916,10 @@ var backwardSiluFamily = bind.Family{
 // backwardSiluWork is the number of blocks that find work.
 func backwardSiluWork(config int, p *backwardSiluParams, dims []int32) int {
 	switch config {
-	case 0, 5, 10, 15:
+	case 0, 1, 7, 8, 14, 15, 21, 22:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
-	case 1, 6, 11, 16, 20:
+	case 2, 9, 16, 23, 28, 29:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}

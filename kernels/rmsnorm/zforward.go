@@ -55,188 +55,182 @@ var (
 	_ [64]struct{} = [unsafe.Sizeof(forwardLayout{})]struct{}{}
 )
 
+//go:embed rmsnorm_fwd_bf16_bf16_c512_v.cu
+var cu_rmsnorm_fwd_bf16_bf16_c512_v string
+
 //go:embed rmsnorm_fwd_bf16_bf16_c512.cu
 var cu_rmsnorm_fwd_bf16_bf16_c512 string
 
-//go:embed rmsnorm_fwd_bf16_bf16_c1024.cu
-var cu_rmsnorm_fwd_bf16_bf16_c1024 string
+//go:embed rmsnorm_fwd_bf16_bf16_c1024_v.cu
+var cu_rmsnorm_fwd_bf16_bf16_c1024_v string
+
+//go:embed rmsnorm_fwd_bf16_bf16_c2048_v.cu
+var cu_rmsnorm_fwd_bf16_bf16_c2048_v string
 
 //go:embed rmsnorm_fwd_bf16_bf16_c2048.cu
 var cu_rmsnorm_fwd_bf16_bf16_c2048 string
 
-//go:embed rmsnorm_fwd_bf16_bf16_c4096.cu
-var cu_rmsnorm_fwd_bf16_bf16_c4096 string
+//go:embed rmsnorm_fwd_bf16_bf16_c4096_v.cu
+var cu_rmsnorm_fwd_bf16_bf16_c4096_v string
 
-//go:embed rmsnorm_fwd_bf16_bf16_c8192.cu
-var cu_rmsnorm_fwd_bf16_bf16_c8192 string
+//go:embed rmsnorm_fwd_bf16_bf16_c8192_v.cu
+var cu_rmsnorm_fwd_bf16_bf16_c8192_v string
 
-//go:embed rmsnorm_fwd_bf16_bf16_c16384.cu
-var cu_rmsnorm_fwd_bf16_bf16_c16384 string
+//go:embed rmsnorm_fwd_bf16_bf16_c16384_v.cu
+var cu_rmsnorm_fwd_bf16_bf16_c16384_v string
+
+//go:embed rmsnorm_fwd_bf16_f32_c512_v.cu
+var cu_rmsnorm_fwd_bf16_f32_c512_v string
 
 //go:embed rmsnorm_fwd_bf16_f32_c512.cu
 var cu_rmsnorm_fwd_bf16_f32_c512 string
 
-//go:embed rmsnorm_fwd_bf16_f32_c1024.cu
-var cu_rmsnorm_fwd_bf16_f32_c1024 string
+//go:embed rmsnorm_fwd_bf16_f32_c1024_v.cu
+var cu_rmsnorm_fwd_bf16_f32_c1024_v string
+
+//go:embed rmsnorm_fwd_bf16_f32_c2048_v.cu
+var cu_rmsnorm_fwd_bf16_f32_c2048_v string
 
 //go:embed rmsnorm_fwd_bf16_f32_c2048.cu
 var cu_rmsnorm_fwd_bf16_f32_c2048 string
 
-//go:embed rmsnorm_fwd_bf16_f32_c4096.cu
-var cu_rmsnorm_fwd_bf16_f32_c4096 string
+//go:embed rmsnorm_fwd_bf16_f32_c4096_v.cu
+var cu_rmsnorm_fwd_bf16_f32_c4096_v string
 
-//go:embed rmsnorm_fwd_bf16_f32_c8192.cu
-var cu_rmsnorm_fwd_bf16_f32_c8192 string
+//go:embed rmsnorm_fwd_bf16_f32_c8192_v.cu
+var cu_rmsnorm_fwd_bf16_f32_c8192_v string
 
-//go:embed rmsnorm_fwd_bf16_f32_c16384.cu
-var cu_rmsnorm_fwd_bf16_f32_c16384 string
+//go:embed rmsnorm_fwd_bf16_f32_c16384_v.cu
+var cu_rmsnorm_fwd_bf16_f32_c16384_v string
+
+//go:embed rmsnorm_fwd_f16_f16_c512_v.cu
+var cu_rmsnorm_fwd_f16_f16_c512_v string
 
 //go:embed rmsnorm_fwd_f16_f16_c512.cu
 var cu_rmsnorm_fwd_f16_f16_c512 string
 
-//go:embed rmsnorm_fwd_f16_f16_c1024.cu
-var cu_rmsnorm_fwd_f16_f16_c1024 string
+//go:embed rmsnorm_fwd_f16_f16_c1024_v.cu
+var cu_rmsnorm_fwd_f16_f16_c1024_v string
+
+//go:embed rmsnorm_fwd_f16_f16_c2048_v.cu
+var cu_rmsnorm_fwd_f16_f16_c2048_v string
 
 //go:embed rmsnorm_fwd_f16_f16_c2048.cu
 var cu_rmsnorm_fwd_f16_f16_c2048 string
 
-//go:embed rmsnorm_fwd_f16_f16_c4096.cu
-var cu_rmsnorm_fwd_f16_f16_c4096 string
+//go:embed rmsnorm_fwd_f16_f16_c4096_v.cu
+var cu_rmsnorm_fwd_f16_f16_c4096_v string
 
-//go:embed rmsnorm_fwd_f16_f16_c8192.cu
-var cu_rmsnorm_fwd_f16_f16_c8192 string
+//go:embed rmsnorm_fwd_f16_f16_c8192_v.cu
+var cu_rmsnorm_fwd_f16_f16_c8192_v string
 
-//go:embed rmsnorm_fwd_f16_f16_c16384.cu
-var cu_rmsnorm_fwd_f16_f16_c16384 string
+//go:embed rmsnorm_fwd_f16_f16_c16384_v.cu
+var cu_rmsnorm_fwd_f16_f16_c16384_v string
+
+//go:embed rmsnorm_fwd_f16_f32_c512_v.cu
+var cu_rmsnorm_fwd_f16_f32_c512_v string
 
 //go:embed rmsnorm_fwd_f16_f32_c512.cu
 var cu_rmsnorm_fwd_f16_f32_c512 string
 
-//go:embed rmsnorm_fwd_f16_f32_c1024.cu
-var cu_rmsnorm_fwd_f16_f32_c1024 string
+//go:embed rmsnorm_fwd_f16_f32_c1024_v.cu
+var cu_rmsnorm_fwd_f16_f32_c1024_v string
+
+//go:embed rmsnorm_fwd_f16_f32_c2048_v.cu
+var cu_rmsnorm_fwd_f16_f32_c2048_v string
 
 //go:embed rmsnorm_fwd_f16_f32_c2048.cu
 var cu_rmsnorm_fwd_f16_f32_c2048 string
 
-//go:embed rmsnorm_fwd_f16_f32_c4096.cu
-var cu_rmsnorm_fwd_f16_f32_c4096 string
+//go:embed rmsnorm_fwd_f16_f32_c4096_v.cu
+var cu_rmsnorm_fwd_f16_f32_c4096_v string
 
-//go:embed rmsnorm_fwd_f16_f32_c8192.cu
-var cu_rmsnorm_fwd_f16_f32_c8192 string
+//go:embed rmsnorm_fwd_f16_f32_c8192_v.cu
+var cu_rmsnorm_fwd_f16_f32_c8192_v string
 
-//go:embed rmsnorm_fwd_f16_f32_c16384.cu
-var cu_rmsnorm_fwd_f16_f32_c16384 string
+//go:embed rmsnorm_fwd_f16_f32_c16384_v.cu
+var cu_rmsnorm_fwd_f16_f32_c16384_v string
+
+//go:embed rmsnorm_fwd_f32_f32_c512_v.cu
+var cu_rmsnorm_fwd_f32_f32_c512_v string
 
 //go:embed rmsnorm_fwd_f32_f32_c512.cu
 var cu_rmsnorm_fwd_f32_f32_c512 string
 
-//go:embed rmsnorm_fwd_f32_f32_c1024.cu
-var cu_rmsnorm_fwd_f32_f32_c1024 string
+//go:embed rmsnorm_fwd_f32_f32_c1024_v.cu
+var cu_rmsnorm_fwd_f32_f32_c1024_v string
+
+//go:embed rmsnorm_fwd_f32_f32_c2048_v.cu
+var cu_rmsnorm_fwd_f32_f32_c2048_v string
 
 //go:embed rmsnorm_fwd_f32_f32_c2048.cu
 var cu_rmsnorm_fwd_f32_f32_c2048 string
 
-//go:embed rmsnorm_fwd_f32_f32_c4096.cu
-var cu_rmsnorm_fwd_f32_f32_c4096 string
+//go:embed rmsnorm_fwd_f32_f32_c4096_v.cu
+var cu_rmsnorm_fwd_f32_f32_c4096_v string
 
-//go:embed rmsnorm_fwd_f32_f32_c8192.cu
-var cu_rmsnorm_fwd_f32_f32_c8192 string
+//go:embed rmsnorm_fwd_f32_f32_c8192_v.cu
+var cu_rmsnorm_fwd_f32_f32_c8192_v string
 
-//go:embed rmsnorm_fwd_bf16_bf16_c32768.cu
-var cu_rmsnorm_fwd_bf16_bf16_c32768 string
+//go:embed rmsnorm_fwd_bf16_bf16_c32768_v.cu
+var cu_rmsnorm_fwd_bf16_bf16_c32768_v string
 
-//go:embed rmsnorm_fwd_bf16_bf16_c65536.cu
-var cu_rmsnorm_fwd_bf16_bf16_c65536 string
+//go:embed rmsnorm_fwd_bf16_bf16_c65536_v.cu
+var cu_rmsnorm_fwd_bf16_bf16_c65536_v string
 
-//go:embed rmsnorm_fwd_bf16_bf16_c131072.cu
-var cu_rmsnorm_fwd_bf16_bf16_c131072 string
+//go:embed rmsnorm_fwd_bf16_bf16_c131072_v.cu
+var cu_rmsnorm_fwd_bf16_bf16_c131072_v string
 
-//go:embed rmsnorm_fwd_bf16_bf16_c262144_x2.cu
-var cu_rmsnorm_fwd_bf16_bf16_c262144_x2 string
+//go:embed rmsnorm_fwd_bf16_bf16_c262144_v_x2.cu
+var cu_rmsnorm_fwd_bf16_bf16_c262144_v_x2 string
 
-//go:embed rmsnorm_fwd_bf16_bf16_c131072_x2.cu
-var cu_rmsnorm_fwd_bf16_bf16_c131072_x2 string
+//go:embed rmsnorm_fwd_bf16_bf16_c131072_v_x2.cu
+var cu_rmsnorm_fwd_bf16_bf16_c131072_v_x2 string
 
-//go:embed rmsnorm_fwd_bf16_bf16_c262144_x4.cu
-var cu_rmsnorm_fwd_bf16_bf16_c262144_x4 string
+//go:embed rmsnorm_fwd_bf16_bf16_c262144_v_x4.cu
+var cu_rmsnorm_fwd_bf16_bf16_c262144_v_x4 string
 
-//go:embed rmsnorm_fwd_bf16_f32_c32768.cu
-var cu_rmsnorm_fwd_bf16_f32_c32768 string
+//go:embed rmsnorm_fwd_f16_f16_c32768_v.cu
+var cu_rmsnorm_fwd_f16_f16_c32768_v string
 
-//go:embed rmsnorm_fwd_bf16_f32_c65536.cu
-var cu_rmsnorm_fwd_bf16_f32_c65536 string
+//go:embed rmsnorm_fwd_f16_f16_c65536_v.cu
+var cu_rmsnorm_fwd_f16_f16_c65536_v string
 
-//go:embed rmsnorm_fwd_bf16_f32_c131072.cu
-var cu_rmsnorm_fwd_bf16_f32_c131072 string
+//go:embed rmsnorm_fwd_f16_f16_c131072_v.cu
+var cu_rmsnorm_fwd_f16_f16_c131072_v string
 
-//go:embed rmsnorm_fwd_bf16_f32_c262144_x2.cu
-var cu_rmsnorm_fwd_bf16_f32_c262144_x2 string
+//go:embed rmsnorm_fwd_f16_f16_c262144_v_x2.cu
+var cu_rmsnorm_fwd_f16_f16_c262144_v_x2 string
 
-//go:embed rmsnorm_fwd_bf16_f32_c131072_x2.cu
-var cu_rmsnorm_fwd_bf16_f32_c131072_x2 string
+//go:embed rmsnorm_fwd_f16_f16_c131072_v_x2.cu
+var cu_rmsnorm_fwd_f16_f16_c131072_v_x2 string
 
-//go:embed rmsnorm_fwd_bf16_f32_c262144_x4.cu
-var cu_rmsnorm_fwd_bf16_f32_c262144_x4 string
+//go:embed rmsnorm_fwd_f16_f16_c262144_v_x4.cu
+var cu_rmsnorm_fwd_f16_f16_c262144_v_x4 string
 
-//go:embed rmsnorm_fwd_f16_f16_c32768.cu
-var cu_rmsnorm_fwd_f16_f16_c32768 string
+//go:embed rmsnorm_fwd_f32_f32_c16384_v.cu
+var cu_rmsnorm_fwd_f32_f32_c16384_v string
 
-//go:embed rmsnorm_fwd_f16_f16_c65536.cu
-var cu_rmsnorm_fwd_f16_f16_c65536 string
+//go:embed rmsnorm_fwd_f32_f32_c32768_v.cu
+var cu_rmsnorm_fwd_f32_f32_c32768_v string
 
-//go:embed rmsnorm_fwd_f16_f16_c131072.cu
-var cu_rmsnorm_fwd_f16_f16_c131072 string
+//go:embed rmsnorm_fwd_f32_f32_c65536_v.cu
+var cu_rmsnorm_fwd_f32_f32_c65536_v string
 
-//go:embed rmsnorm_fwd_f16_f16_c262144_x2.cu
-var cu_rmsnorm_fwd_f16_f16_c262144_x2 string
+//go:embed rmsnorm_fwd_f32_f32_c131072_v_x2.cu
+var cu_rmsnorm_fwd_f32_f32_c131072_v_x2 string
 
-//go:embed rmsnorm_fwd_f16_f16_c131072_x2.cu
-var cu_rmsnorm_fwd_f16_f16_c131072_x2 string
+//go:embed rmsnorm_fwd_f32_f32_c65536_v_x2.cu
+var cu_rmsnorm_fwd_f32_f32_c65536_v_x2 string
 
-//go:embed rmsnorm_fwd_f16_f16_c262144_x4.cu
-var cu_rmsnorm_fwd_f16_f16_c262144_x4 string
+//go:embed rmsnorm_fwd_f32_f32_c262144_v_x4.cu
+var cu_rmsnorm_fwd_f32_f32_c262144_v_x4 string
 
-//go:embed rmsnorm_fwd_f16_f32_c32768.cu
-var cu_rmsnorm_fwd_f16_f32_c32768 string
+//go:embed rmsnorm_fwd_f32_f32_c131072_v_x4.cu
+var cu_rmsnorm_fwd_f32_f32_c131072_v_x4 string
 
-//go:embed rmsnorm_fwd_f16_f32_c65536.cu
-var cu_rmsnorm_fwd_f16_f32_c65536 string
-
-//go:embed rmsnorm_fwd_f16_f32_c131072.cu
-var cu_rmsnorm_fwd_f16_f32_c131072 string
-
-//go:embed rmsnorm_fwd_f16_f32_c262144_x2.cu
-var cu_rmsnorm_fwd_f16_f32_c262144_x2 string
-
-//go:embed rmsnorm_fwd_f16_f32_c131072_x2.cu
-var cu_rmsnorm_fwd_f16_f32_c131072_x2 string
-
-//go:embed rmsnorm_fwd_f16_f32_c262144_x4.cu
-var cu_rmsnorm_fwd_f16_f32_c262144_x4 string
-
-//go:embed rmsnorm_fwd_f32_f32_c16384.cu
-var cu_rmsnorm_fwd_f32_f32_c16384 string
-
-//go:embed rmsnorm_fwd_f32_f32_c32768.cu
-var cu_rmsnorm_fwd_f32_f32_c32768 string
-
-//go:embed rmsnorm_fwd_f32_f32_c65536.cu
-var cu_rmsnorm_fwd_f32_f32_c65536 string
-
-//go:embed rmsnorm_fwd_f32_f32_c131072_x2.cu
-var cu_rmsnorm_fwd_f32_f32_c131072_x2 string
-
-//go:embed rmsnorm_fwd_f32_f32_c65536_x2.cu
-var cu_rmsnorm_fwd_f32_f32_c65536_x2 string
-
-//go:embed rmsnorm_fwd_f32_f32_c262144_x4.cu
-var cu_rmsnorm_fwd_f32_f32_c262144_x4 string
-
-//go:embed rmsnorm_fwd_f32_f32_c131072_x4.cu
-var cu_rmsnorm_fwd_f32_f32_c131072_x4 string
-
-//go:embed rmsnorm_fwd_f32_f32_c262144_x8.cu
-var cu_rmsnorm_fwd_f32_f32_c262144_x8 string
+//go:embed rmsnorm_fwd_f32_f32_c262144_v_x8.cu
+var cu_rmsnorm_fwd_f32_f32_c262144_v_x8 string
 
 //go:embed rmsnorm_fwd_bf16_bf16_wide.cu
 var cu_rmsnorm_fwd_bf16_bf16_wide string
@@ -266,6 +260,24 @@ var forwardFamily = bind.Family{
 	Configs: []bind.Config{
 		{
 			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_bf16_bf16_c512_v",
+				Source:   cu_rmsnorm_fwd_bf16_bf16_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 512},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
 				Name:     "rmsnorm_fwd_bf16_bf16_c512",
 				Source:   cu_rmsnorm_fwd_bf16_bf16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
@@ -282,20 +294,41 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_bf16_c1024",
-				Source:   cu_rmsnorm_fwd_bf16_bf16_c1024,
+				Name:     "rmsnorm_fwd_bf16_bf16_c1024_v",
+				Source:   cu_rmsnorm_fwd_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c1024")
+					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 1024},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 1024},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_bf16_bf16_c2048_v",
+				Source:   cu_rmsnorm_fwd_bf16_bf16_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 2048},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -316,54 +349,78 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_bf16_c4096",
-				Source:   cu_rmsnorm_fwd_bf16_bf16_c4096,
+				Name:     "rmsnorm_fwd_bf16_bf16_c4096_v",
+				Source:   cu_rmsnorm_fwd_bf16_bf16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c4096")
+					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 4096},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 4096},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_bf16_c8192",
-				Source:   cu_rmsnorm_fwd_bf16_bf16_c8192,
+				Name:     "rmsnorm_fwd_bf16_bf16_c8192_v",
+				Source:   cu_rmsnorm_fwd_bf16_bf16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c8192")
+					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 8192},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 8192},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_bf16_c16384",
-				Source:   cu_rmsnorm_fwd_bf16_bf16_c16384,
+				Name:     "rmsnorm_fwd_bf16_bf16_c16384_v",
+				Source:   cu_rmsnorm_fwd_bf16_bf16_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c16384")
+					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c16384_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 16384},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 16384},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_bf16_f32_c512_v",
+				Source:   cu_rmsnorm_fwd_bf16_f32_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_bf16_f32_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 512},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -383,20 +440,41 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_f32_c1024",
-				Source:   cu_rmsnorm_fwd_bf16_f32_c1024,
+				Name:     "rmsnorm_fwd_bf16_f32_c1024_v",
+				Source:   cu_rmsnorm_fwd_bf16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_f32_c1024")
+					return Kernels().Build("rmsnorm_fwd_bf16_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_bf16_f32_c2048_v",
+				Source:   cu_rmsnorm_fwd_bf16_f32_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_bf16_f32_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -417,54 +495,78 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_f32_c4096",
-				Source:   cu_rmsnorm_fwd_bf16_f32_c4096,
+				Name:     "rmsnorm_fwd_bf16_f32_c4096_v",
+				Source:   cu_rmsnorm_fwd_bf16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_f32_c4096")
+					return Kernels().Build("rmsnorm_fwd_bf16_f32_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_f32_c8192",
-				Source:   cu_rmsnorm_fwd_bf16_f32_c8192,
+				Name:     "rmsnorm_fwd_bf16_f32_c8192_v",
+				Source:   cu_rmsnorm_fwd_bf16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_f32_c8192")
+					return Kernels().Build("rmsnorm_fwd_bf16_f32_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_f32_c16384",
-				Source:   cu_rmsnorm_fwd_bf16_f32_c16384,
+				Name:     "rmsnorm_fwd_bf16_f32_c16384_v",
+				Source:   cu_rmsnorm_fwd_bf16_f32_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_f32_c16384")
+					return Kernels().Build("rmsnorm_fwd_bf16_f32_c16384_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 16384},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f16_f16_c512_v",
+				Source:   cu_rmsnorm_fwd_f16_f16_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f16_f16_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 512},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -484,20 +586,41 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f16_c1024",
-				Source:   cu_rmsnorm_fwd_f16_f16_c1024,
+				Name:     "rmsnorm_fwd_f16_f16_c1024_v",
+				Source:   cu_rmsnorm_fwd_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f16_c1024")
+					return Kernels().Build("rmsnorm_fwd_f16_f16_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 1024},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 1024},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f16_f16_c2048_v",
+				Source:   cu_rmsnorm_fwd_f16_f16_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f16_f16_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 2048},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -518,54 +641,78 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f16_c4096",
-				Source:   cu_rmsnorm_fwd_f16_f16_c4096,
+				Name:     "rmsnorm_fwd_f16_f16_c4096_v",
+				Source:   cu_rmsnorm_fwd_f16_f16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f16_c4096")
+					return Kernels().Build("rmsnorm_fwd_f16_f16_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 4096},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 4096},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f16_c8192",
-				Source:   cu_rmsnorm_fwd_f16_f16_c8192,
+				Name:     "rmsnorm_fwd_f16_f16_c8192_v",
+				Source:   cu_rmsnorm_fwd_f16_f16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f16_c8192")
+					return Kernels().Build("rmsnorm_fwd_f16_f16_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 8192},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 8192},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f16_c16384",
-				Source:   cu_rmsnorm_fwd_f16_f16_c16384,
+				Name:     "rmsnorm_fwd_f16_f16_c16384_v",
+				Source:   cu_rmsnorm_fwd_f16_f16_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f16_c16384")
+					return Kernels().Build("rmsnorm_fwd_f16_f16_c16384_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 16384},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 16384},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f16_f32_c512_v",
+				Source:   cu_rmsnorm_fwd_f16_f32_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f16_f32_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 512},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -585,20 +732,41 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f32_c1024",
-				Source:   cu_rmsnorm_fwd_f16_f32_c1024,
+				Name:     "rmsnorm_fwd_f16_f32_c1024_v",
+				Source:   cu_rmsnorm_fwd_f16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f32_c1024")
+					return Kernels().Build("rmsnorm_fwd_f16_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f16_f32_c2048_v",
+				Source:   cu_rmsnorm_fwd_f16_f32_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f16_f32_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -619,54 +787,79 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f32_c4096",
-				Source:   cu_rmsnorm_fwd_f16_f32_c4096,
+				Name:     "rmsnorm_fwd_f16_f32_c4096_v",
+				Source:   cu_rmsnorm_fwd_f16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f32_c4096")
+					return Kernels().Build("rmsnorm_fwd_f16_f32_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f32_c8192",
-				Source:   cu_rmsnorm_fwd_f16_f32_c8192,
+				Name:     "rmsnorm_fwd_f16_f32_c8192_v",
+				Source:   cu_rmsnorm_fwd_f16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f32_c8192")
+					return Kernels().Build("rmsnorm_fwd_f16_f32_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f32_c16384",
-				Source:   cu_rmsnorm_fwd_f16_f32_c16384,
+				Name:     "rmsnorm_fwd_f16_f32_c16384_v",
+				Source:   cu_rmsnorm_fwd_f16_f32_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f32_c16384")
+					return Kernels().Build("rmsnorm_fwd_f16_f32_c16384_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 16384},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f32_f32_c512_v",
+				Source:   cu_rmsnorm_fwd_f32_f32_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 512},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -687,20 +880,41 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f32_f32_c1024",
-				Source:   cu_rmsnorm_fwd_f32_f32_c1024,
+				Name:     "rmsnorm_fwd_f32_f32_c1024_v",
+				Source:   cu_rmsnorm_fwd_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f32_f32_c1024")
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_fwd_f32_f32_c2048_v",
+				Source:   cu_rmsnorm_fwd_f32_f32_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  256,
+				Shared:   32,
+				ArgBytes: 64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -721,49 +935,53 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f32_f32_c4096",
-				Source:   cu_rmsnorm_fwd_f32_f32_c4096,
+				Name:     "rmsnorm_fwd_f32_f32_c4096_v",
+				Source:   cu_rmsnorm_fwd_f32_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f32_f32_c4096")
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f32_f32_c8192",
-				Source:   cu_rmsnorm_fwd_f32_f32_c8192,
+				Name:     "rmsnorm_fwd_f32_f32_c8192_v",
+				Source:   cu_rmsnorm_fwd_f32_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f32_f32_c8192")
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_fwd_bf16_bf16_c32768",
-				Source:    cu_rmsnorm_fwd_bf16_bf16_c32768,
+				Name:      "rmsnorm_fwd_bf16_bf16_c32768_v",
+				Source:    cu_rmsnorm_fwd_bf16_bf16_c32768_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
 				MinBlocks: 2,
 				Shared:    32832,
 				ArgBytes:  64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c32768")
+					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c32768_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
@@ -775,14 +993,14 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_bf16_c65536",
-				Source:   cu_rmsnorm_fwd_bf16_bf16_c65536,
+				Name:     "rmsnorm_fwd_bf16_bf16_c65536_v",
+				Source:   cu_rmsnorm_fwd_bf16_bf16_c65536_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   65664,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c65536")
+					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c65536_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
@@ -794,14 +1012,14 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_bf16_c131072",
-				Source:   cu_rmsnorm_fwd_bf16_bf16_c131072,
+				Name:     "rmsnorm_fwd_bf16_bf16_c131072_v",
+				Source:   cu_rmsnorm_fwd_bf16_bf16_c131072_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Shared:   196736,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c131072")
+					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c131072_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
@@ -813,15 +1031,15 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_bf16_c262144_x2",
-				Source:   cu_rmsnorm_fwd_bf16_bf16_c262144_x2,
+				Name:     "rmsnorm_fwd_bf16_bf16_c262144_v_x2",
+				Source:   cu_rmsnorm_fwd_bf16_bf16_c262144_v_x2,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   196752,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c262144_x2")
+					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c262144_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
@@ -833,15 +1051,15 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_bf16_c131072_x2",
-				Source:   cu_rmsnorm_fwd_bf16_bf16_c131072_x2,
+				Name:     "rmsnorm_fwd_bf16_bf16_c131072_v_x2",
+				Source:   cu_rmsnorm_fwd_bf16_bf16_c131072_v_x2,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   65680,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c131072_x2")
+					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c131072_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
@@ -853,15 +1071,15 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_bf16_c262144_x4",
-				Source:   cu_rmsnorm_fwd_bf16_bf16_c262144_x4,
+				Name:     "rmsnorm_fwd_bf16_bf16_c262144_v_x4",
+				Source:   cu_rmsnorm_fwd_bf16_bf16_c262144_v_x4,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
 				Shared:   65680,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c262144_x4")
+					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c262144_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
@@ -873,133 +1091,15 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_fwd_bf16_f32_c32768",
-				Source:    cu_rmsnorm_fwd_bf16_f32_c32768,
+				Name:      "rmsnorm_fwd_f16_f16_c32768_v",
+				Source:    cu_rmsnorm_fwd_f16_f16_c32768_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
 				MinBlocks: 2,
 				Shared:    32832,
 				ArgBytes:  64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_f32_c32768")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:      []int{0, 32768},
-			Aligned:  []int{0, 1, 2},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_f32_c65536",
-				Source:   cu_rmsnorm_fwd_bf16_f32_c65536,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   65664,
-				ArgBytes: 64,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_f32_c65536")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:      []int{0, 65536},
-			Aligned:  []int{0, 1, 2},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_f32_c131072",
-				Source:   cu_rmsnorm_fwd_bf16_f32_c131072,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Shared:   196736,
-				ArgBytes: 64,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_f32_c131072")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:      []int{0, 131072},
-			Aligned:  []int{0, 1, 2},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_f32_c262144_x2",
-				Source:   cu_rmsnorm_fwd_bf16_f32_c262144_x2,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Cluster:  2,
-				Shared:   196752,
-				ArgBytes: 64,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_f32_c262144_x2")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:      []int{0, 262144},
-			Aligned:  []int{0, 1, 2},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_f32_c131072_x2",
-				Source:   cu_rmsnorm_fwd_bf16_f32_c131072_x2,
-				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Cluster:  2,
-				Shared:   65680,
-				ArgBytes: 64,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_f32_c131072_x2")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:      []int{0, 131072},
-			Aligned:  []int{0, 1, 2},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_f32_c262144_x4",
-				Source:   cu_rmsnorm_fwd_bf16_f32_c262144_x4,
-				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Cluster:  4,
-				Shared:   65680,
-				ArgBytes: 64,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_f32_c262144_x4")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:      []int{0, 262144},
-			Aligned:  []int{0, 1, 2},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:      "rmsnorm_fwd_f16_f16_c32768",
-				Source:    cu_rmsnorm_fwd_f16_f16_c32768,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    32832,
-				ArgBytes:  64,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f16_c32768")
+					return Kernels().Build("rmsnorm_fwd_f16_f16_c32768_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
@@ -1011,14 +1111,14 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f16_c65536",
-				Source:   cu_rmsnorm_fwd_f16_f16_c65536,
+				Name:     "rmsnorm_fwd_f16_f16_c65536_v",
+				Source:   cu_rmsnorm_fwd_f16_f16_c65536_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   65664,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f16_c65536")
+					return Kernels().Build("rmsnorm_fwd_f16_f16_c65536_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
@@ -1030,14 +1130,14 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f16_c131072",
-				Source:   cu_rmsnorm_fwd_f16_f16_c131072,
+				Name:     "rmsnorm_fwd_f16_f16_c131072_v",
+				Source:   cu_rmsnorm_fwd_f16_f16_c131072_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Shared:   196736,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f16_c131072")
+					return Kernels().Build("rmsnorm_fwd_f16_f16_c131072_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
@@ -1049,15 +1149,15 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f16_c262144_x2",
-				Source:   cu_rmsnorm_fwd_f16_f16_c262144_x2,
+				Name:     "rmsnorm_fwd_f16_f16_c262144_v_x2",
+				Source:   cu_rmsnorm_fwd_f16_f16_c262144_v_x2,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   196752,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f16_c262144_x2")
+					return Kernels().Build("rmsnorm_fwd_f16_f16_c262144_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
@@ -1069,15 +1169,15 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f16_c131072_x2",
-				Source:   cu_rmsnorm_fwd_f16_f16_c131072_x2,
+				Name:     "rmsnorm_fwd_f16_f16_c131072_v_x2",
+				Source:   cu_rmsnorm_fwd_f16_f16_c131072_v_x2,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   65680,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f16_c131072_x2")
+					return Kernels().Build("rmsnorm_fwd_f16_f16_c131072_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
@@ -1089,15 +1189,15 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f16_c262144_x4",
-				Source:   cu_rmsnorm_fwd_f16_f16_c262144_x4,
+				Name:     "rmsnorm_fwd_f16_f16_c262144_v_x4",
+				Source:   cu_rmsnorm_fwd_f16_f16_c262144_v_x4,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
 				Shared:   65680,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f16_c262144_x4")
+					return Kernels().Build("rmsnorm_fwd_f16_f16_c262144_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
@@ -1109,133 +1209,15 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_fwd_f16_f32_c32768",
-				Source:    cu_rmsnorm_fwd_f16_f32_c32768,
+				Name:      "rmsnorm_fwd_f32_f32_c16384_v",
+				Source:    cu_rmsnorm_fwd_f32_f32_c16384_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
 				MinBlocks: 2,
 				Shared:    32832,
 				ArgBytes:  64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f32_c32768")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:      []int{0, 32768},
-			Aligned:  []int{0, 1, 2},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f32_c65536",
-				Source:   cu_rmsnorm_fwd_f16_f32_c65536,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   65664,
-				ArgBytes: 64,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f32_c65536")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:      []int{0, 65536},
-			Aligned:  []int{0, 1, 2},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f32_c131072",
-				Source:   cu_rmsnorm_fwd_f16_f32_c131072,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Shared:   196736,
-				ArgBytes: 64,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f32_c131072")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:      []int{0, 131072},
-			Aligned:  []int{0, 1, 2},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f32_c262144_x2",
-				Source:   cu_rmsnorm_fwd_f16_f32_c262144_x2,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Cluster:  2,
-				Shared:   196752,
-				ArgBytes: 64,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f32_c262144_x2")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:      []int{0, 262144},
-			Aligned:  []int{0, 1, 2},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f32_c131072_x2",
-				Source:   cu_rmsnorm_fwd_f16_f32_c131072_x2,
-				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Cluster:  2,
-				Shared:   65680,
-				ArgBytes: 64,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f32_c131072_x2")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:      []int{0, 131072},
-			Aligned:  []int{0, 1, 2},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f32_c262144_x4",
-				Source:   cu_rmsnorm_fwd_f16_f32_c262144_x4,
-				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Cluster:  4,
-				Shared:   65680,
-				ArgBytes: 64,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f32_c262144_x4")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:      []int{0, 262144},
-			Aligned:  []int{0, 1, 2},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:      "rmsnorm_fwd_f32_f32_c16384",
-				Source:    cu_rmsnorm_fwd_f32_f32_c16384,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    32832,
-				ArgBytes:  64,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f32_f32_c16384")
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c16384_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1247,14 +1229,14 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f32_f32_c32768",
-				Source:   cu_rmsnorm_fwd_f32_f32_c32768,
+				Name:     "rmsnorm_fwd_f32_f32_c32768_v",
+				Source:   cu_rmsnorm_fwd_f32_f32_c32768_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   65664,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f32_f32_c32768")
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c32768_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1266,14 +1248,14 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f32_f32_c65536",
-				Source:   cu_rmsnorm_fwd_f32_f32_c65536,
+				Name:     "rmsnorm_fwd_f32_f32_c65536_v",
+				Source:   cu_rmsnorm_fwd_f32_f32_c65536_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Shared:   196736,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f32_f32_c65536")
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c65536_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1285,15 +1267,15 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f32_f32_c131072_x2",
-				Source:   cu_rmsnorm_fwd_f32_f32_c131072_x2,
+				Name:     "rmsnorm_fwd_f32_f32_c131072_v_x2",
+				Source:   cu_rmsnorm_fwd_f32_f32_c131072_v_x2,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   196752,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f32_f32_c131072_x2")
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c131072_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1305,15 +1287,15 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f32_f32_c65536_x2",
-				Source:   cu_rmsnorm_fwd_f32_f32_c65536_x2,
+				Name:     "rmsnorm_fwd_f32_f32_c65536_v_x2",
+				Source:   cu_rmsnorm_fwd_f32_f32_c65536_v_x2,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   65680,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f32_f32_c65536_x2")
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c65536_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1325,15 +1307,15 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f32_f32_c262144_x4",
-				Source:   cu_rmsnorm_fwd_f32_f32_c262144_x4,
+				Name:     "rmsnorm_fwd_f32_f32_c262144_v_x4",
+				Source:   cu_rmsnorm_fwd_f32_f32_c262144_v_x4,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  4,
 				Shared:   196752,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f32_f32_c262144_x4")
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c262144_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1345,15 +1327,15 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f32_f32_c131072_x4",
-				Source:   cu_rmsnorm_fwd_f32_f32_c131072_x4,
+				Name:     "rmsnorm_fwd_f32_f32_c131072_v_x4",
+				Source:   cu_rmsnorm_fwd_f32_f32_c131072_v_x4,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
 				Shared:   65680,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f32_f32_c131072_x4")
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c131072_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1365,15 +1347,15 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f32_f32_c262144_x8",
-				Source:   cu_rmsnorm_fwd_f32_f32_c262144_x8,
+				Name:     "rmsnorm_fwd_f32_f32_c262144_v_x8",
+				Source:   cu_rmsnorm_fwd_f32_f32_c262144_v_x8,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  8,
 				Shared:   65696,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f32_f32_c262144_x8")
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c262144_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1474,10 +1456,10 @@ var forwardFamily = bind.Family{
 // forwardWork is the number of blocks, or clusters where the kernel has them, that find work.
 func forwardWork(config int, p *forwardParams, dims []int32) int {
 	switch config {
-	case 0, 6, 12, 18:
+	case 0, 1, 8, 9, 16, 17, 24, 25:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
-	case 1, 7, 13, 19, 24:
+	case 2, 10, 18, 26, 32, 33:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}

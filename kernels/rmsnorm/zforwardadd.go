@@ -65,188 +65,182 @@ var (
 	_ [96]struct{} = [unsafe.Sizeof(forwardAddLayout{})]struct{}{}
 )
 
+//go:embed rmsnorm_add_fwd_bf16_bf16_c512_v.cu
+var cu_rmsnorm_add_fwd_bf16_bf16_c512_v string
+
 //go:embed rmsnorm_add_fwd_bf16_bf16_c512.cu
 var cu_rmsnorm_add_fwd_bf16_bf16_c512 string
 
-//go:embed rmsnorm_add_fwd_bf16_bf16_c1024.cu
-var cu_rmsnorm_add_fwd_bf16_bf16_c1024 string
+//go:embed rmsnorm_add_fwd_bf16_bf16_c1024_v.cu
+var cu_rmsnorm_add_fwd_bf16_bf16_c1024_v string
+
+//go:embed rmsnorm_add_fwd_bf16_bf16_c2048_v.cu
+var cu_rmsnorm_add_fwd_bf16_bf16_c2048_v string
 
 //go:embed rmsnorm_add_fwd_bf16_bf16_c2048.cu
 var cu_rmsnorm_add_fwd_bf16_bf16_c2048 string
 
-//go:embed rmsnorm_add_fwd_bf16_bf16_c4096.cu
-var cu_rmsnorm_add_fwd_bf16_bf16_c4096 string
+//go:embed rmsnorm_add_fwd_bf16_bf16_c4096_v.cu
+var cu_rmsnorm_add_fwd_bf16_bf16_c4096_v string
 
-//go:embed rmsnorm_add_fwd_bf16_bf16_c8192.cu
-var cu_rmsnorm_add_fwd_bf16_bf16_c8192 string
+//go:embed rmsnorm_add_fwd_bf16_bf16_c8192_v.cu
+var cu_rmsnorm_add_fwd_bf16_bf16_c8192_v string
 
-//go:embed rmsnorm_add_fwd_bf16_bf16_c16384.cu
-var cu_rmsnorm_add_fwd_bf16_bf16_c16384 string
+//go:embed rmsnorm_add_fwd_bf16_bf16_c16384_v.cu
+var cu_rmsnorm_add_fwd_bf16_bf16_c16384_v string
+
+//go:embed rmsnorm_add_fwd_bf16_f32_c512_v.cu
+var cu_rmsnorm_add_fwd_bf16_f32_c512_v string
 
 //go:embed rmsnorm_add_fwd_bf16_f32_c512.cu
 var cu_rmsnorm_add_fwd_bf16_f32_c512 string
 
-//go:embed rmsnorm_add_fwd_bf16_f32_c1024.cu
-var cu_rmsnorm_add_fwd_bf16_f32_c1024 string
+//go:embed rmsnorm_add_fwd_bf16_f32_c1024_v.cu
+var cu_rmsnorm_add_fwd_bf16_f32_c1024_v string
+
+//go:embed rmsnorm_add_fwd_bf16_f32_c2048_v.cu
+var cu_rmsnorm_add_fwd_bf16_f32_c2048_v string
 
 //go:embed rmsnorm_add_fwd_bf16_f32_c2048.cu
 var cu_rmsnorm_add_fwd_bf16_f32_c2048 string
 
-//go:embed rmsnorm_add_fwd_bf16_f32_c4096.cu
-var cu_rmsnorm_add_fwd_bf16_f32_c4096 string
+//go:embed rmsnorm_add_fwd_bf16_f32_c4096_v.cu
+var cu_rmsnorm_add_fwd_bf16_f32_c4096_v string
 
-//go:embed rmsnorm_add_fwd_bf16_f32_c8192.cu
-var cu_rmsnorm_add_fwd_bf16_f32_c8192 string
+//go:embed rmsnorm_add_fwd_bf16_f32_c8192_v.cu
+var cu_rmsnorm_add_fwd_bf16_f32_c8192_v string
 
-//go:embed rmsnorm_add_fwd_bf16_f32_c16384.cu
-var cu_rmsnorm_add_fwd_bf16_f32_c16384 string
+//go:embed rmsnorm_add_fwd_bf16_f32_c16384_v.cu
+var cu_rmsnorm_add_fwd_bf16_f32_c16384_v string
+
+//go:embed rmsnorm_add_fwd_f16_f16_c512_v.cu
+var cu_rmsnorm_add_fwd_f16_f16_c512_v string
 
 //go:embed rmsnorm_add_fwd_f16_f16_c512.cu
 var cu_rmsnorm_add_fwd_f16_f16_c512 string
 
-//go:embed rmsnorm_add_fwd_f16_f16_c1024.cu
-var cu_rmsnorm_add_fwd_f16_f16_c1024 string
+//go:embed rmsnorm_add_fwd_f16_f16_c1024_v.cu
+var cu_rmsnorm_add_fwd_f16_f16_c1024_v string
+
+//go:embed rmsnorm_add_fwd_f16_f16_c2048_v.cu
+var cu_rmsnorm_add_fwd_f16_f16_c2048_v string
 
 //go:embed rmsnorm_add_fwd_f16_f16_c2048.cu
 var cu_rmsnorm_add_fwd_f16_f16_c2048 string
 
-//go:embed rmsnorm_add_fwd_f16_f16_c4096.cu
-var cu_rmsnorm_add_fwd_f16_f16_c4096 string
+//go:embed rmsnorm_add_fwd_f16_f16_c4096_v.cu
+var cu_rmsnorm_add_fwd_f16_f16_c4096_v string
 
-//go:embed rmsnorm_add_fwd_f16_f16_c8192.cu
-var cu_rmsnorm_add_fwd_f16_f16_c8192 string
+//go:embed rmsnorm_add_fwd_f16_f16_c8192_v.cu
+var cu_rmsnorm_add_fwd_f16_f16_c8192_v string
 
-//go:embed rmsnorm_add_fwd_f16_f16_c16384.cu
-var cu_rmsnorm_add_fwd_f16_f16_c16384 string
+//go:embed rmsnorm_add_fwd_f16_f16_c16384_v.cu
+var cu_rmsnorm_add_fwd_f16_f16_c16384_v string
+
+//go:embed rmsnorm_add_fwd_f16_f32_c512_v.cu
+var cu_rmsnorm_add_fwd_f16_f32_c512_v string
 
 //go:embed rmsnorm_add_fwd_f16_f32_c512.cu
 var cu_rmsnorm_add_fwd_f16_f32_c512 string
 
-//go:embed rmsnorm_add_fwd_f16_f32_c1024.cu
-var cu_rmsnorm_add_fwd_f16_f32_c1024 string
+//go:embed rmsnorm_add_fwd_f16_f32_c1024_v.cu
+var cu_rmsnorm_add_fwd_f16_f32_c1024_v string
+
+//go:embed rmsnorm_add_fwd_f16_f32_c2048_v.cu
+var cu_rmsnorm_add_fwd_f16_f32_c2048_v string
 
 //go:embed rmsnorm_add_fwd_f16_f32_c2048.cu
 var cu_rmsnorm_add_fwd_f16_f32_c2048 string
 
-//go:embed rmsnorm_add_fwd_f16_f32_c4096.cu
-var cu_rmsnorm_add_fwd_f16_f32_c4096 string
+//go:embed rmsnorm_add_fwd_f16_f32_c4096_v.cu
+var cu_rmsnorm_add_fwd_f16_f32_c4096_v string
 
-//go:embed rmsnorm_add_fwd_f16_f32_c8192.cu
-var cu_rmsnorm_add_fwd_f16_f32_c8192 string
+//go:embed rmsnorm_add_fwd_f16_f32_c8192_v.cu
+var cu_rmsnorm_add_fwd_f16_f32_c8192_v string
 
-//go:embed rmsnorm_add_fwd_f16_f32_c16384.cu
-var cu_rmsnorm_add_fwd_f16_f32_c16384 string
+//go:embed rmsnorm_add_fwd_f16_f32_c16384_v.cu
+var cu_rmsnorm_add_fwd_f16_f32_c16384_v string
+
+//go:embed rmsnorm_add_fwd_f32_f32_c512_v.cu
+var cu_rmsnorm_add_fwd_f32_f32_c512_v string
 
 //go:embed rmsnorm_add_fwd_f32_f32_c512.cu
 var cu_rmsnorm_add_fwd_f32_f32_c512 string
 
-//go:embed rmsnorm_add_fwd_f32_f32_c1024.cu
-var cu_rmsnorm_add_fwd_f32_f32_c1024 string
+//go:embed rmsnorm_add_fwd_f32_f32_c1024_v.cu
+var cu_rmsnorm_add_fwd_f32_f32_c1024_v string
+
+//go:embed rmsnorm_add_fwd_f32_f32_c2048_v.cu
+var cu_rmsnorm_add_fwd_f32_f32_c2048_v string
 
 //go:embed rmsnorm_add_fwd_f32_f32_c2048.cu
 var cu_rmsnorm_add_fwd_f32_f32_c2048 string
 
-//go:embed rmsnorm_add_fwd_f32_f32_c4096.cu
-var cu_rmsnorm_add_fwd_f32_f32_c4096 string
+//go:embed rmsnorm_add_fwd_f32_f32_c4096_v.cu
+var cu_rmsnorm_add_fwd_f32_f32_c4096_v string
 
-//go:embed rmsnorm_add_fwd_f32_f32_c8192.cu
-var cu_rmsnorm_add_fwd_f32_f32_c8192 string
+//go:embed rmsnorm_add_fwd_f32_f32_c8192_v.cu
+var cu_rmsnorm_add_fwd_f32_f32_c8192_v string
 
-//go:embed rmsnorm_add_fwd_bf16_bf16_c32768.cu
-var cu_rmsnorm_add_fwd_bf16_bf16_c32768 string
+//go:embed rmsnorm_add_fwd_bf16_bf16_c32768_v.cu
+var cu_rmsnorm_add_fwd_bf16_bf16_c32768_v string
 
-//go:embed rmsnorm_add_fwd_bf16_bf16_c65536.cu
-var cu_rmsnorm_add_fwd_bf16_bf16_c65536 string
+//go:embed rmsnorm_add_fwd_bf16_bf16_c65536_v.cu
+var cu_rmsnorm_add_fwd_bf16_bf16_c65536_v string
 
-//go:embed rmsnorm_add_fwd_bf16_bf16_c131072.cu
-var cu_rmsnorm_add_fwd_bf16_bf16_c131072 string
+//go:embed rmsnorm_add_fwd_bf16_bf16_c131072_v.cu
+var cu_rmsnorm_add_fwd_bf16_bf16_c131072_v string
 
-//go:embed rmsnorm_add_fwd_bf16_bf16_c262144_x2.cu
-var cu_rmsnorm_add_fwd_bf16_bf16_c262144_x2 string
+//go:embed rmsnorm_add_fwd_bf16_bf16_c262144_v_x2.cu
+var cu_rmsnorm_add_fwd_bf16_bf16_c262144_v_x2 string
 
-//go:embed rmsnorm_add_fwd_bf16_bf16_c131072_x2.cu
-var cu_rmsnorm_add_fwd_bf16_bf16_c131072_x2 string
+//go:embed rmsnorm_add_fwd_bf16_bf16_c131072_v_x2.cu
+var cu_rmsnorm_add_fwd_bf16_bf16_c131072_v_x2 string
 
-//go:embed rmsnorm_add_fwd_bf16_bf16_c262144_x4.cu
-var cu_rmsnorm_add_fwd_bf16_bf16_c262144_x4 string
+//go:embed rmsnorm_add_fwd_bf16_bf16_c262144_v_x4.cu
+var cu_rmsnorm_add_fwd_bf16_bf16_c262144_v_x4 string
 
-//go:embed rmsnorm_add_fwd_bf16_f32_c32768.cu
-var cu_rmsnorm_add_fwd_bf16_f32_c32768 string
+//go:embed rmsnorm_add_fwd_f16_f16_c32768_v.cu
+var cu_rmsnorm_add_fwd_f16_f16_c32768_v string
 
-//go:embed rmsnorm_add_fwd_bf16_f32_c65536.cu
-var cu_rmsnorm_add_fwd_bf16_f32_c65536 string
+//go:embed rmsnorm_add_fwd_f16_f16_c65536_v.cu
+var cu_rmsnorm_add_fwd_f16_f16_c65536_v string
 
-//go:embed rmsnorm_add_fwd_bf16_f32_c131072.cu
-var cu_rmsnorm_add_fwd_bf16_f32_c131072 string
+//go:embed rmsnorm_add_fwd_f16_f16_c131072_v.cu
+var cu_rmsnorm_add_fwd_f16_f16_c131072_v string
 
-//go:embed rmsnorm_add_fwd_bf16_f32_c262144_x2.cu
-var cu_rmsnorm_add_fwd_bf16_f32_c262144_x2 string
+//go:embed rmsnorm_add_fwd_f16_f16_c262144_v_x2.cu
+var cu_rmsnorm_add_fwd_f16_f16_c262144_v_x2 string
 
-//go:embed rmsnorm_add_fwd_bf16_f32_c131072_x2.cu
-var cu_rmsnorm_add_fwd_bf16_f32_c131072_x2 string
+//go:embed rmsnorm_add_fwd_f16_f16_c131072_v_x2.cu
+var cu_rmsnorm_add_fwd_f16_f16_c131072_v_x2 string
 
-//go:embed rmsnorm_add_fwd_bf16_f32_c262144_x4.cu
-var cu_rmsnorm_add_fwd_bf16_f32_c262144_x4 string
+//go:embed rmsnorm_add_fwd_f16_f16_c262144_v_x4.cu
+var cu_rmsnorm_add_fwd_f16_f16_c262144_v_x4 string
 
-//go:embed rmsnorm_add_fwd_f16_f16_c32768.cu
-var cu_rmsnorm_add_fwd_f16_f16_c32768 string
+//go:embed rmsnorm_add_fwd_f32_f32_c16384_v.cu
+var cu_rmsnorm_add_fwd_f32_f32_c16384_v string
 
-//go:embed rmsnorm_add_fwd_f16_f16_c65536.cu
-var cu_rmsnorm_add_fwd_f16_f16_c65536 string
+//go:embed rmsnorm_add_fwd_f32_f32_c32768_v.cu
+var cu_rmsnorm_add_fwd_f32_f32_c32768_v string
 
-//go:embed rmsnorm_add_fwd_f16_f16_c131072.cu
-var cu_rmsnorm_add_fwd_f16_f16_c131072 string
+//go:embed rmsnorm_add_fwd_f32_f32_c65536_v.cu
+var cu_rmsnorm_add_fwd_f32_f32_c65536_v string
 
-//go:embed rmsnorm_add_fwd_f16_f16_c262144_x2.cu
-var cu_rmsnorm_add_fwd_f16_f16_c262144_x2 string
+//go:embed rmsnorm_add_fwd_f32_f32_c131072_v_x2.cu
+var cu_rmsnorm_add_fwd_f32_f32_c131072_v_x2 string
 
-//go:embed rmsnorm_add_fwd_f16_f16_c131072_x2.cu
-var cu_rmsnorm_add_fwd_f16_f16_c131072_x2 string
+//go:embed rmsnorm_add_fwd_f32_f32_c65536_v_x2.cu
+var cu_rmsnorm_add_fwd_f32_f32_c65536_v_x2 string
 
-//go:embed rmsnorm_add_fwd_f16_f16_c262144_x4.cu
-var cu_rmsnorm_add_fwd_f16_f16_c262144_x4 string
+//go:embed rmsnorm_add_fwd_f32_f32_c262144_v_x4.cu
+var cu_rmsnorm_add_fwd_f32_f32_c262144_v_x4 string
 
-//go:embed rmsnorm_add_fwd_f16_f32_c32768.cu
-var cu_rmsnorm_add_fwd_f16_f32_c32768 string
+//go:embed rmsnorm_add_fwd_f32_f32_c131072_v_x4.cu
+var cu_rmsnorm_add_fwd_f32_f32_c131072_v_x4 string
 
-//go:embed rmsnorm_add_fwd_f16_f32_c65536.cu
-var cu_rmsnorm_add_fwd_f16_f32_c65536 string
-
-//go:embed rmsnorm_add_fwd_f16_f32_c131072.cu
-var cu_rmsnorm_add_fwd_f16_f32_c131072 string
-
-//go:embed rmsnorm_add_fwd_f16_f32_c262144_x2.cu
-var cu_rmsnorm_add_fwd_f16_f32_c262144_x2 string
-
-//go:embed rmsnorm_add_fwd_f16_f32_c131072_x2.cu
-var cu_rmsnorm_add_fwd_f16_f32_c131072_x2 string
-
-//go:embed rmsnorm_add_fwd_f16_f32_c262144_x4.cu
-var cu_rmsnorm_add_fwd_f16_f32_c262144_x4 string
-
-//go:embed rmsnorm_add_fwd_f32_f32_c16384.cu
-var cu_rmsnorm_add_fwd_f32_f32_c16384 string
-
-//go:embed rmsnorm_add_fwd_f32_f32_c32768.cu
-var cu_rmsnorm_add_fwd_f32_f32_c32768 string
-
-//go:embed rmsnorm_add_fwd_f32_f32_c65536.cu
-var cu_rmsnorm_add_fwd_f32_f32_c65536 string
-
-//go:embed rmsnorm_add_fwd_f32_f32_c131072_x2.cu
-var cu_rmsnorm_add_fwd_f32_f32_c131072_x2 string
-
-//go:embed rmsnorm_add_fwd_f32_f32_c65536_x2.cu
-var cu_rmsnorm_add_fwd_f32_f32_c65536_x2 string
-
-//go:embed rmsnorm_add_fwd_f32_f32_c262144_x4.cu
-var cu_rmsnorm_add_fwd_f32_f32_c262144_x4 string
-
-//go:embed rmsnorm_add_fwd_f32_f32_c131072_x4.cu
-var cu_rmsnorm_add_fwd_f32_f32_c131072_x4 string
-
-//go:embed rmsnorm_add_fwd_f32_f32_c262144_x8.cu
-var cu_rmsnorm_add_fwd_f32_f32_c262144_x8 string
+//go:embed rmsnorm_add_fwd_f32_f32_c262144_v_x8.cu
+var cu_rmsnorm_add_fwd_f32_f32_c262144_v_x8 string
 
 //go:embed rmsnorm_add_fwd_bf16_bf16_wide.cu
 var cu_rmsnorm_add_fwd_bf16_bf16_wide string
@@ -278,6 +272,24 @@ var forwardAddFamily = bind.Family{
 	Configs: []bind.Config{
 		{
 			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_fwd_bf16_bf16_c512_v",
+				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 512},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
 				Name:     "rmsnorm_add_fwd_bf16_bf16_c512",
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
@@ -294,20 +306,41 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_bf16_c1024",
-				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c1024,
+				Name:     "rmsnorm_add_fwd_bf16_bf16_c1024_v",
+				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c1024")
+					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 1024},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 1024},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_fwd_bf16_bf16_c2048_v",
+				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 2048},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -328,54 +361,78 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_bf16_c4096",
-				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c4096,
+				Name:     "rmsnorm_add_fwd_bf16_bf16_c4096_v",
+				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c4096")
+					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 4096},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 4096},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_bf16_c8192",
-				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c8192,
+				Name:     "rmsnorm_add_fwd_bf16_bf16_c8192_v",
+				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c8192")
+					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 8192},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 8192},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_bf16_c16384",
-				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c16384,
+				Name:     "rmsnorm_add_fwd_bf16_bf16_c16384_v",
+				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c16384")
+					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c16384_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 16384},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 16384},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_fwd_bf16_f32_c512_v",
+				Source:   cu_rmsnorm_add_fwd_bf16_f32_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 512},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -395,20 +452,41 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_f32_c1024",
-				Source:   cu_rmsnorm_add_fwd_bf16_f32_c1024,
+				Name:     "rmsnorm_add_fwd_bf16_f32_c1024_v",
+				Source:   cu_rmsnorm_add_fwd_bf16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c1024")
+					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_fwd_bf16_f32_c2048_v",
+				Source:   cu_rmsnorm_add_fwd_bf16_f32_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -429,54 +507,78 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_f32_c4096",
-				Source:   cu_rmsnorm_add_fwd_bf16_f32_c4096,
+				Name:     "rmsnorm_add_fwd_bf16_f32_c4096_v",
+				Source:   cu_rmsnorm_add_fwd_bf16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c4096")
+					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_f32_c8192",
-				Source:   cu_rmsnorm_add_fwd_bf16_f32_c8192,
+				Name:     "rmsnorm_add_fwd_bf16_f32_c8192_v",
+				Source:   cu_rmsnorm_add_fwd_bf16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c8192")
+					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_f32_c16384",
-				Source:   cu_rmsnorm_add_fwd_bf16_f32_c16384,
+				Name:     "rmsnorm_add_fwd_bf16_f32_c16384_v",
+				Source:   cu_rmsnorm_add_fwd_bf16_f32_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c16384")
+					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c16384_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 16384},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_fwd_f16_f16_c512_v",
+				Source:   cu_rmsnorm_add_fwd_f16_f16_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 512},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -496,20 +598,41 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f16_c1024",
-				Source:   cu_rmsnorm_add_fwd_f16_f16_c1024,
+				Name:     "rmsnorm_add_fwd_f16_f16_c1024_v",
+				Source:   cu_rmsnorm_add_fwd_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c1024")
+					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 1024},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 1024},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_fwd_f16_f16_c2048_v",
+				Source:   cu_rmsnorm_add_fwd_f16_f16_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 2048},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -530,54 +653,78 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f16_c4096",
-				Source:   cu_rmsnorm_add_fwd_f16_f16_c4096,
+				Name:     "rmsnorm_add_fwd_f16_f16_c4096_v",
+				Source:   cu_rmsnorm_add_fwd_f16_f16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c4096")
+					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 4096},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 4096},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f16_c8192",
-				Source:   cu_rmsnorm_add_fwd_f16_f16_c8192,
+				Name:     "rmsnorm_add_fwd_f16_f16_c8192_v",
+				Source:   cu_rmsnorm_add_fwd_f16_f16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c8192")
+					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 8192},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 8192},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f16_c16384",
-				Source:   cu_rmsnorm_add_fwd_f16_f16_c16384,
+				Name:     "rmsnorm_add_fwd_f16_f16_c16384_v",
+				Source:   cu_rmsnorm_add_fwd_f16_f16_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c16384")
+					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c16384_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 16384},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 16384},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_fwd_f16_f32_c512_v",
+				Source:   cu_rmsnorm_add_fwd_f16_f32_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 512},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -597,20 +744,41 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f32_c1024",
-				Source:   cu_rmsnorm_add_fwd_f16_f32_c1024,
+				Name:     "rmsnorm_add_fwd_f16_f32_c1024_v",
+				Source:   cu_rmsnorm_add_fwd_f16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c1024")
+					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_fwd_f16_f32_c2048_v",
+				Source:   cu_rmsnorm_add_fwd_f16_f32_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -631,54 +799,79 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f32_c4096",
-				Source:   cu_rmsnorm_add_fwd_f16_f32_c4096,
+				Name:     "rmsnorm_add_fwd_f16_f32_c4096_v",
+				Source:   cu_rmsnorm_add_fwd_f16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c4096")
+					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f32_c8192",
-				Source:   cu_rmsnorm_add_fwd_f16_f32_c8192,
+				Name:     "rmsnorm_add_fwd_f16_f32_c8192_v",
+				Source:   cu_rmsnorm_add_fwd_f16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c8192")
+					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f32_c16384",
-				Source:   cu_rmsnorm_add_fwd_f16_f32_c16384,
+				Name:     "rmsnorm_add_fwd_f16_f32_c16384_v",
+				Source:   cu_rmsnorm_add_fwd_f16_f32_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c16384")
+					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c16384_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 16384},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_fwd_f32_f32_c512_v",
+				Source:   cu_rmsnorm_add_fwd_f32_f32_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 512},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -699,20 +892,41 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f32_f32_c1024",
-				Source:   cu_rmsnorm_add_fwd_f32_f32_c1024,
+				Name:     "rmsnorm_add_fwd_f32_f32_c1024_v",
+				Source:   cu_rmsnorm_add_fwd_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c1024")
+					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_fwd_f32_f32_c2048_v",
+				Source:   cu_rmsnorm_add_fwd_f32_f32_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  256,
+				Shared:   32,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -733,49 +947,53 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f32_f32_c4096",
-				Source:   cu_rmsnorm_add_fwd_f32_f32_c4096,
+				Name:     "rmsnorm_add_fwd_f32_f32_c4096_v",
+				Source:   cu_rmsnorm_add_fwd_f32_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c4096")
+					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f32_f32_c8192",
-				Source:   cu_rmsnorm_add_fwd_f32_f32_c8192,
+				Name:     "rmsnorm_add_fwd_f32_f32_c8192_v",
+				Source:   cu_rmsnorm_add_fwd_f32_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c8192")
+					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192},
+			Aligned:  []int{0, 1, 2, 3, 4},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_add_fwd_bf16_bf16_c32768",
-				Source:    cu_rmsnorm_add_fwd_bf16_bf16_c32768,
+				Name:      "rmsnorm_add_fwd_bf16_bf16_c32768_v",
+				Source:    cu_rmsnorm_add_fwd_bf16_bf16_c32768_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
 				MinBlocks: 2,
 				Shared:    32832,
 				ArgBytes:  96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c32768")
+					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c32768_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
@@ -787,14 +1005,14 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_bf16_c65536",
-				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c65536,
+				Name:     "rmsnorm_add_fwd_bf16_bf16_c65536_v",
+				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c65536_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   65664,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c65536")
+					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c65536_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
@@ -806,14 +1024,14 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_bf16_c131072",
-				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c131072,
+				Name:     "rmsnorm_add_fwd_bf16_bf16_c131072_v",
+				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c131072_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Shared:   196736,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c131072")
+					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c131072_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
@@ -825,15 +1043,15 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_bf16_c262144_x2",
-				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c262144_x2,
+				Name:     "rmsnorm_add_fwd_bf16_bf16_c262144_v_x2",
+				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c262144_v_x2,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   196752,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c262144_x2")
+					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c262144_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
@@ -845,15 +1063,15 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_bf16_c131072_x2",
-				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c131072_x2,
+				Name:     "rmsnorm_add_fwd_bf16_bf16_c131072_v_x2",
+				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c131072_v_x2,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   65680,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c131072_x2")
+					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c131072_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
@@ -865,15 +1083,15 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_bf16_c262144_x4",
-				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c262144_x4,
+				Name:     "rmsnorm_add_fwd_bf16_bf16_c262144_v_x4",
+				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c262144_v_x4,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
 				Shared:   65680,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c262144_x4")
+					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c262144_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
@@ -885,133 +1103,15 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_add_fwd_bf16_f32_c32768",
-				Source:    cu_rmsnorm_add_fwd_bf16_f32_c32768,
+				Name:      "rmsnorm_add_fwd_f16_f16_c32768_v",
+				Source:    cu_rmsnorm_add_fwd_f16_f16_c32768_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
 				MinBlocks: 2,
 				Shared:    32832,
 				ArgBytes:  96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c32768")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:      []int{0, 32768},
-			Aligned:  []int{0, 1, 2, 3, 4},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_f32_c65536",
-				Source:   cu_rmsnorm_add_fwd_bf16_f32_c65536,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   65664,
-				ArgBytes: 96,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c65536")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:      []int{0, 65536},
-			Aligned:  []int{0, 1, 2, 3, 4},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_f32_c131072",
-				Source:   cu_rmsnorm_add_fwd_bf16_f32_c131072,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Shared:   196736,
-				ArgBytes: 96,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c131072")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:      []int{0, 131072},
-			Aligned:  []int{0, 1, 2, 3, 4},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_f32_c262144_x2",
-				Source:   cu_rmsnorm_add_fwd_bf16_f32_c262144_x2,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Cluster:  2,
-				Shared:   196752,
-				ArgBytes: 96,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c262144_x2")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:      []int{0, 262144},
-			Aligned:  []int{0, 1, 2, 3, 4},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_f32_c131072_x2",
-				Source:   cu_rmsnorm_add_fwd_bf16_f32_c131072_x2,
-				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Cluster:  2,
-				Shared:   65680,
-				ArgBytes: 96,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c131072_x2")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:      []int{0, 131072},
-			Aligned:  []int{0, 1, 2, 3, 4},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_f32_c262144_x4",
-				Source:   cu_rmsnorm_add_fwd_bf16_f32_c262144_x4,
-				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Cluster:  4,
-				Shared:   65680,
-				ArgBytes: 96,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c262144_x4")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:      []int{0, 262144},
-			Aligned:  []int{0, 1, 2, 3, 4},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:      "rmsnorm_add_fwd_f16_f16_c32768",
-				Source:    cu_rmsnorm_add_fwd_f16_f16_c32768,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    32832,
-				ArgBytes:  96,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c32768")
+					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c32768_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
@@ -1023,14 +1123,14 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f16_c65536",
-				Source:   cu_rmsnorm_add_fwd_f16_f16_c65536,
+				Name:     "rmsnorm_add_fwd_f16_f16_c65536_v",
+				Source:   cu_rmsnorm_add_fwd_f16_f16_c65536_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   65664,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c65536")
+					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c65536_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
@@ -1042,14 +1142,14 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f16_c131072",
-				Source:   cu_rmsnorm_add_fwd_f16_f16_c131072,
+				Name:     "rmsnorm_add_fwd_f16_f16_c131072_v",
+				Source:   cu_rmsnorm_add_fwd_f16_f16_c131072_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Shared:   196736,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c131072")
+					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c131072_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
@@ -1061,15 +1161,15 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f16_c262144_x2",
-				Source:   cu_rmsnorm_add_fwd_f16_f16_c262144_x2,
+				Name:     "rmsnorm_add_fwd_f16_f16_c262144_v_x2",
+				Source:   cu_rmsnorm_add_fwd_f16_f16_c262144_v_x2,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   196752,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c262144_x2")
+					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c262144_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
@@ -1081,15 +1181,15 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f16_c131072_x2",
-				Source:   cu_rmsnorm_add_fwd_f16_f16_c131072_x2,
+				Name:     "rmsnorm_add_fwd_f16_f16_c131072_v_x2",
+				Source:   cu_rmsnorm_add_fwd_f16_f16_c131072_v_x2,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   65680,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c131072_x2")
+					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c131072_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
@@ -1101,15 +1201,15 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f16_c262144_x4",
-				Source:   cu_rmsnorm_add_fwd_f16_f16_c262144_x4,
+				Name:     "rmsnorm_add_fwd_f16_f16_c262144_v_x4",
+				Source:   cu_rmsnorm_add_fwd_f16_f16_c262144_v_x4,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
 				Shared:   65680,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c262144_x4")
+					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c262144_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
@@ -1121,133 +1221,15 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_add_fwd_f16_f32_c32768",
-				Source:    cu_rmsnorm_add_fwd_f16_f32_c32768,
+				Name:      "rmsnorm_add_fwd_f32_f32_c16384_v",
+				Source:    cu_rmsnorm_add_fwd_f32_f32_c16384_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
 				MinBlocks: 2,
 				Shared:    32832,
 				ArgBytes:  96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c32768")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:      []int{0, 32768},
-			Aligned:  []int{0, 1, 2, 3, 4},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f32_c65536",
-				Source:   cu_rmsnorm_add_fwd_f16_f32_c65536,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   65664,
-				ArgBytes: 96,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c65536")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:      []int{0, 65536},
-			Aligned:  []int{0, 1, 2, 3, 4},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f32_c131072",
-				Source:   cu_rmsnorm_add_fwd_f16_f32_c131072,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Shared:   196736,
-				ArgBytes: 96,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c131072")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:      []int{0, 131072},
-			Aligned:  []int{0, 1, 2, 3, 4},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f32_c262144_x2",
-				Source:   cu_rmsnorm_add_fwd_f16_f32_c262144_x2,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Cluster:  2,
-				Shared:   196752,
-				ArgBytes: 96,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c262144_x2")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:      []int{0, 262144},
-			Aligned:  []int{0, 1, 2, 3, 4},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f32_c131072_x2",
-				Source:   cu_rmsnorm_add_fwd_f16_f32_c131072_x2,
-				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Cluster:  2,
-				Shared:   65680,
-				ArgBytes: 96,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c131072_x2")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:      []int{0, 131072},
-			Aligned:  []int{0, 1, 2, 3, 4},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f32_c262144_x4",
-				Source:   cu_rmsnorm_add_fwd_f16_f32_c262144_x4,
-				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Cluster:  4,
-				Shared:   65680,
-				ArgBytes: 96,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c262144_x4")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:      []int{0, 262144},
-			Aligned:  []int{0, 1, 2, 3, 4},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:      "rmsnorm_add_fwd_f32_f32_c16384",
-				Source:    cu_rmsnorm_add_fwd_f32_f32_c16384,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    32832,
-				ArgBytes:  96,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c16384")
+					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c16384_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1259,14 +1241,14 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f32_f32_c32768",
-				Source:   cu_rmsnorm_add_fwd_f32_f32_c32768,
+				Name:     "rmsnorm_add_fwd_f32_f32_c32768_v",
+				Source:   cu_rmsnorm_add_fwd_f32_f32_c32768_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   65664,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c32768")
+					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c32768_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1278,14 +1260,14 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f32_f32_c65536",
-				Source:   cu_rmsnorm_add_fwd_f32_f32_c65536,
+				Name:     "rmsnorm_add_fwd_f32_f32_c65536_v",
+				Source:   cu_rmsnorm_add_fwd_f32_f32_c65536_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Shared:   196736,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c65536")
+					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c65536_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1297,15 +1279,15 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f32_f32_c131072_x2",
-				Source:   cu_rmsnorm_add_fwd_f32_f32_c131072_x2,
+				Name:     "rmsnorm_add_fwd_f32_f32_c131072_v_x2",
+				Source:   cu_rmsnorm_add_fwd_f32_f32_c131072_v_x2,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   196752,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c131072_x2")
+					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c131072_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1317,15 +1299,15 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f32_f32_c65536_x2",
-				Source:   cu_rmsnorm_add_fwd_f32_f32_c65536_x2,
+				Name:     "rmsnorm_add_fwd_f32_f32_c65536_v_x2",
+				Source:   cu_rmsnorm_add_fwd_f32_f32_c65536_v_x2,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
 				Shared:   65680,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c65536_x2")
+					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c65536_v_x2")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1337,15 +1319,15 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f32_f32_c262144_x4",
-				Source:   cu_rmsnorm_add_fwd_f32_f32_c262144_x4,
+				Name:     "rmsnorm_add_fwd_f32_f32_c262144_v_x4",
+				Source:   cu_rmsnorm_add_fwd_f32_f32_c262144_v_x4,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  4,
 				Shared:   196752,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c262144_x4")
+					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c262144_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1357,15 +1339,15 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f32_f32_c131072_x4",
-				Source:   cu_rmsnorm_add_fwd_f32_f32_c131072_x4,
+				Name:     "rmsnorm_add_fwd_f32_f32_c131072_v_x4",
+				Source:   cu_rmsnorm_add_fwd_f32_f32_c131072_v_x4,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
 				Shared:   65680,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c131072_x4")
+					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c131072_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1377,15 +1359,15 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f32_f32_c262144_x8",
-				Source:   cu_rmsnorm_add_fwd_f32_f32_c262144_x8,
+				Name:     "rmsnorm_add_fwd_f32_f32_c262144_v_x8",
+				Source:   cu_rmsnorm_add_fwd_f32_f32_c262144_v_x8,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  8,
 				Shared:   65696,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c262144_x8")
+					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c262144_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1486,10 +1468,10 @@ var forwardAddFamily = bind.Family{
 // forwardAddWork is the number of blocks, or clusters where the kernel has them, that find work.
 func forwardAddWork(config int, p *forwardAddParams, dims []int32) int {
 	switch config {
-	case 0, 6, 12, 18:
+	case 0, 1, 8, 9, 16, 17, 24, 25:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
-	case 1, 7, 13, 19, 24:
+	case 2, 10, 18, 26, 32, 33:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}

@@ -60,95 +60,125 @@ var (
 	_ [80]struct{} = [unsafe.Sizeof(forwardSiluLayout{})]struct{}{}
 )
 
+//go:embed rmsnorm_gated_fwd_silu_bf16_bf16_c512_v.cu
+var cu_rmsnorm_gated_fwd_silu_bf16_bf16_c512_v string
+
 //go:embed rmsnorm_gated_fwd_silu_bf16_bf16_c512.cu
 var cu_rmsnorm_gated_fwd_silu_bf16_bf16_c512 string
 
-//go:embed rmsnorm_gated_fwd_silu_bf16_bf16_c1024.cu
-var cu_rmsnorm_gated_fwd_silu_bf16_bf16_c1024 string
+//go:embed rmsnorm_gated_fwd_silu_bf16_bf16_c1024_v.cu
+var cu_rmsnorm_gated_fwd_silu_bf16_bf16_c1024_v string
+
+//go:embed rmsnorm_gated_fwd_silu_bf16_bf16_c2048_v.cu
+var cu_rmsnorm_gated_fwd_silu_bf16_bf16_c2048_v string
 
 //go:embed rmsnorm_gated_fwd_silu_bf16_bf16_c2048.cu
 var cu_rmsnorm_gated_fwd_silu_bf16_bf16_c2048 string
 
-//go:embed rmsnorm_gated_fwd_silu_bf16_bf16_c4096.cu
-var cu_rmsnorm_gated_fwd_silu_bf16_bf16_c4096 string
+//go:embed rmsnorm_gated_fwd_silu_bf16_bf16_c4096_v.cu
+var cu_rmsnorm_gated_fwd_silu_bf16_bf16_c4096_v string
 
-//go:embed rmsnorm_gated_fwd_silu_bf16_bf16_c8192.cu
-var cu_rmsnorm_gated_fwd_silu_bf16_bf16_c8192 string
+//go:embed rmsnorm_gated_fwd_silu_bf16_bf16_c8192_v.cu
+var cu_rmsnorm_gated_fwd_silu_bf16_bf16_c8192_v string
 
-//go:embed rmsnorm_gated_fwd_silu_bf16_bf16_c16384.cu
-var cu_rmsnorm_gated_fwd_silu_bf16_bf16_c16384 string
+//go:embed rmsnorm_gated_fwd_silu_bf16_bf16_c16384_v.cu
+var cu_rmsnorm_gated_fwd_silu_bf16_bf16_c16384_v string
+
+//go:embed rmsnorm_gated_fwd_silu_bf16_f32_c512_v.cu
+var cu_rmsnorm_gated_fwd_silu_bf16_f32_c512_v string
 
 //go:embed rmsnorm_gated_fwd_silu_bf16_f32_c512.cu
 var cu_rmsnorm_gated_fwd_silu_bf16_f32_c512 string
 
-//go:embed rmsnorm_gated_fwd_silu_bf16_f32_c1024.cu
-var cu_rmsnorm_gated_fwd_silu_bf16_f32_c1024 string
+//go:embed rmsnorm_gated_fwd_silu_bf16_f32_c1024_v.cu
+var cu_rmsnorm_gated_fwd_silu_bf16_f32_c1024_v string
+
+//go:embed rmsnorm_gated_fwd_silu_bf16_f32_c2048_v.cu
+var cu_rmsnorm_gated_fwd_silu_bf16_f32_c2048_v string
 
 //go:embed rmsnorm_gated_fwd_silu_bf16_f32_c2048.cu
 var cu_rmsnorm_gated_fwd_silu_bf16_f32_c2048 string
 
-//go:embed rmsnorm_gated_fwd_silu_bf16_f32_c4096.cu
-var cu_rmsnorm_gated_fwd_silu_bf16_f32_c4096 string
+//go:embed rmsnorm_gated_fwd_silu_bf16_f32_c4096_v.cu
+var cu_rmsnorm_gated_fwd_silu_bf16_f32_c4096_v string
 
-//go:embed rmsnorm_gated_fwd_silu_bf16_f32_c8192.cu
-var cu_rmsnorm_gated_fwd_silu_bf16_f32_c8192 string
+//go:embed rmsnorm_gated_fwd_silu_bf16_f32_c8192_v.cu
+var cu_rmsnorm_gated_fwd_silu_bf16_f32_c8192_v string
 
-//go:embed rmsnorm_gated_fwd_silu_bf16_f32_c16384.cu
-var cu_rmsnorm_gated_fwd_silu_bf16_f32_c16384 string
+//go:embed rmsnorm_gated_fwd_silu_bf16_f32_c16384_v.cu
+var cu_rmsnorm_gated_fwd_silu_bf16_f32_c16384_v string
+
+//go:embed rmsnorm_gated_fwd_silu_f16_f16_c512_v.cu
+var cu_rmsnorm_gated_fwd_silu_f16_f16_c512_v string
 
 //go:embed rmsnorm_gated_fwd_silu_f16_f16_c512.cu
 var cu_rmsnorm_gated_fwd_silu_f16_f16_c512 string
 
-//go:embed rmsnorm_gated_fwd_silu_f16_f16_c1024.cu
-var cu_rmsnorm_gated_fwd_silu_f16_f16_c1024 string
+//go:embed rmsnorm_gated_fwd_silu_f16_f16_c1024_v.cu
+var cu_rmsnorm_gated_fwd_silu_f16_f16_c1024_v string
+
+//go:embed rmsnorm_gated_fwd_silu_f16_f16_c2048_v.cu
+var cu_rmsnorm_gated_fwd_silu_f16_f16_c2048_v string
 
 //go:embed rmsnorm_gated_fwd_silu_f16_f16_c2048.cu
 var cu_rmsnorm_gated_fwd_silu_f16_f16_c2048 string
 
-//go:embed rmsnorm_gated_fwd_silu_f16_f16_c4096.cu
-var cu_rmsnorm_gated_fwd_silu_f16_f16_c4096 string
+//go:embed rmsnorm_gated_fwd_silu_f16_f16_c4096_v.cu
+var cu_rmsnorm_gated_fwd_silu_f16_f16_c4096_v string
 
-//go:embed rmsnorm_gated_fwd_silu_f16_f16_c8192.cu
-var cu_rmsnorm_gated_fwd_silu_f16_f16_c8192 string
+//go:embed rmsnorm_gated_fwd_silu_f16_f16_c8192_v.cu
+var cu_rmsnorm_gated_fwd_silu_f16_f16_c8192_v string
 
-//go:embed rmsnorm_gated_fwd_silu_f16_f16_c16384.cu
-var cu_rmsnorm_gated_fwd_silu_f16_f16_c16384 string
+//go:embed rmsnorm_gated_fwd_silu_f16_f16_c16384_v.cu
+var cu_rmsnorm_gated_fwd_silu_f16_f16_c16384_v string
+
+//go:embed rmsnorm_gated_fwd_silu_f16_f32_c512_v.cu
+var cu_rmsnorm_gated_fwd_silu_f16_f32_c512_v string
 
 //go:embed rmsnorm_gated_fwd_silu_f16_f32_c512.cu
 var cu_rmsnorm_gated_fwd_silu_f16_f32_c512 string
 
-//go:embed rmsnorm_gated_fwd_silu_f16_f32_c1024.cu
-var cu_rmsnorm_gated_fwd_silu_f16_f32_c1024 string
+//go:embed rmsnorm_gated_fwd_silu_f16_f32_c1024_v.cu
+var cu_rmsnorm_gated_fwd_silu_f16_f32_c1024_v string
+
+//go:embed rmsnorm_gated_fwd_silu_f16_f32_c2048_v.cu
+var cu_rmsnorm_gated_fwd_silu_f16_f32_c2048_v string
 
 //go:embed rmsnorm_gated_fwd_silu_f16_f32_c2048.cu
 var cu_rmsnorm_gated_fwd_silu_f16_f32_c2048 string
 
-//go:embed rmsnorm_gated_fwd_silu_f16_f32_c4096.cu
-var cu_rmsnorm_gated_fwd_silu_f16_f32_c4096 string
+//go:embed rmsnorm_gated_fwd_silu_f16_f32_c4096_v.cu
+var cu_rmsnorm_gated_fwd_silu_f16_f32_c4096_v string
 
-//go:embed rmsnorm_gated_fwd_silu_f16_f32_c8192.cu
-var cu_rmsnorm_gated_fwd_silu_f16_f32_c8192 string
+//go:embed rmsnorm_gated_fwd_silu_f16_f32_c8192_v.cu
+var cu_rmsnorm_gated_fwd_silu_f16_f32_c8192_v string
 
-//go:embed rmsnorm_gated_fwd_silu_f16_f32_c16384.cu
-var cu_rmsnorm_gated_fwd_silu_f16_f32_c16384 string
+//go:embed rmsnorm_gated_fwd_silu_f16_f32_c16384_v.cu
+var cu_rmsnorm_gated_fwd_silu_f16_f32_c16384_v string
+
+//go:embed rmsnorm_gated_fwd_silu_f32_f32_c512_v.cu
+var cu_rmsnorm_gated_fwd_silu_f32_f32_c512_v string
 
 //go:embed rmsnorm_gated_fwd_silu_f32_f32_c512.cu
 var cu_rmsnorm_gated_fwd_silu_f32_f32_c512 string
 
-//go:embed rmsnorm_gated_fwd_silu_f32_f32_c1024.cu
-var cu_rmsnorm_gated_fwd_silu_f32_f32_c1024 string
+//go:embed rmsnorm_gated_fwd_silu_f32_f32_c1024_v.cu
+var cu_rmsnorm_gated_fwd_silu_f32_f32_c1024_v string
+
+//go:embed rmsnorm_gated_fwd_silu_f32_f32_c2048_v.cu
+var cu_rmsnorm_gated_fwd_silu_f32_f32_c2048_v string
 
 //go:embed rmsnorm_gated_fwd_silu_f32_f32_c2048.cu
 var cu_rmsnorm_gated_fwd_silu_f32_f32_c2048 string
 
-//go:embed rmsnorm_gated_fwd_silu_f32_f32_c4096.cu
-var cu_rmsnorm_gated_fwd_silu_f32_f32_c4096 string
+//go:embed rmsnorm_gated_fwd_silu_f32_f32_c4096_v.cu
+var cu_rmsnorm_gated_fwd_silu_f32_f32_c4096_v string
 
-//go:embed rmsnorm_gated_fwd_silu_f32_f32_c8192.cu
-var cu_rmsnorm_gated_fwd_silu_f32_f32_c8192 string
+//go:embed rmsnorm_gated_fwd_silu_f32_f32_c8192_v.cu
+var cu_rmsnorm_gated_fwd_silu_f32_f32_c8192_v string
 
-//go:embed rmsnorm_gated_fwd_silu_f32_f32_c16384.cu
-var cu_rmsnorm_gated_fwd_silu_f32_f32_c16384 string
+//go:embed rmsnorm_gated_fwd_silu_f32_f32_c16384_v.cu
+var cu_rmsnorm_gated_fwd_silu_f32_f32_c16384_v string
 
 //go:embed rmsnorm_gated_fwd_silu_bf16_bf16_wide.cu
 var cu_rmsnorm_gated_fwd_silu_bf16_bf16_wide string
@@ -179,6 +209,24 @@ var forwardSiluFamily = bind.Family{
 	Configs: []bind.Config{
 		{
 			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_silu_bf16_bf16_c512_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_bf16_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 512},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_fwd_silu_bf16_bf16_c512",
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
@@ -195,20 +243,41 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_bf16_bf16_c1024",
-				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c1024,
+				Name:     "rmsnorm_gated_fwd_silu_bf16_bf16_c1024_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_bf16_c1024")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_bf16_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 1024},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 1024},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_silu_bf16_bf16_c2048_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_bf16_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 2048},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -229,54 +298,78 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_bf16_bf16_c4096",
-				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c4096,
+				Name:     "rmsnorm_gated_fwd_silu_bf16_bf16_c4096_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_bf16_c4096")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_bf16_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 4096},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 4096},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_bf16_bf16_c8192",
-				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c8192,
+				Name:     "rmsnorm_gated_fwd_silu_bf16_bf16_c8192_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_bf16_c8192")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_bf16_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 8192},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 8192},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_bf16_bf16_c16384",
-				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c16384,
+				Name:     "rmsnorm_gated_fwd_silu_bf16_bf16_c16384_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_bf16_c16384")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_bf16_c16384_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:    []int{0, 16384},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 16384},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_silu_bf16_f32_c512_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_bf16_f32_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_f32_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 512},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -296,20 +389,41 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_bf16_f32_c1024",
-				Source:   cu_rmsnorm_gated_fwd_silu_bf16_f32_c1024,
+				Name:     "rmsnorm_gated_fwd_silu_bf16_f32_c1024_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_bf16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_f32_c1024")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_silu_bf16_f32_c2048_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_bf16_f32_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_f32_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -330,54 +444,78 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_bf16_f32_c4096",
-				Source:   cu_rmsnorm_gated_fwd_silu_bf16_f32_c4096,
+				Name:     "rmsnorm_gated_fwd_silu_bf16_f32_c4096_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_bf16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_f32_c4096")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_f32_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_bf16_f32_c8192",
-				Source:   cu_rmsnorm_gated_fwd_silu_bf16_f32_c8192,
+				Name:     "rmsnorm_gated_fwd_silu_bf16_f32_c8192_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_bf16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_f32_c8192")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_f32_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_bf16_f32_c16384",
-				Source:   cu_rmsnorm_gated_fwd_silu_bf16_f32_c16384,
+				Name:     "rmsnorm_gated_fwd_silu_bf16_f32_c16384_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_bf16_f32_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_f32_c16384")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_f32_c16384_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:    []int{0, 16384},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_silu_f16_f16_c512_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f16_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 512},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -397,20 +535,41 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_f16_f16_c1024",
-				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c1024,
+				Name:     "rmsnorm_gated_fwd_silu_f16_f16_c1024_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f16_c1024")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f16_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 1024},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 1024},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_silu_f16_f16_c2048_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f16_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 2048},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -431,54 +590,78 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_f16_f16_c4096",
-				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c4096,
+				Name:     "rmsnorm_gated_fwd_silu_f16_f16_c4096_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f16_c4096")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f16_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 4096},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 4096},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_f16_f16_c8192",
-				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c8192,
+				Name:     "rmsnorm_gated_fwd_silu_f16_f16_c8192_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f16_c8192")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f16_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 8192},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 8192},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_f16_f16_c16384",
-				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c16384,
+				Name:     "rmsnorm_gated_fwd_silu_f16_f16_c16384_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f16_c16384")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f16_c16384_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:    []int{0, 16384},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 16384},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_silu_f16_f32_c512_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_f16_f32_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f32_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 512},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -498,20 +681,41 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_f16_f32_c1024",
-				Source:   cu_rmsnorm_gated_fwd_silu_f16_f32_c1024,
+				Name:     "rmsnorm_gated_fwd_silu_f16_f32_c1024_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_f16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f32_c1024")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_silu_f16_f32_c2048_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_f16_f32_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f32_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -532,54 +736,79 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_f16_f32_c4096",
-				Source:   cu_rmsnorm_gated_fwd_silu_f16_f32_c4096,
+				Name:     "rmsnorm_gated_fwd_silu_f16_f32_c4096_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_f16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f32_c4096")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f32_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_f16_f32_c8192",
-				Source:   cu_rmsnorm_gated_fwd_silu_f16_f32_c8192,
+				Name:     "rmsnorm_gated_fwd_silu_f16_f32_c8192_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_f16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f32_c8192")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f32_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_f16_f32_c16384",
-				Source:   cu_rmsnorm_gated_fwd_silu_f16_f32_c16384,
+				Name:     "rmsnorm_gated_fwd_silu_f16_f32_c16384_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_f16_f32_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f32_c16384")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f32_c16384_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:    []int{0, 16384},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_silu_f32_f32_c512_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c512_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   16,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f32_f32_c512_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 512},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -600,20 +829,41 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_f32_f32_c1024",
-				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c1024,
+				Name:     "rmsnorm_gated_fwd_silu_f32_f32_c1024_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_f32_f32_c1024")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f32_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 1024},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 1024},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_silu_f32_f32_c2048_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c2048_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  256,
+				Shared:   32,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f32_f32_c2048_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 2048},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -634,54 +884,60 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_f32_f32_c4096",
-				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c4096,
+				Name:     "rmsnorm_gated_fwd_silu_f32_f32_c4096_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_f32_f32_c4096")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f32_f32_c4096_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 4096},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 4096},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_f32_f32_c8192",
-				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c8192,
+				Name:     "rmsnorm_gated_fwd_silu_f32_f32_c8192_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_f32_f32_c8192")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f32_f32_c8192_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 8192},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_f32_f32_c16384",
-				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c16384,
+				Name:     "rmsnorm_gated_fwd_silu_f32_f32_c16384_v",
+				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   128,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_f32_f32_c16384")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f32_f32_c16384_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 16384},
-			Each:   true,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -774,10 +1030,10 @@ var forwardSiluFamily = bind.Family{
 // forwardSiluWork is the number of blocks that find work.
 func forwardSiluWork(config int, p *forwardSiluParams, dims []int32) int {
 	switch config {
-	case 0, 6, 12, 18:
+	case 0, 1, 8, 9, 16, 17, 24, 25:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
-	case 1, 7, 13, 19, 24:
+	case 2, 10, 18, 26, 32, 33:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}

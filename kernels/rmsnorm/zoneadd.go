@@ -82,35 +82,35 @@ var (
 	_ [144]struct{} = [unsafe.Sizeof(oneAddLayout{})]struct{}{}
 )
 
-//go:embed rmsnorm_add_bwd_one_bf16_bf16_c512.cu
-var cu_rmsnorm_add_bwd_one_bf16_bf16_c512 string
+//go:embed rmsnorm_add_bwd_one_bf16_bf16_c512_v.cu
+var cu_rmsnorm_add_bwd_one_bf16_bf16_c512_v string
 
-//go:embed rmsnorm_add_bwd_one_bf16_bf16_c1024.cu
-var cu_rmsnorm_add_bwd_one_bf16_bf16_c1024 string
+//go:embed rmsnorm_add_bwd_one_bf16_bf16_c1024_v.cu
+var cu_rmsnorm_add_bwd_one_bf16_bf16_c1024_v string
 
-//go:embed rmsnorm_add_bwd_one_bf16_f32_c512.cu
-var cu_rmsnorm_add_bwd_one_bf16_f32_c512 string
+//go:embed rmsnorm_add_bwd_one_bf16_f32_c512_v.cu
+var cu_rmsnorm_add_bwd_one_bf16_f32_c512_v string
 
-//go:embed rmsnorm_add_bwd_one_bf16_f32_c1024.cu
-var cu_rmsnorm_add_bwd_one_bf16_f32_c1024 string
+//go:embed rmsnorm_add_bwd_one_bf16_f32_c1024_v.cu
+var cu_rmsnorm_add_bwd_one_bf16_f32_c1024_v string
 
-//go:embed rmsnorm_add_bwd_one_f16_f16_c512.cu
-var cu_rmsnorm_add_bwd_one_f16_f16_c512 string
+//go:embed rmsnorm_add_bwd_one_f16_f16_c512_v.cu
+var cu_rmsnorm_add_bwd_one_f16_f16_c512_v string
 
-//go:embed rmsnorm_add_bwd_one_f16_f16_c1024.cu
-var cu_rmsnorm_add_bwd_one_f16_f16_c1024 string
+//go:embed rmsnorm_add_bwd_one_f16_f16_c1024_v.cu
+var cu_rmsnorm_add_bwd_one_f16_f16_c1024_v string
 
-//go:embed rmsnorm_add_bwd_one_f16_f32_c512.cu
-var cu_rmsnorm_add_bwd_one_f16_f32_c512 string
+//go:embed rmsnorm_add_bwd_one_f16_f32_c512_v.cu
+var cu_rmsnorm_add_bwd_one_f16_f32_c512_v string
 
-//go:embed rmsnorm_add_bwd_one_f16_f32_c1024.cu
-var cu_rmsnorm_add_bwd_one_f16_f32_c1024 string
+//go:embed rmsnorm_add_bwd_one_f16_f32_c1024_v.cu
+var cu_rmsnorm_add_bwd_one_f16_f32_c1024_v string
 
-//go:embed rmsnorm_add_bwd_one_f32_f32_c512.cu
-var cu_rmsnorm_add_bwd_one_f32_f32_c512 string
+//go:embed rmsnorm_add_bwd_one_f32_f32_c512_v.cu
+var cu_rmsnorm_add_bwd_one_f32_f32_c512_v string
 
-//go:embed rmsnorm_add_bwd_one_f32_f32_c1024.cu
-var cu_rmsnorm_add_bwd_one_f32_f32_c1024 string
+//go:embed rmsnorm_add_bwd_one_f32_f32_c1024_v.cu
+var cu_rmsnorm_add_bwd_one_f32_f32_c1024_v string
 
 // oneAddFamily drives the checks and the choice of the kernel.
 var oneAddFamily = bind.Family{
@@ -131,193 +131,213 @@ var oneAddFamily = bind.Family{
 	Configs: []bind.Config{
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_one_bf16_bf16_c512",
-				Source:   cu_rmsnorm_add_bwd_one_bf16_bf16_c512,
+				Name:     "rmsnorm_add_bwd_one_bf16_bf16_c512_v",
+				Source:   cu_rmsnorm_add_bwd_one_bf16_bf16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   32800,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_one_bf16_bf16_c512")
+					return Kernels().Build("rmsnorm_add_bwd_one_bf16_bf16_c512_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.BF16},
-			Max:    []int{0, 512, 0, 16},
-			Exact:  true,
-			Blocks: 2,
-			Step:   16,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.BF16},
+			Max:      []int{0, 512, 0, 16},
+			Aligned:  []int{0, 1, 2, 3, 4, 6, 7, 9},
+			Multiple: []int{1, 8, 1, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     16,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_one_bf16_bf16_c1024",
-				Source:   cu_rmsnorm_add_bwd_one_bf16_bf16_c1024,
+				Name:     "rmsnorm_add_bwd_one_bf16_bf16_c1024_v",
+				Source:   cu_rmsnorm_add_bwd_one_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   32864,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_one_bf16_bf16_c1024")
+					return Kernels().Build("rmsnorm_add_bwd_one_bf16_bf16_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.BF16},
-			Max:    []int{0, 1024, 0, 16},
-			Exact:  true,
-			Blocks: 2,
-			Step:   8,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.BF16},
+			Max:      []int{0, 1024, 0, 16},
+			Aligned:  []int{0, 1, 2, 3, 4, 6, 7, 9},
+			Multiple: []int{1, 8, 1, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     8,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_one_bf16_f32_c512",
-				Source:   cu_rmsnorm_add_bwd_one_bf16_f32_c512,
+				Name:     "rmsnorm_add_bwd_one_bf16_f32_c512_v",
+				Source:   cu_rmsnorm_add_bwd_one_bf16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   8224,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_one_bf16_f32_c512")
+					return Kernels().Build("rmsnorm_add_bwd_one_bf16_f32_c512_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
-			Max:    []int{0, 512, 0, 16},
-			Exact:  true,
-			Blocks: 2,
-			Step:   4,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
+			Max:      []int{0, 512, 0, 16},
+			Aligned:  []int{0, 1, 2, 3, 4, 6, 7, 9},
+			Multiple: []int{1, 8, 1, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     4,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_one_bf16_f32_c1024",
-				Source:   cu_rmsnorm_add_bwd_one_bf16_f32_c1024,
+				Name:     "rmsnorm_add_bwd_one_bf16_f32_c1024_v",
+				Source:   cu_rmsnorm_add_bwd_one_bf16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   8240,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_one_bf16_f32_c1024")
+					return Kernels().Build("rmsnorm_add_bwd_one_bf16_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
-			Max:    []int{0, 1024, 0, 16},
-			Exact:  true,
-			Blocks: 2,
-			Step:   2,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
+			Max:      []int{0, 1024, 0, 16},
+			Aligned:  []int{0, 1, 2, 3, 4, 6, 7, 9},
+			Multiple: []int{1, 8, 1, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     2,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_one_f16_f16_c512",
-				Source:   cu_rmsnorm_add_bwd_one_f16_f16_c512,
+				Name:     "rmsnorm_add_bwd_one_f16_f16_c512_v",
+				Source:   cu_rmsnorm_add_bwd_one_f16_f16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   32800,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_one_f16_f16_c512")
+					return Kernels().Build("rmsnorm_add_bwd_one_f16_f16_c512_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F16},
-			Max:    []int{0, 512, 0, 16},
-			Exact:  true,
-			Blocks: 2,
-			Step:   16,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F16},
+			Max:      []int{0, 512, 0, 16},
+			Aligned:  []int{0, 1, 2, 3, 4, 6, 7, 9},
+			Multiple: []int{1, 8, 1, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     16,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_one_f16_f16_c1024",
-				Source:   cu_rmsnorm_add_bwd_one_f16_f16_c1024,
+				Name:     "rmsnorm_add_bwd_one_f16_f16_c1024_v",
+				Source:   cu_rmsnorm_add_bwd_one_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   32864,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_one_f16_f16_c1024")
+					return Kernels().Build("rmsnorm_add_bwd_one_f16_f16_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F16},
-			Max:    []int{0, 1024, 0, 16},
-			Exact:  true,
-			Blocks: 2,
-			Step:   8,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F16},
+			Max:      []int{0, 1024, 0, 16},
+			Aligned:  []int{0, 1, 2, 3, 4, 6, 7, 9},
+			Multiple: []int{1, 8, 1, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     8,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_one_f16_f32_c512",
-				Source:   cu_rmsnorm_add_bwd_one_f16_f32_c512,
+				Name:     "rmsnorm_add_bwd_one_f16_f32_c512_v",
+				Source:   cu_rmsnorm_add_bwd_one_f16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   8224,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_one_f16_f32_c512")
+					return Kernels().Build("rmsnorm_add_bwd_one_f16_f32_c512_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
-			Max:    []int{0, 512, 0, 16},
-			Exact:  true,
-			Blocks: 2,
-			Step:   4,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
+			Max:      []int{0, 512, 0, 16},
+			Aligned:  []int{0, 1, 2, 3, 4, 6, 7, 9},
+			Multiple: []int{1, 8, 1, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     4,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_one_f16_f32_c1024",
-				Source:   cu_rmsnorm_add_bwd_one_f16_f32_c1024,
+				Name:     "rmsnorm_add_bwd_one_f16_f32_c1024_v",
+				Source:   cu_rmsnorm_add_bwd_one_f16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   8240,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_one_f16_f32_c1024")
+					return Kernels().Build("rmsnorm_add_bwd_one_f16_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
-			Max:    []int{0, 1024, 0, 16},
-			Exact:  true,
-			Blocks: 2,
-			Step:   2,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
+			Max:      []int{0, 1024, 0, 16},
+			Aligned:  []int{0, 1, 2, 3, 4, 6, 7, 9},
+			Multiple: []int{1, 8, 1, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     2,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_one_f32_f32_c512",
-				Source:   cu_rmsnorm_add_bwd_one_f32_f32_c512,
+				Name:     "rmsnorm_add_bwd_one_f32_f32_c512_v",
+				Source:   cu_rmsnorm_add_bwd_one_f32_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   16480,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_one_f32_f32_c512")
+					return Kernels().Build("rmsnorm_add_bwd_one_f32_f32_c512_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
-			Max:    []int{0, 512, 0, 16},
-			Exact:  true,
-			Blocks: 2,
-			Step:   8,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
+			Max:      []int{0, 512, 0, 16},
+			Aligned:  []int{0, 1, 2, 3, 4, 6, 7, 9},
+			Multiple: []int{1, 4, 1, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     8,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_one_f32_f32_c1024",
-				Source:   cu_rmsnorm_add_bwd_one_f32_f32_c1024,
+				Name:     "rmsnorm_add_bwd_one_f32_f32_c1024_v",
+				Source:   cu_rmsnorm_add_bwd_one_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   16480,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_one_f32_f32_c1024")
+					return Kernels().Build("rmsnorm_add_bwd_one_f32_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
-			Max:    []int{0, 1024, 0, 16},
-			Exact:  true,
-			Blocks: 2,
-			Step:   4,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
+			Max:      []int{0, 1024, 0, 16},
+			Aligned:  []int{0, 1, 2, 3, 4, 6, 7, 9},
+			Multiple: []int{1, 4, 1, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     4,
+			Work:     []int{0},
 		},
 	},
 }

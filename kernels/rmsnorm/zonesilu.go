@@ -87,35 +87,35 @@ var (
 	_ [160]struct{} = [unsafe.Sizeof(oneSiluLayout{})]struct{}{}
 )
 
-//go:embed rmsnorm_gated_bwd_one_silu_bf16_bf16_c512.cu
-var cu_rmsnorm_gated_bwd_one_silu_bf16_bf16_c512 string
+//go:embed rmsnorm_gated_bwd_one_silu_bf16_bf16_c512_v.cu
+var cu_rmsnorm_gated_bwd_one_silu_bf16_bf16_c512_v string
 
-//go:embed rmsnorm_gated_bwd_one_silu_bf16_bf16_c1024.cu
-var cu_rmsnorm_gated_bwd_one_silu_bf16_bf16_c1024 string
+//go:embed rmsnorm_gated_bwd_one_silu_bf16_bf16_c1024_v.cu
+var cu_rmsnorm_gated_bwd_one_silu_bf16_bf16_c1024_v string
 
-//go:embed rmsnorm_gated_bwd_one_silu_bf16_f32_c512.cu
-var cu_rmsnorm_gated_bwd_one_silu_bf16_f32_c512 string
+//go:embed rmsnorm_gated_bwd_one_silu_bf16_f32_c512_v.cu
+var cu_rmsnorm_gated_bwd_one_silu_bf16_f32_c512_v string
 
-//go:embed rmsnorm_gated_bwd_one_silu_bf16_f32_c1024.cu
-var cu_rmsnorm_gated_bwd_one_silu_bf16_f32_c1024 string
+//go:embed rmsnorm_gated_bwd_one_silu_bf16_f32_c1024_v.cu
+var cu_rmsnorm_gated_bwd_one_silu_bf16_f32_c1024_v string
 
-//go:embed rmsnorm_gated_bwd_one_silu_f16_f16_c512.cu
-var cu_rmsnorm_gated_bwd_one_silu_f16_f16_c512 string
+//go:embed rmsnorm_gated_bwd_one_silu_f16_f16_c512_v.cu
+var cu_rmsnorm_gated_bwd_one_silu_f16_f16_c512_v string
 
-//go:embed rmsnorm_gated_bwd_one_silu_f16_f16_c1024.cu
-var cu_rmsnorm_gated_bwd_one_silu_f16_f16_c1024 string
+//go:embed rmsnorm_gated_bwd_one_silu_f16_f16_c1024_v.cu
+var cu_rmsnorm_gated_bwd_one_silu_f16_f16_c1024_v string
 
-//go:embed rmsnorm_gated_bwd_one_silu_f16_f32_c512.cu
-var cu_rmsnorm_gated_bwd_one_silu_f16_f32_c512 string
+//go:embed rmsnorm_gated_bwd_one_silu_f16_f32_c512_v.cu
+var cu_rmsnorm_gated_bwd_one_silu_f16_f32_c512_v string
 
-//go:embed rmsnorm_gated_bwd_one_silu_f16_f32_c1024.cu
-var cu_rmsnorm_gated_bwd_one_silu_f16_f32_c1024 string
+//go:embed rmsnorm_gated_bwd_one_silu_f16_f32_c1024_v.cu
+var cu_rmsnorm_gated_bwd_one_silu_f16_f32_c1024_v string
 
-//go:embed rmsnorm_gated_bwd_one_silu_f32_f32_c512.cu
-var cu_rmsnorm_gated_bwd_one_silu_f32_f32_c512 string
+//go:embed rmsnorm_gated_bwd_one_silu_f32_f32_c512_v.cu
+var cu_rmsnorm_gated_bwd_one_silu_f32_f32_c512_v string
 
-//go:embed rmsnorm_gated_bwd_one_silu_f32_f32_c1024.cu
-var cu_rmsnorm_gated_bwd_one_silu_f32_f32_c1024 string
+//go:embed rmsnorm_gated_bwd_one_silu_f32_f32_c1024_v.cu
+var cu_rmsnorm_gated_bwd_one_silu_f32_f32_c1024_v string
 
 // oneSiluFamily drives the checks and the choice of the kernel.
 var oneSiluFamily = bind.Family{
@@ -137,193 +137,213 @@ var oneSiluFamily = bind.Family{
 	Configs: []bind.Config{
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_one_silu_bf16_bf16_c512",
-				Source:   cu_rmsnorm_gated_bwd_one_silu_bf16_bf16_c512,
+				Name:     "rmsnorm_gated_bwd_one_silu_bf16_bf16_c512_v",
+				Source:   cu_rmsnorm_gated_bwd_one_silu_bf16_bf16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   32800,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_one_silu_bf16_bf16_c512")
+					return Kernels().Build("rmsnorm_gated_bwd_one_silu_bf16_bf16_c512_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.BF16},
-			Max:    []int{0, 512, 0, 16},
-			Exact:  true,
-			Blocks: 2,
-			Step:   16,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.BF16},
+			Max:      []int{0, 512, 0, 16},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7, 8, 10},
+			Multiple: []int{1, 8, 1, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     16,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_one_silu_bf16_bf16_c1024",
-				Source:   cu_rmsnorm_gated_bwd_one_silu_bf16_bf16_c1024,
+				Name:     "rmsnorm_gated_bwd_one_silu_bf16_bf16_c1024_v",
+				Source:   cu_rmsnorm_gated_bwd_one_silu_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   32864,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_one_silu_bf16_bf16_c1024")
+					return Kernels().Build("rmsnorm_gated_bwd_one_silu_bf16_bf16_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.BF16},
-			Max:    []int{0, 1024, 0, 16},
-			Exact:  true,
-			Blocks: 2,
-			Step:   8,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.BF16},
+			Max:      []int{0, 1024, 0, 16},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7, 8, 10},
+			Multiple: []int{1, 8, 1, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     8,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_one_silu_bf16_f32_c512",
-				Source:   cu_rmsnorm_gated_bwd_one_silu_bf16_f32_c512,
+				Name:     "rmsnorm_gated_bwd_one_silu_bf16_f32_c512_v",
+				Source:   cu_rmsnorm_gated_bwd_one_silu_bf16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   8224,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_one_silu_bf16_f32_c512")
+					return Kernels().Build("rmsnorm_gated_bwd_one_silu_bf16_f32_c512_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
-			Max:    []int{0, 512, 0, 16},
-			Exact:  true,
-			Blocks: 2,
-			Step:   4,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
+			Max:      []int{0, 512, 0, 16},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7, 8, 10},
+			Multiple: []int{1, 8, 1, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     4,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_one_silu_bf16_f32_c1024",
-				Source:   cu_rmsnorm_gated_bwd_one_silu_bf16_f32_c1024,
+				Name:     "rmsnorm_gated_bwd_one_silu_bf16_f32_c1024_v",
+				Source:   cu_rmsnorm_gated_bwd_one_silu_bf16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   8240,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_one_silu_bf16_f32_c1024")
+					return Kernels().Build("rmsnorm_gated_bwd_one_silu_bf16_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
-			Max:    []int{0, 1024, 0, 16},
-			Exact:  true,
-			Blocks: 2,
-			Step:   2,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
+			Max:      []int{0, 1024, 0, 16},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7, 8, 10},
+			Multiple: []int{1, 8, 1, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     2,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_one_silu_f16_f16_c512",
-				Source:   cu_rmsnorm_gated_bwd_one_silu_f16_f16_c512,
+				Name:     "rmsnorm_gated_bwd_one_silu_f16_f16_c512_v",
+				Source:   cu_rmsnorm_gated_bwd_one_silu_f16_f16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   32800,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_one_silu_f16_f16_c512")
+					return Kernels().Build("rmsnorm_gated_bwd_one_silu_f16_f16_c512_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F16},
-			Max:    []int{0, 512, 0, 16},
-			Exact:  true,
-			Blocks: 2,
-			Step:   16,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F16},
+			Max:      []int{0, 512, 0, 16},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7, 8, 10},
+			Multiple: []int{1, 8, 1, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     16,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_one_silu_f16_f16_c1024",
-				Source:   cu_rmsnorm_gated_bwd_one_silu_f16_f16_c1024,
+				Name:     "rmsnorm_gated_bwd_one_silu_f16_f16_c1024_v",
+				Source:   cu_rmsnorm_gated_bwd_one_silu_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   32864,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_one_silu_f16_f16_c1024")
+					return Kernels().Build("rmsnorm_gated_bwd_one_silu_f16_f16_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F16},
-			Max:    []int{0, 1024, 0, 16},
-			Exact:  true,
-			Blocks: 2,
-			Step:   8,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F16},
+			Max:      []int{0, 1024, 0, 16},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7, 8, 10},
+			Multiple: []int{1, 8, 1, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     8,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_one_silu_f16_f32_c512",
-				Source:   cu_rmsnorm_gated_bwd_one_silu_f16_f32_c512,
+				Name:     "rmsnorm_gated_bwd_one_silu_f16_f32_c512_v",
+				Source:   cu_rmsnorm_gated_bwd_one_silu_f16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   8224,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_one_silu_f16_f32_c512")
+					return Kernels().Build("rmsnorm_gated_bwd_one_silu_f16_f32_c512_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
-			Max:    []int{0, 512, 0, 16},
-			Exact:  true,
-			Blocks: 2,
-			Step:   4,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
+			Max:      []int{0, 512, 0, 16},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7, 8, 10},
+			Multiple: []int{1, 8, 1, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     4,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_one_silu_f16_f32_c1024",
-				Source:   cu_rmsnorm_gated_bwd_one_silu_f16_f32_c1024,
+				Name:     "rmsnorm_gated_bwd_one_silu_f16_f32_c1024_v",
+				Source:   cu_rmsnorm_gated_bwd_one_silu_f16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   8240,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_one_silu_f16_f32_c1024")
+					return Kernels().Build("rmsnorm_gated_bwd_one_silu_f16_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
-			Max:    []int{0, 1024, 0, 16},
-			Exact:  true,
-			Blocks: 2,
-			Step:   2,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
+			Max:      []int{0, 1024, 0, 16},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7, 8, 10},
+			Multiple: []int{1, 8, 1, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     2,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_one_silu_f32_f32_c512",
-				Source:   cu_rmsnorm_gated_bwd_one_silu_f32_f32_c512,
+				Name:     "rmsnorm_gated_bwd_one_silu_f32_f32_c512_v",
+				Source:   cu_rmsnorm_gated_bwd_one_silu_f32_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   16480,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_one_silu_f32_f32_c512")
+					return Kernels().Build("rmsnorm_gated_bwd_one_silu_f32_f32_c512_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
-			Max:    []int{0, 512, 0, 16},
-			Exact:  true,
-			Blocks: 2,
-			Step:   8,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
+			Max:      []int{0, 512, 0, 16},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7, 8, 10},
+			Multiple: []int{1, 4, 1, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     8,
+			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_one_silu_f32_f32_c1024",
-				Source:   cu_rmsnorm_gated_bwd_one_silu_f32_f32_c1024,
+				Name:     "rmsnorm_gated_bwd_one_silu_f32_f32_c1024_v",
+				Source:   cu_rmsnorm_gated_bwd_one_silu_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   16480,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_one_silu_f32_f32_c1024")
+					return Kernels().Build("rmsnorm_gated_bwd_one_silu_f32_f32_c1024_v")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
-			Max:    []int{0, 1024, 0, 16},
-			Exact:  true,
-			Blocks: 2,
-			Step:   4,
-			Work:   []int{0},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.U32, dtype.F32},
+			Max:      []int{0, 1024, 0, 16},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7, 8, 10},
+			Multiple: []int{1, 4, 1, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     4,
+			Work:     []int{0},
 		},
 	},
 }

@@ -67,7 +67,7 @@ var weightFamily = bind.Family{
 				Source:   cu_rmsnorm_dw_bf16,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Shared:   1024,
+				Shared:   512,
 				ArgBytes: 32,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_dw_bf16")
@@ -83,7 +83,7 @@ var weightFamily = bind.Family{
 				Source:   cu_rmsnorm_dw_f16,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Shared:   1024,
+				Shared:   512,
 				ArgBytes: 32,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_dw_f16")
@@ -99,7 +99,7 @@ var weightFamily = bind.Family{
 				Source:   cu_rmsnorm_dw_f32,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Shared:   1024,
+				Shared:   512,
 				ArgBytes: 32,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_dw_f32")
@@ -115,7 +115,7 @@ var weightFamily = bind.Family{
 // weightWork is the number of blocks that find work.
 func weightWork(config int, p *weightParams, dims []int32) int {
 	n := int64(dims[1])
-	return bind.Work(n, 32)
+	return bind.Work(n, 16)
 }
 
 // launchWeight checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns
