@@ -288,6 +288,10 @@ func (l *lowering) finishReductions(batch []*ir.Value) {
 			l.sendPartial(j.v, j.acc, j.x, j.scratch)
 		}
 	}
+	if i := slices.IndexFunc(jobs, func(j *job) bool { return j.x.warps > 1 && l.onlyStored(j.v) }); i >= 0 {
+		l.cur = jobs[i].v // some warps only receive, so the barrier stands where all come
+		l.emit(thr.Do{At: l.at(), Fn: thr.BlockSync})
+	}
 	for _, j := range jobs {
 		if j.x.warps > 1 {
 			l.receivePartials(j.v, j.acc, j.x, j.scratch)
@@ -373,7 +377,7 @@ func (l *lowering) receivePartials(v *ir.Value, acc *thr.Local, x exchange, b *t
 		warp := call(thr.Warp, dtype.I32)
 		first = bin(ir.And, warp, i32(^((x.warps - 1) << x.shift)))
 	}
-	l.unrolled(max(1, acc.Len), func(i thr.Expr) {
+	receive := func(i thr.Expr) {
 		r := at(acc, i)
 		l.emit(thr.Assign{At: l.at(), Dst: r, Src: identity(v.Op, t)})
 		part := l.local("part", thr.Val(t), nil)
@@ -382,7 +386,35 @@ func (l *lowering) receivePartials(v *ir.Value, acc *thr.Local, x exchange, b *t
 				Addr: l.slot(b, acc, x, add(first, mul(w, i32(1<<x.shift))), i)})
 			l.emit(thr.Assign{At: l.at(), Dst: r, Src: bin(combine[v.Op], r, ref(part))})
 		})
-	})
+	}
+	all := func() { l.unrolled(max(1, acc.Len), receive) }
+	if !l.onlyStored(v) {
+		all()
+		return
+	}
+	storing := equal(bin(ir.And, call(thr.Warp, dtype.I32), i32((x.warps-1)<<x.shift)), i32(0))
+	l.emit(thr.If{At: l.at(), Cond: storing, Scope: ir.ScopeWarp, Then: l.into(all)})
+}
+
+// onlyStored reports whether a reduced tile goes nowhere but into stores, element by element: then only the threads that
+// store need it, those with the first copy.
+func (l *lowering) onlyStored(v *ir.Value) bool {
+	if v.Type.Span == nil || v.Type.Span.Scope != ir.ScopeBlock {
+		return false
+	}
+	stored := false
+	for _, u := range l.flow.users[v] {
+		switch {
+		case !l.flow.live[u]:
+		case u.Op == ir.Store && l.flow.canonical(u.Args[0]) == v:
+			stored = true
+		case ir.Table[u.Op].Class == ir.Elementwise && l.onlyStored(u):
+			stored = true
+		default:
+			return false
+		}
+	}
+	return stored
 }
 
 // roundResult rounds a 16-bit reduction's f32 result; a tile of them moves into packed registers.

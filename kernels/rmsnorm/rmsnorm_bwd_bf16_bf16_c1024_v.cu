@@ -194,14 +194,16 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_bf16_bf16_c1024_v(
     store_shared_f32(smem + (64u + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4)), part2[i]);
   }
   __syncthreads();
-  #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    part2[i] = 0.0f;
-    float part3;
+  if (((int)(threadIdx.x >> 5) & 14) == 0) {
     #pragma unroll
-    for (int j = 0; j < 8; j++) {
-      part3 = load_shared_f32(smem + (64u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -15) + (u32)(j * 2)) * 16u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
-      part2[i] += part3;
+    for (int i = 0; i < 16; i++) {
+      part2[i] = 0.0f;
+      float part3;
+      #pragma unroll
+      for (int j = 0; j < 8; j++) {
+        part3 = load_shared_f32(smem + (64u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -15) + (u32)(j * 2)) * 16u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
+        part2[i] += part3;
+      }
     }
   }
   int t = (int)blockIdx.x;

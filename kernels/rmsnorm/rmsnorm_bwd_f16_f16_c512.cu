@@ -241,14 +241,16 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f16_f16_c512(const
     store_shared_f32(smem + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), part[i]);
   }
   __syncthreads();
-  #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    part[i] = 0.0f;
-    float part2;
+  if (((int)(threadIdx.x >> 5) & 15) == 0) {
     #pragma unroll
-    for (int j = 0; j < 16; j++) {
-      part2 = load_shared_f32(smem + (u32)(((j * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
-      part[i] += part2;
+    for (int i = 0; i < 16; i++) {
+      part[i] = 0.0f;
+      float part2;
+      #pragma unroll
+      for (int j = 0; j < 16; j++) {
+        part2 = load_shared_f32(smem + (u32)(((j * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
+        part[i] += part2;
+      }
     }
   }
   int t = (int)blockIdx.x;

@@ -130,14 +130,16 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_f16(const __grid_co
       store_shared_f32_if(smem + (u32)((((int)(threadIdx.x >> 5) * 4 + i) * 4 + ((int)(threadIdx.x & 31) & 3)) * 4), sum[i], ((int)(threadIdx.x & 31) & 28) == 0);
     }
     __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      sum[i] = 0.0f;
-      float part2;
+    if (((int)(threadIdx.x >> 5) & 7) == 0) {
       #pragma unroll
-      for (int j = 0; j < 8; j++) {
-        part2 = load_shared_f32(smem + (u32)(((j * 4 + i) * 4 + ((int)(threadIdx.x & 31) & 3)) * 4));
-        sum[i] += part2;
+      for (int i = 0; i < 4; i++) {
+        sum[i] = 0.0f;
+        float part2;
+        #pragma unroll
+        for (int j = 0; j < 8; j++) {
+          part2 = load_shared_f32(smem + (u32)(((j * 4 + i) * 4 + ((int)(threadIdx.x & 31) & 3)) * 4));
+          sum[i] += part2;
+        }
       }
     }
     u32 dw[2];

@@ -9,7 +9,8 @@
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0    32768  f32   s0: tile [8192]
+//        0    16384  f32   s0: tile [4096]
+//    16384    16384  f32   s1: tile [4096]
 //    32768       64  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
@@ -32,6 +33,9 @@ __device__ __forceinline__ void cp_async_wait_0() { asm volatile("cp.async.wait_
 __device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void load_shared_f32x4(float* r, const void* p) {
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
 }
 __device__ __forceinline__ void load_shared_f32x4_if(float* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
@@ -78,49 +82,85 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_f32_f32_c16384_
 
     // copy x to s0 (shared)
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
       cp_async_16(smem + (u32)((col0 + i * 2048) * 4), x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n ? 16 : 0);
     }
+    int n_left = a.n - 4096;
+    const float* x_at2 = a.x + (i64)row * a.x_stride0 + 4096;
+
+    // copy x to s1 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (16384u + (u32)((col0 + i * 2048) * 4)), x_at2 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left ? 16 : 0);
+    }
     cp_async_commit();
-    int n_left = a.n - 8192;
-    const float* x_at2 = a.x + (i64)row * a.x_stride0 + 8192;
+    int n_left2 = a.n - 8192;
+    const float* x_at3 = a.x + (i64)row * a.x_stride0 + 8192;
 
     // load x
-    float x[16];
+    float x[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_f32x4_if(&x[i * 4], x_at2 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&x[i * 4], x_at3 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2);
     }
-    int min_of = min(a.n, 8192);
+    int n_left3 = a.n - 12288;
+    const float* x_at4 = a.x + (i64)row * a.x_stride0 + 12288;
+
+    // load x
+    float x2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&x2[i * 4], x_at4 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left3);
+    }
+    int min_of = min(a.n, 4096);
 
     // load w
-    float w[16];
+    float w[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
       load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 2048), col0 + i * 2048 < min_of);
     }
     cp_async_wait_0();
     float acc = 0.0f;
 
     // load s0 (shared)
-    float s02[16];
+    float s02[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
       load_shared_f32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 2048) * 4), col0 + i * 2048 < min_of);
     }
     float fold = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
       fold = fmaf(s02[i], s02[i], fold);
     }
     acc += fold;
+
+    // load s1 (shared)
+    float s12[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s12[i * 4], smem + (16384u + (u32)((col0 + i * 2048) * 4)));
+    }
     float fold2 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      fold2 = fmaf(x[i], x[i], fold2);
+    for (int i = 0; i < 8; i++) {
+      fold2 = fmaf(s12[i], s12[i], fold2);
+    }
+    acc += fold2;
+    float fold3 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      fold3 = fmaf(x[i], x[i], fold3);
+    }
+    acc += fold3;
+    float fold4 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      fold4 = fmaf(x2[i], x2[i], fold4);
     }
     float sum = 0.0f;
-    acc += fold2;
+    acc += fold4;
     sum += acc;
 
     // sum: over the lanes of a warp
@@ -141,43 +181,87 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_f32_f32_c16384_
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
     // load s0 (shared)
-    float s03[16];
+    float s03[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
       load_shared_f32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 2048) * 4), col0 + i * 2048 < min_of);
     }
-    float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
-    float y[16];
+    const float* w_at = a.w + 4096;
+
+    // load w
+    float w2[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
+    }
+    float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
+    float y[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
       y[i] = s03[i] * rstd * w[i];
     }
     float* y_at = a.y + (i64)row * a.y_stride0;
 
     // store y
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
       store_f32x4_if(y_at + (i64)(col0 + i * 2048), &y[i * 4], col0 + i * 2048 < min_of);
     }
-    const float* w_at = a.w + 8192;
+
+    // load s1 (shared)
+    float s13[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s13[i * 4], smem + (16384u + (u32)((col0 + i * 2048) * 4)));
+    }
+    const float* w_at2 = a.w + 8192;
 
     // load w
-    float w2[16];
+    float w3[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_f32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2);
     }
-    float y2[16];
+    float y2[8];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y2[i] = x[i] * rstd * w2[i];
+    for (int i = 0; i < 8; i++) {
+      y2[i] = s13[i] * rstd * w2[i];
     }
-    float* y_at2 = a.y + (i64)row * a.y_stride0 + 8192;
+    float* y_at2 = a.y + (i64)row * a.y_stride0 + 4096;
 
     // store y
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
       store_f32x4_if(y_at2 + (i64)(col0 + i * 2048), &y2[i * 4], col0 + i * 2048 < n_left);
+    }
+    const float* w_at3 = a.w + 12288;
+
+    // load w
+    float w4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left3);
+    }
+    float y3[8];
+    float y4[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y3[i] = x[i] * rstd * w3[i];
+      y4[i] = x2[i] * rstd * w4[i];
+    }
+    float* y_at3 = a.y + (i64)row * a.y_stride0 + 8192;
+
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at3 + (i64)(col0 + i * 2048), &y3[i * 4], col0 + i * 2048 < n_left2);
+    }
+    float* y_at4 = a.y + (i64)row * a.y_stride0 + 12288;
+
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at4 + (i64)(col0 + i * 2048), &y4[i * 4], col0 + i * 2048 < n_left3);
     }
     float* rstd_at = a.rstd + (i64)row;
     store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);

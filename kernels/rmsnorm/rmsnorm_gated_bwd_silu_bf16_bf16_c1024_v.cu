@@ -240,14 +240,16 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_bf16_bf
     store_shared_f32(smem + (16u + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4)), part2[i]);
   }
   __syncthreads();
-  #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    part2[i] = 0.0f;
-    float part3;
+  if (((int)(threadIdx.x >> 5) & 2) == 0) {
     #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      part3 = load_shared_f32(smem + (16u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -3) + (u32)(j * 2)) * 16u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
-      part2[i] += part3;
+    for (int i = 0; i < 16; i++) {
+      part2[i] = 0.0f;
+      float part3;
+      #pragma unroll
+      for (int j = 0; j < 2; j++) {
+        part3 = load_shared_f32(smem + (16u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -3) + (u32)(j * 2)) * 16u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
+        part2[i] += part3;
+      }
     }
   }
   int t = (int)blockIdx.x;

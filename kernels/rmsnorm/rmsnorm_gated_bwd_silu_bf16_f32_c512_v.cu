@@ -229,14 +229,16 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_bf16_f3
     store_shared_f32(smem + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), part[i]);
   }
   __syncthreads();
-  #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    part[i] = 0.0f;
-    float part2;
+  if (((int)(threadIdx.x >> 5) & 3) == 0) {
     #pragma unroll
-    for (int j = 0; j < 4; j++) {
-      part2 = load_shared_f32(smem + (u32)(((j * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
-      part[i] += part2;
+    for (int i = 0; i < 16; i++) {
+      part[i] = 0.0f;
+      float part2;
+      #pragma unroll
+      for (int j = 0; j < 4; j++) {
+        part2 = load_shared_f32(smem + (u32)(((j * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
+        part[i] += part2;
+      }
     }
   }
   int t = (int)blockIdx.x;

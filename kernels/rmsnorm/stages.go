@@ -9,34 +9,27 @@ var (
 	small = []string{"sm_120a", "sm_121a"}
 )
 
-// bytesOfStage is a chunk: 64 bytes for each thread.
-const bytesOfStage = 64
-
 // stages are the configs of staged forward passes for rows past what fits registers, ascending; of two for one length
-// the first that a target takes is used. A thread has 64 bytes of a chunk, and half of that where it has a residual
-// beside it.
-func stages(name string, add bool) []Config {
+// the first that a target takes is used. A thread has 32 bytes of a chunk: one chunk of x, and two of w, of which one is
+// on its way.
+func stages(name string) []Config {
 	var out []Config
 	for _, t := range pairs {
-		c := Config{Name: name, X: t.x, W: t.w, Whole: true, Shared: 1, Regs: 1}
+		c := Config{Name: name, X: t.x, W: t.w, Whole: true, Per: 32 / t.x.Size()}
 		if c.W.Size() > c.X.Size() {
 			continue // w takes too much: the kernels of wide rows serve
 		}
-		c.Per = bytesOfStage / c.X.Size()
-		if add {
-			c.Per, c.Shared, c.Regs = c.Per/2, 2, 2
-		}
 		row := 64 << 10 / c.X.Size() // elements of 64 KB
 		c.Min, c.Resident = 512, 2   // another block loads while this one waits for its row
-		out = append(out, c.stage(row, 1, 1))
+		out = append(out, c.stage(row, 2, 2, 1))
 		c.Min, c.Resident = 1024, 0
-		out = append(out, c.stage(2*row, 1, 1))
+		out = append(out, c.stage(2*row, 2, 2, 1))
 		for _, cluster := range []int{1, 2, 4, 8} {
 			if n := 4 * row * cluster; n <= widest {
-				out = append(out, c.stage(n, 3, cluster, roomy...))
+				out = append(out, c.stage(n, 5, 3, cluster, roomy...))
 			}
 			if n := 2 * row * cluster; cluster > 1 && n <= widest {
-				out = append(out, c.stage(n, 1, cluster, small...))
+				out = append(out, c.stage(n, 2, 2, cluster, small...))
 			}
 		}
 	}
@@ -46,9 +39,9 @@ func stages(name string, add bool) []Config {
 // widest is the longest row that is staged.
 const widest = 262144
 
-// stage is the config for rows of n elements with factor times as many chunks in shared memory.
-func (c Config) stage(n, factor, cluster int, targets ...string) Config {
-	c.Cap, c.Shared, c.Cluster, c.Targets = n, c.Shared*factor, cluster, targets
+// stage is the config for rows of n elements, with so many chunks in shared memory and in registers.
+func (c Config) stage(n, shared, regs, cluster int, targets ...string) Config {
+	c.Cap, c.Shared, c.Regs, c.Cluster, c.Targets = n, shared, regs, cluster, targets
 	return c
 }
 
@@ -63,12 +56,10 @@ func stagesBackward(name string) []Config {
 		row := 64 << 10 / c.X.Size()
 		for _, cluster := range []int{1, 2, 4, 8} {
 			if n := row * cluster; n <= widest {
-				c.Shared = 4
-				out = append(out, c.stage(n, 1, cluster, roomy...))
+				out = append(out, c.stage(n, 4, 0, cluster, roomy...))
 			}
 			if n := row / 2 * cluster; cluster > 1 && n <= widest {
-				c.Shared = 2
-				out = append(out, c.stage(n, 1, cluster, small...))
+				out = append(out, c.stage(n, 2, 0, cluster, small...))
 			}
 		}
 	}

@@ -86,8 +86,8 @@ var cu_rmsnorm_bwd_bf16_bf16_c4096_v string
 //go:embed rmsnorm_bwd_bf16_bf16_c8192_v.cu
 var cu_rmsnorm_bwd_bf16_bf16_c8192_v string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c16384_v.cu
-var cu_rmsnorm_bwd_bf16_bf16_c16384_v string
+//go:embed rmsnorm_bwd_bf16_bf16_c16384.cu
+var cu_rmsnorm_bwd_bf16_bf16_c16384 string
 
 //go:embed rmsnorm_bwd_bf16_f32_c512_v.cu
 var cu_rmsnorm_bwd_bf16_f32_c512_v string
@@ -110,8 +110,8 @@ var cu_rmsnorm_bwd_bf16_f32_c4096_v string
 //go:embed rmsnorm_bwd_bf16_f32_c8192_v.cu
 var cu_rmsnorm_bwd_bf16_f32_c8192_v string
 
-//go:embed rmsnorm_bwd_bf16_f32_c16384_v.cu
-var cu_rmsnorm_bwd_bf16_f32_c16384_v string
+//go:embed rmsnorm_bwd_bf16_f32_c16384.cu
+var cu_rmsnorm_bwd_bf16_f32_c16384 string
 
 //go:embed rmsnorm_bwd_f16_f16_c512_v.cu
 var cu_rmsnorm_bwd_f16_f16_c512_v string
@@ -134,8 +134,8 @@ var cu_rmsnorm_bwd_f16_f16_c4096_v string
 //go:embed rmsnorm_bwd_f16_f16_c8192_v.cu
 var cu_rmsnorm_bwd_f16_f16_c8192_v string
 
-//go:embed rmsnorm_bwd_f16_f16_c16384_v.cu
-var cu_rmsnorm_bwd_f16_f16_c16384_v string
+//go:embed rmsnorm_bwd_f16_f16_c16384.cu
+var cu_rmsnorm_bwd_f16_f16_c16384 string
 
 //go:embed rmsnorm_bwd_f16_f32_c512_v.cu
 var cu_rmsnorm_bwd_f16_f32_c512_v string
@@ -158,8 +158,8 @@ var cu_rmsnorm_bwd_f16_f32_c4096_v string
 //go:embed rmsnorm_bwd_f16_f32_c8192_v.cu
 var cu_rmsnorm_bwd_f16_f32_c8192_v string
 
-//go:embed rmsnorm_bwd_f16_f32_c16384_v.cu
-var cu_rmsnorm_bwd_f16_f32_c16384_v string
+//go:embed rmsnorm_bwd_f16_f32_c16384.cu
+var cu_rmsnorm_bwd_f16_f32_c16384 string
 
 //go:embed rmsnorm_bwd_f32_f32_c512_v.cu
 var cu_rmsnorm_bwd_f32_f32_c512_v string
@@ -403,24 +403,22 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c16384_v",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c16384_v,
+				Name:     "rmsnorm_bwd_bf16_bf16_c16384",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c16384_v")
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c16384")
 				},
 			},
-			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:      []int{0, 16384, 0},
-			Aligned:  []int{0, 1, 2, 3, 5},
-			Multiple: []int{1, 8, 1},
-			Exact:    true,
-			Blocks:   2,
-			Step:     1,
-			Work:     []int{0},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:    []int{0, 16384, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -567,24 +565,22 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_f32_c16384_v",
-				Source:   cu_rmsnorm_bwd_bf16_f32_c16384_v,
+				Name:     "rmsnorm_bwd_bf16_f32_c16384",
+				Source:   cu_rmsnorm_bwd_bf16_f32_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_f32_c16384_v")
+					return Kernels().Build("rmsnorm_bwd_bf16_f32_c16384")
 				},
 			},
-			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
-			Max:      []int{0, 16384, 0},
-			Aligned:  []int{0, 1, 2, 3, 5},
-			Multiple: []int{1, 8, 1},
-			Exact:    true,
-			Blocks:   2,
-			Step:     1,
-			Work:     []int{0},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 16384, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -731,24 +727,22 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c16384_v",
-				Source:   cu_rmsnorm_bwd_f16_f16_c16384_v,
+				Name:     "rmsnorm_bwd_f16_f16_c16384",
+				Source:   cu_rmsnorm_bwd_f16_f16_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f16_c16384_v")
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c16384")
 				},
 			},
-			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:      []int{0, 16384, 0},
-			Aligned:  []int{0, 1, 2, 3, 5},
-			Multiple: []int{1, 8, 1},
-			Exact:    true,
-			Blocks:   2,
-			Step:     1,
-			Work:     []int{0},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:    []int{0, 16384, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
@@ -895,24 +889,22 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f32_c16384_v",
-				Source:   cu_rmsnorm_bwd_f16_f32_c16384_v,
+				Name:     "rmsnorm_bwd_f16_f32_c16384",
+				Source:   cu_rmsnorm_bwd_f16_f32_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f32_c16384_v")
+					return Kernels().Build("rmsnorm_bwd_f16_f32_c16384")
 				},
 			},
-			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
-			Max:      []int{0, 16384, 0},
-			Aligned:  []int{0, 1, 2, 3, 5},
-			Multiple: []int{1, 8, 1},
-			Exact:    true,
-			Blocks:   2,
-			Step:     1,
-			Work:     []int{0},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32, dtype.F32},
+			Max:    []int{0, 16384, 0},
+			Exact:  true,
+			Blocks: 2,
+			Step:   1,
+			Work:   []int{0},
 		},
 		{
 			Kernel: &device.Kernel{

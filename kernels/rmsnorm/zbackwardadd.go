@@ -382,12 +382,13 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c8192_v",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
-				ArgBytes: 112,
+				Name:      "rmsnorm_add_bwd_bf16_bf16_c8192_v",
+				Source:    cu_rmsnorm_add_bwd_bf16_bf16_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c8192_v")
 				},
@@ -546,12 +547,13 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_f32_c8192_v",
-				Source:   cu_rmsnorm_add_bwd_bf16_f32_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
-				ArgBytes: 112,
+				Name:      "rmsnorm_add_bwd_bf16_f32_c8192_v",
+				Source:    cu_rmsnorm_add_bwd_bf16_f32_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_bf16_f32_c8192_v")
 				},
@@ -689,12 +691,13 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c8192_v",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
-				ArgBytes: 112,
+				Name:      "rmsnorm_add_bwd_f16_f16_c8192_v",
+				Source:    cu_rmsnorm_add_bwd_f16_f16_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c8192_v")
 				},
@@ -853,12 +856,13 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f32_c8192_v",
-				Source:   cu_rmsnorm_add_bwd_f16_f32_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
-				ArgBytes: 112,
+				Name:      "rmsnorm_add_bwd_f16_f32_c8192_v",
+				Source:    cu_rmsnorm_add_bwd_f16_f32_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f16_f32_c8192_v")
 				},
@@ -996,12 +1000,13 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c8192_v",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   128,
-				ArgBytes: 112,
+				Name:      "rmsnorm_add_bwd_f32_f32_c8192_v",
+				Source:    cu_rmsnorm_add_bwd_f32_f32_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   1024,
+				MinBlocks: 2,
+				Shared:    128,
+				ArgBytes:  112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c8192_v")
 				},
