@@ -58,7 +58,7 @@ type big struct {
 
 // big is a case with matrices made by how.
 func (p problem) big(name string, large bool, how func(*memory) big) tiletest.Case {
-	return tiletest.Case{Name: name + "/" + p.String(), Run: func(r *tiletest.Run) error {
+	return tiletest.Case{Name: name + "/" + p.String(), Alone: large, Run: func(r *tiletest.Run) error {
 		if large && r.Device.Kind() == device.Sim {
 			return r.Skip("it needs gigabytes of memory and minutes of a simulator")
 		}

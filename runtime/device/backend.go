@@ -40,6 +40,8 @@ type backend interface {
 	beginCapture(s uint64) error
 	endCapture(s uint64) (graph, error)
 
+	// compile does what load needs not do on the device, for load to find.
+	compile(k *Kernel) error
 	load(k *Kernel) (function, error)
 	// compiler is the version of the compiler in use; empty where there is none.
 	compiler() string

@@ -20,6 +20,7 @@ type cuda struct {
 	target *target.Target
 	sms    int
 	cache  *cache
+	images *Images
 	nvrtc  func() (compiler, error) // opens the compiler at the first call
 
 	capturing atomic.Int64 // captures under way
@@ -53,7 +54,7 @@ func (d *Device) openCUDA(ordinal int, c *config) error {
 	if err != nil {
 		return err
 	}
-	d.back = &cuda{ctx: ctx, target: d.target, sms: d.info.SMs, cache: openCache(c.log), nvrtc: sync.OnceValues(c.nvrtc)}
+	d.back = &cuda{ctx: ctx, target: d.target, sms: d.info.SMs, cache: openCache(c.log), images: c.images, nvrtc: sync.OnceValues(c.nvrtc)}
 	return nil
 }
 

@@ -17,14 +17,25 @@ type cudaFunc struct {
 	resident int
 }
 
-func (c *cuda) load(k *Kernel) (function, error) {
+func (c *cuda) compile(k *Kernel) error {
+	_, err := c.image(k)
+	return err
+}
+
+// image is the compiled code of a kernel: from memory, from the cache, or made now.
+func (c *cuda) image(k *Kernel) ([]byte, error) {
 	n, err := c.nvrtc()
 	if err != nil {
 		return nil, err
 	}
-	image, err := c.cache.get(cacheKey(k.Source, n.options(), c.target.Arch, n.version()), func() ([]byte, error) {
-		return n.compile(k, c.target.Arch)
+	key := cacheKey(k.Source, n.options(), c.target.Arch, n.version())
+	return c.images.get(key, func() ([]byte, error) {
+		return c.cache.get(key, func() ([]byte, error) { return n.compile(k, c.target.Arch) })
 	})
+}
+
+func (c *cuda) load(k *Kernel) (function, error) {
+	image, err := c.image(k)
 	if err != nil {
 		return nil, err
 	}

@@ -70,6 +70,7 @@ type config struct {
 	ctx    context.Context
 	driver func() (driver.Driver, error)
 	nvrtc  func() (compiler, error)
+	images *Images // nil: none are kept
 }
 
 // Option is a choice of Open and Default.

@@ -85,6 +85,24 @@ func (d *Device) loadSlow(k *Kernel) (*Func, error) {
 	return f, nil
 }
 
+// Compile compiles a kernel's source, which NVRTC does in some tenths of a second, into the cache and the device's
+// Images, so that a later Load of a kernel with this source finds it. It needs the kernel's Name, for messages, and its
+// Source. Called by several goroutines it uses as many cores. On the simulator it does nothing.
+func (d *Device) Compile(k *Kernel) error {
+	if k == nil {
+		return fmt.Errorf("device: %s: compilation of a nil kernel", d.name)
+	}
+	release, err := d.use()
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := d.back.compile(k); err != nil {
+		return d.fail("Compile", fmt.Errorf("kernel %s: %w", k.Name, err))
+	}
+	return nil
+}
+
 // check says why a target cannot have the kernel.
 func (k *Kernel) check(t *target.Target, shared int) error {
 	has := func(name string) bool { return name != "" && slices.Contains(k.Targets, name) }

@@ -16,10 +16,14 @@ import (
 )
 
 // Case is one row of a test table. Run launches kernels and compares; it uses the run's stream and tensors only. An
-// error that it returns fails the case, as recorded failures do.
+// error that it returns fails the case, as recorded failures do. Cases are independent: several may run at the same
+// time, each on a device of its own.
 type Case struct {
 	Name string
 	Run  func(*Run) error
+	// Alone keeps other cases from running at the same time: for a case that takes gigabytes of memory, or that skips
+	// where there is too little of it.
+	Alone bool
 }
 
 // Result is how a case went.

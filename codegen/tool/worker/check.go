@@ -7,12 +7,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"text/tabwriter"
-	"time"
 
 	"github.com/gotile/gotile/codegen/cuda"
 	"github.com/gotile/gotile/codegen/nvrtc"
@@ -123,50 +120,18 @@ func (j *job) compilations(names []string) (rows []*compilation, stale []string,
 
 // compileAll compiles the rows on all cores; runs that take long say how far they are.
 func (j *job) compileAll(ctx context.Context, lib *nvrtc.Library, rows []*compilation) {
-	queue, done := make(chan *compilation), make(chan struct{}, len(rows))
-	total := 0
+	var own []*compilation
 	for _, c := range rows {
 		if c.same == nil {
-			total++
+			own = append(own, c)
 		}
 	}
-	var workers sync.WaitGroup
-	for range min(len(rows), runtime.NumCPU()) {
-		workers.Go(func() {
-			for c := range queue {
-				c.compile(lib)
-				done <- struct{}{}
-			}
-		})
-	}
-	go func() {
-		defer close(queue)
-		for _, c := range rows {
-			if c.same != nil {
-				continue
-			}
-			select {
-			case queue <- c:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	finished := make(chan struct{})
-	go func() { workers.Wait(); close(finished) }()
-	tick := time.NewTicker(3 * time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-finished:
-			for _, c := range rows {
-				if c.same != nil {
-					c.result, c.err = c.same.result, c.same.err
-				}
-			}
-			return
-		case <-tick.C:
-			fmt.Fprintf(j.stderr, "compiled %d of %d\n", len(done), total)
+	parallel(ctx, len(own), cores(), func(i int) { own[i].compile(lib) }, func(done int) {
+		fmt.Fprintf(j.stderr, "compiled %d of %d\n", done, len(own))
+	})
+	for _, c := range rows {
+		if c.same != nil {
+			c.result, c.err = c.same.result, c.same.err
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/gotile/gotile/codegen/gowrap"
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/target"
+	"github.com/gotile/gotile/internal/thr"
 	"github.com/gotile/gotile/tile"
 )
 
@@ -36,9 +38,9 @@ func (s *source) launch() (string, error) { return gowrap.LaunchText(s.Kernel) }
 func (p *Package) lowered() ([][]*source, error) {
 	set := p.Kernels()
 	seen := map[string]bool{}
-	var out [][]*source
+	var kernels []*tile.Kernel
+	var ends []int // of the families, in kernels
 	for _, f := range set.Families() {
-		var family []*source
 		for _, name := range f.Names() {
 			if seen[name] {
 				return nil, fmt.Errorf("two kernels are called %s; names must be unique in a package", name)
@@ -48,18 +50,38 @@ func (p *Package) lowered() ([][]*source, error) {
 			if err != nil {
 				return nil, fmt.Errorf("kernel %s: %w", name, err)
 			}
-			s, err := print(name, k)
-			if err != nil {
-				return nil, err
-			}
-			family = append(family, s...)
+			kernels = append(kernels, k)
 		}
-		if len(family) > 0 {
+		ends = append(ends, len(kernels))
+	}
+	if len(kernels) == 0 {
+		return nil, fmt.Errorf("Kernels() is an empty set; list configs with tile.Configs(build, ...)")
+	}
+	all, err := printAll(kernels)
+	if err != nil {
+		return nil, err
+	}
+	var out [][]*source
+	start := 0
+	for _, end := range ends {
+		if family := slices.Concat(all[start:end]...); len(family) > 0 {
 			out = append(out, family)
 		}
+		start = end
 	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("Kernels() is an empty set; list configs with tile.Configs(build, ...)")
+	return out, nil
+}
+
+// printAll prints kernels, on all cores. Of several errors it is that of the first kernel.
+func printAll(kernels []*tile.Kernel) ([][]*source, error) {
+	out, errs := make([][]*source, len(kernels)), make([]error, len(kernels))
+	parallel(context.Background(), len(kernels), cores(), func(i int) {
+		out[i], errs[i] = print(kernels[i].Name(), kernels[i])
+	}, func(int) {})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
@@ -67,11 +89,13 @@ func (p *Package) lowered() ([][]*source, error) {
 // print lowers a kernel for each target it claims. Targets of one lowering set must give one text; each set is a file.
 func print(name string, k *tile.Kernel) ([]*source, error) {
 	var out []*source
+	lows := map[string]*thr.Kernel{} // by target
 	for _, t := range claims(k.IR()) {
 		low, err := k.Lower(t)
 		if err != nil {
 			return nil, err // says which kernel, for which target
 		}
+		lows[t] = low
 		i := slices.IndexFunc(out, func(s *source) bool { return s.Kernel.Lowering == low.Lowering })
 		if i < 0 {
 			out = append(out, &source{Variant: gowrap.Variant{Kernel: low}, kernel: k})
@@ -85,17 +109,13 @@ func print(name string, k *tile.Kernel) ([]*source, error) {
 			s.File = name + "_" + s.Kernel.Lowering + ".cu"
 		}
 		for i, t := range s.Targets {
-			low, err := k.Lower(t)
-			if err != nil {
-				return nil, fmt.Errorf("kernel %s for %s: %w", name, t, err)
-			}
-			text, err := cuda.Print(low, cuda.Options{Targets: chips(s.Targets)})
+			text, err := cuda.Print(lows[t], cuda.Options{Targets: chips(s.Targets)})
 			if err != nil {
 				return nil, fmt.Errorf("kernel %s for %s: %w", name, t, err)
 			}
 			if i > 0 && text != s.text {
 				return nil, fmt.Errorf("kernel %s: targets %s and %s are of lowering set %q, but their texts differ; this is a mistake in gotile's planner",
-					name, s.Targets[0], t, low.Lowering)
+					name, s.Targets[0], t, lows[t].Lowering)
 			}
 			s.text = text
 		}

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -35,12 +36,13 @@ func (v *verification) run(ctx context.Context, name string, cases []tiletest.Ca
 		v.prune()
 		return nil
 	}
-	d, err := device.Open(name, device.WithTarget(v.target))
+	r, err := openRunner(name, v.target, min(v.Parallel, len(todo)))
 	if err != nil {
 		return err
 	}
-	defer d.Close()
-	if err := v.execute(ctx, d, todo); err != nil {
+	defer r.close()
+	v.compile(ctx, r, todo)
+	if err := v.execute(ctx, r, todo); err != nil {
 		return err // nothing of this target is recorded
 	}
 	v.prune()
@@ -88,35 +90,63 @@ func (v *verification) todo(cases []tiletest.Case) []tiletest.Case {
 	return out
 }
 
+// compile compiles what the cases will launch.
+func (v *verification) compile(ctx context.Context, r *runner, cases []tiletest.Case) {
+	var kernels []*device.Kernel
+	for _, s := range v.expected(cases) {
+		kernels = append(kernels, &device.Kernel{Name: s.Kernel.Name, Source: s.text})
+	}
+	r.compile(ctx, kernels, func(done int) {
+		fmt.Fprintf(v.stderr, "%s: compiled %d of %d kernels\n", v.target, done, len(kernels))
+	})
+}
+
+// expected are the sources that the cases will launch, as far as it is known before: those that they have launched, and
+// those without a fresh receipt, which some case should launch, unless -run leaves cases out.
+func (v *verification) expected(cases []tiletest.Case) []*source {
+	names := map[string]bool{}
+	for _, c := range cases {
+		names[c.Name] = true
+	}
+	var out []*source
+	for _, s := range v.sources {
+		rec := v.receipt.find(s.Kernel.Name, v.target)
+		if rec != nil && slices.ContainsFunc(rec.Ran, func(c string) bool { return names[c] }) || v.Run == "" && v.stale[s.Kernel.Name] != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // execute runs the cases and files their results by kernel.
-func (v *verification) execute(ctx context.Context, d *device.Device, cases []tiletest.Case) error {
-	failed, skips, told := 0, 0, time.Now()
-	for i, c := range cases {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("%w after %d of %d cases on %s; nothing of it is recorded", err, i, len(cases), v.target)
-		}
-		if time.Since(told) > 5*time.Second {
+func (v *verification) execute(ctx context.Context, r *runner, cases []tiletest.Case) error {
+	ran, failed, skips, told, lost := 0, 0, 0, time.Now(), false
+	for res := range r.results(ctx, cases, verifySeed) {
+		ran++
+		if time.Since(told) > tellEach {
 			told = time.Now()
-			fmt.Fprintf(v.stderr, "%s: %d of %d cases\n", v.target, i, len(cases))
+			fmt.Fprintf(v.stderr, "%s: %d of %d cases\n", v.target, ran, len(cases))
 		}
-		res := c.Exec(ctx, d, verifySeed)
 		why := skipped(res, v.target)
 		switch {
-		case ctx.Err() != nil: // the case was cut off
 		case why != "":
 			skips++
-			v.printf("skip %s: %s\n", c.Name, why)
+			v.printf("skip %s: %s\n", res.Case, why)
 		case v.show(res):
 			for _, k := range res.Kernels {
 				v.passed[k] = append(v.passed[k], res)
 			}
 		default:
 			failed++
+			lost = lost || errors.Is(res.Err, device.ErrSticky)
 			v.blame(res)
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("%w; nothing of %s is recorded", err, v.target)
+		return fmt.Errorf("%w after %d of %d cases on %s; nothing of it is recorded", err, ran, len(cases), v.target)
+	}
+	if lost && len(r.devices) > 1 {
+		v.printf("%s: the GPU was lost while up to %d cases were running; any of them may be to blame: gotile verify -p 1 shows which\n", v.target, len(r.devices))
 	}
 	v.failed = failed > 0
 	if failed > 0 {

@@ -22,7 +22,9 @@ var verifyCommand = &Command{
 Verify runs the cases of each package on cuda:0, for the GPU's own target and for targets that it stands in for
 (sm_90a-as-120 on compute capability 9.0), and writes receipts/GPU.json in the package: for each kernel the hashes of
 its .cu and of its launch, the number of cases and the worst errors. Kernels whose receipt is fresh are not run again.
-A kernel of a case that fails loses its receipt. With -run nothing but such losses is written.
+A kernel of a case that fails loses its receipt. With -run nothing but such losses is written. Kernels are compiled
+on all cores, and -p cases run at the same time, except those that ask to run alone; what is printed and written is
+in the order of the table.
 
 With -check it runs nothing and needs no GPU: it fails for every kernel without a fresh record in each receipt, for
 every target that the receipt's GPU stands for and the kernel claims.
@@ -38,6 +40,7 @@ Examples:
 		f.BoolVar(&o.Check, "check", false, "only compare the receipts with the kernels")
 		f.BoolVar(&o.Force, "f", false, "run kernels with a fresh receipt, too")
 		f.BoolVar(&o.Verbose, "v", false, "print every case with its kernels and errors")
+		f.IntVar(&o.Parallel, "p", min(cores(), maxRunning), "`number` of cases to run at the same time")
 		f.StringVar(&o.Run, "run", "", "run only the cases that match `regexp`, and write no new receipts")
 		f.StringVar(&o.Out, "out", "", "`directory` of the receipts; default: receipts in the package")
 	},
@@ -49,11 +52,17 @@ Examples:
 	},
 }
 
+// maxRunning is the default of -p where there are as many cores. More cases wait for one driver and one GPU.
+const maxRunning = 8
+
 // verifySeed is the seed of the cases' data; receipts of one table are comparable.
 const verifySeed = 1
 
 // verify runs the cases on a device for each of its targets and keeps the receipt.
 func (j *job) verify(ctx context.Context, name string) error {
+	if j.Parallel < 1 {
+		return fmt.Errorf("-p %d: at least one case runs at a time", j.Parallel)
+	}
 	sources, err := j.generated()
 	if err != nil {
 		return err

@@ -37,14 +37,15 @@ type Package struct {
 
 // Options are the flags of all commands; each registers its own.
 type Options struct {
-	Check   bool
-	Force   bool
-	Verbose bool
-	Target  string
-	Run     string
-	Out     string
-	Seed    uint64
-	Bench   bench.Options
+	Check    bool
+	Force    bool
+	Verbose  bool
+	Target   string
+	Run      string
+	Out      string
+	Seed     uint64
+	Bench    bench.Options
+	Parallel int
 }
 
 // Command is one row of the command table.
