@@ -180,15 +180,9 @@ func (c *capture) hold(h *handle) {
 func (d *Device) unhold(g *handle) {
 	for h := range g.holds {
 		d.mu.Lock()
-		h.holders--
 		h.lane = nil // the graph may have run on any stream
 		d.mu.Unlock()
-		if !h.closed.Load() || !d.claim(h) {
-			continue
-		}
-		if err := d.giveBack(h); err != nil {
-			d.log.Warn("gotile: a buffer that a graph held could not be given back", "device", d.name, "error", d.fail("Close", err))
-		}
+		d.letGo(h)
 	}
 	g.holds = nil
 }

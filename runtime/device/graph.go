@@ -81,9 +81,13 @@ func (g *Graph) Close() error {
 		return err
 	}
 	g.mu.Lock()
-	defer g.mu.Unlock()
+	first := g.h.closed.CompareAndSwap(false, true)
+	g.mu.Unlock() // a launch under way is over, and none begins
 	g.cleanup.Stop()
-	return g.h.close()
+	if !first {
+		return nil
+	}
+	return g.h.release()
 }
 
 // Capture calls queue, which queues work on the stream; nothing of it runs, it becomes the graph. Allowed are Launch,

@@ -78,6 +78,9 @@ func (s *Stream) Close() error {
 		return fmt.Errorf("device: %s: the default stream is closed with its device", s.d.name)
 	}
 	if !s.h.busy.tryLock() {
+		if s.h.closed.Load() {
+			return nil // by Device.Close
+		}
 		return fmt.Errorf("device: %s: Close: %w", s.d.name, ErrConcurrent)
 	}
 	if err := s.refuseInCapture("Stream.Close"); err != nil {
@@ -95,12 +98,15 @@ func (s *Stream) Close() error {
 
 // enter claims the stream for one call, which ends with s.leave.
 func (s *Stream) enter(call string) error {
-	if !s.h.busy.tryLock() {
-		return fmt.Errorf("device: %s: %s: %w", s.d.name, call, ErrConcurrent)
-	}
+	taken := s.h.busy.tryLock()
 	if s.h.closed.Load() {
-		s.leave()
+		if taken {
+			s.leave()
+		}
 		return fmt.Errorf("device: %s: %s on a stream: %w", s.d.name, call, ErrClosed)
+	}
+	if !taken {
+		return fmt.Errorf("device: %s: %s: %w", s.d.name, call, ErrConcurrent)
 	}
 	if e := s.d.sticky.Load(); e != nil {
 		s.leave()
@@ -246,6 +252,7 @@ func (s *Stream) Copy(dst *Buffer, dstOffset int, src *Buffer, srcOffset, bytes 
 	}
 	return s.onBuffer("Copy", dst, dstOffset, bytes, false, func(addr uint64) error {
 		s.touched(src)
+		defer runtime.KeepAlive(src)
 		return s.d.back.copy(s.h.raw, addr, src.Addr()+uint64(srcOffset), bytes)
 	})
 }
@@ -267,6 +274,7 @@ func (s *Stream) onBuffer(call string, b *Buffer, offset, bytes int, wait bool, 
 		return nil
 	}
 	s.touched(b)
+	defer runtime.KeepAlive(b) // dropped, it might go to another owner before the call
 	if err := do(b.Addr() + uint64(offset)); err != nil {
 		err = s.fail(call, err)
 		if s.capture != nil {
