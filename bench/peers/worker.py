@@ -30,10 +30,12 @@ def main(suite, family, gpu):
     worker = Worker(arms)
     for line in sys.stdin:
         message = json.loads(line)
+        number = message.pop("id")
         try:
-            answer(getattr(worker, message.pop("op"))(**message))
+            out = getattr(worker, message.pop("op"))(**message)
         except Exception as e:
-            answer(failure(e))
+            out = failure(e)
+        answer({"id": number, **out})
 
 
 def answer(message):

@@ -62,12 +62,20 @@ func (w *words) Set(text string) error {
 	return nil
 }
 
+// quoted is a word as a shell takes it.
+func quoted(word string) string {
+	if strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%^") == "" && word != "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
 // benchCommand is the command line as it stands in results, without paths of this machine.
 func (j *job) benchCommand() string {
 	s := "gotile bench"
 	add := func(flag, value, usual string) {
 		if value != usual {
-			s += " -" + flag + " " + value
+			s += " -" + flag + " " + quoted(value)
 		}
 	}
 	b := j.Bench
