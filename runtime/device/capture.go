@@ -123,7 +123,7 @@ func (d *Device) captureHere() *capture {
 
 // refuse says that a call cannot be part of a graph.
 func (d *Device) refuse(c *capture, call string) error {
-	err := fmt.Errorf("device: %s: %s: %w; a graph has launches, fills and copies on the device: do this before Capture, or after",
+	err := fmt.Errorf("device: %s: %s: %w; a graph has launches, fills and copies on its stream: do this before Capture, or after",
 		d.name, call, ErrCapture)
 	d.spoil(c, err)
 	return err

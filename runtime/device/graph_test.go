@@ -90,6 +90,10 @@ func TestCaptureRefuses(t *testing.T) {
 			"Download":     func() error { _, err := DownloadFloats(s, x); return err },
 			"Capture":      func() error { _, err := other.Capture(func() error { return nil }); return err },
 			"Graph.Launch": func() error { return g.Launch(s) },
+			// On another stream: it would run now, and not with the graph.
+			"Launch": func() error { return other.Launch(f, 1, unsafe.Pointer(&scaleArgs{})) },
+			"Fill":   func() error { return other.Fill(b, 0, 8, 0) },
+			"Copy":   func() error { return other.Copy(b, 0, b, 8, 8) },
 			"Graph.Close":  g.Close,
 			"Close":        d.Close,
 		} {

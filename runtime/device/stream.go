@@ -96,7 +96,8 @@ func (s *Stream) Close() error {
 	return s.h.release()
 }
 
-// enter claims the stream for one call, which ends with s.leave.
+// enter claims the stream for one call, which ends with s.leave. A goroutine that captures has the stream that it
+// captures alone: what it queues on another would run at once, beside the graph that it was meant for.
 func (s *Stream) enter(call string) error {
 	taken := s.h.busy.tryLock()
 	if s.h.closed.Load() {
@@ -112,6 +113,12 @@ func (s *Stream) enter(call string) error {
 		s.leave()
 		return e
 	}
+	if s.capture == nil {
+		if err := s.d.inCapture(call); err != nil {
+			s.leave()
+			return err
+		}
+	}
 	return nil
 }
 
@@ -120,9 +127,9 @@ func (s *Stream) enterOutside(call string) error {
 	if err := s.enter(call); err != nil {
 		return err
 	}
-	if err := s.refuseInCapture(call); err != nil {
-		s.leave()
-		return err
+	if s.capture != nil {
+		defer s.leave()
+		return s.d.refuse(s.capture, call)
 	}
 	return nil
 }
