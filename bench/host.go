@@ -25,7 +25,7 @@ func cardOf(device string) card {
 		return ""
 	}
 	i, err := strconv.Atoi(n)
-	if visible := strings.Split(os.Getenv("CUDA_VISIBLE_DEVICES"), ","); err == nil && visible[0] != "" && i < len(visible) {
+	if visible := strings.Split(os.Getenv("CUDA_VISIBLE_DEVICES"), ","); err == nil && i >= 0 && visible[0] != "" && i < len(visible) {
 		return card(strings.TrimSpace(visible[i]))
 	}
 	return card(n)

@@ -15,7 +15,7 @@ func TestCardOf(t *testing.T) {
 		device, visible string
 		want            card
 	}{
-		{"cuda:0", "", "0"}, {"cuda:1", "3,5", "5"}, {"cuda:0", "GPU-abc", "GPU-abc"}, {"cuda:2", "3,5", "2"}, {"sim", "3", ""},
+		{"cuda:0", "", "0"}, {"cuda:1", "3,5", "5"}, {"cuda:0", "GPU-abc", "GPU-abc"}, {"cuda:2", "3,5", "2"}, {"cuda:-1", "3,5", "-1"}, {"sim", "3", ""},
 	} {
 		t.Setenv("CUDA_VISIBLE_DEVICES", c.visible)
 		if got := cardOf(c.device); got != c.want {

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -69,8 +70,8 @@ func pretend(family string) {
 				os.Exit(1)
 			case family == "babbles":
 				say("warning: compiling")
-			case family == "refuses":
-				say(`{"arms":{"refuses":{"error":"RuntimeError: no feature dim %d"}}}`, m.Case.Size)
+			case family == "declines":
+				say(`{"arms":{"declines":{"error":"RuntimeError: no feature dim %d"}}}`, m.Case.Size)
 			default:
 				say(`{"arms":{%q:{"graph":%t}}}`, family, family != "plain")
 			}
@@ -119,7 +120,7 @@ func pretended(t *testing.T, families ...string) *Peers {
 
 // What a peer does wrong is the error of its arm; the others have times.
 func TestPeers(t *testing.T) {
-	all := []string{"good", "plain", "missing", "dies", "hangs", "babbles", "refuses", "errs", "nan", "null", "timeless", "twice", "short"}
+	all := []string{"good", "plain", "missing", "dies", "hangs", "babbles", "declines", "errs", "nan", "null", "timeless", "twice", "short"}
 	s := fills(pretended(t, all...))
 	out, r := runSim(t, s, Options{Python: os.Args[0], PeerLimit: 2 * time.Second})
 	if len(r.Cases) != 2 {
@@ -127,7 +128,7 @@ func TestPeers(t *testing.T) {
 	}
 	want := map[string]string{
 		"missing": "No module named 'missing'", "dies": "peer dies: it ended; it said: Segmentation fault", "hangs": "no answer within 2s",
-		"babbles": `it answered "warning: compiling`, "refuses": "no feature dim 16", "errs": "wrong: y differs by 16 from element 0 on",
+		"babbles": `it answered "warning: compiling`, "declines": "no feature dim 16", "errs": "wrong: y differs by 16 from element 0 on",
 		"nan": "peer nan: it answered", "null": "peer null: it answered", "timeless": "1 replays took -0 µs", "twice": "no answer to message 3",
 		"short": "15 elements were read, not 16",
 	}
@@ -152,6 +153,14 @@ func TestPeers(t *testing.T) {
 	}
 	if r.Peers["good"] != "good 1.0" || r.Peers["missing"] != "" {
 		t.Errorf("versions %v", r.Peers)
+	}
+}
+
+// Results are by name.
+func TestPeerOfOurName(t *testing.T) {
+	o := Options{Device: "sim", Plan: Plan{Rounds: 1, Replays: 1}, Python: os.Args[0], PeerLimit: time.Minute}
+	if err := Run(t.Context(), fills(pretended(t, "good", "zero")), o, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "two contenders are called zero") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -232,6 +232,11 @@ func (r *runner) benchmark(ctx context.Context, b *Benchmark) (err error) {
 			f.free(ctx)
 		}
 	}()
+	for i, t := range turns {
+		if slices.ContainsFunc(turns[:i], func(o *turn) bool { return o.name == t.name }) {
+			return fmt.Errorf("two contenders are called %s", t.name)
+		}
+	}
 	if err := r.Plan.measure(ctx, turns, r.d.Kind() == device.CUDA); err != nil {
 		return err
 	}

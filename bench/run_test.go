@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -223,6 +224,28 @@ func TestRunOutOfMemory(t *testing.T) {
 	out, r := runSim(t, s, Options{})
 	if len(r.Cases) != 2 || !strings.Contains(r.Cases[0].Arms["gotile"].Error, "4398046511104 bytes") || r.Cases[1].Arms["gotile"].Median <= 0 || !strings.Contains(out, "4398046511104 bytes") {
 		t.Errorf("%+v\n%s", r.Cases, out)
+	}
+}
+
+// A card that others compute on is not measured, nor is one that another bench measures.
+func TestRunRefusesCompany(t *testing.T) {
+	smi(t, fmt.Sprintf(`case "$*" in *uuid*) echo GPU-%s ;; *compute-apps*) echo "%d, neighbour" ;; esac`, t.Name(), os.Getppid()))
+	o := Options{Device: "cuda:0", Plan: Plan{Rounds: 1, Replays: 1}}
+	if err := Run(t.Context(), fills(nil), o, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "neighbour; wait until they are done, or set -shared") {
+		t.Errorf("error %v", err)
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	path := card("0").lockPath(t.Context())
+	defer os.Remove(path)
+	unlock, err := lock(path, "is a test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if err := Run(t.Context(), fills(nil), o, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "another gotile bench measures on this device") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -74,7 +74,9 @@ func TestWorkerAnswers(t *testing.T) {
 		`{"id":2,"op":"replay","arm":"arm","count":3}`,
 		`{"id":3,"op":"dance"}`,
 		`{"id":4,"op":"prepare","case":{"n":5,"dtype":"f8"},"groups":2}`,
-		`{"id":5,"op":"free"}`)
+		`{"id":5,"op":"free"}`,
+		`{"id":6,"op":"prepare","case":{"n":5,"dtype":"CUDA error"},"groups":2}`, // stands for one
+		`{"id":7,"op":"free"}`)
 	want := []object{
 		{"versions": "torch 0, lib 1"},
 		{"id": 1.0, "arms": object{"arm": object{"error": "ValueError: no rows of 5"}}},
@@ -82,6 +84,8 @@ func TestWorkerAnswers(t *testing.T) {
 		{"id": 3.0, "error": "AttributeError: 'Worker' object has no attribute 'dance'"},
 		{"id": 4.0, "error": "KeyError: 'f8'"},
 		{"id": 5.0},
+		{"id": 6.0, "error": "KeyError: 'CUDA error'"},
+		{"id": 7.0, "error": "RuntimeError: a kernel failed before"},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
