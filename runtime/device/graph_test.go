@@ -231,6 +231,29 @@ func TestGraphHoldsMemory(t *testing.T) {
 	}
 }
 
+// A graph needs neither the stream that it was captured from nor, to be closed, its device.
+func TestGraphOutlivesItsStream(t *testing.T) {
+	each(t, func(t *testing.T, d *Device) {
+		s, f, x := must(d.NewStream()), must(d.Load(scaleKernel())), must(NewTensor(d, dtype.F32, 2))
+		ok(t, UploadFloats(s, x, []float64{1, 3}))
+		g := must(s.Capture(func() error { return s.Launch(f, 1, unsafe.Pointer(&scaleArgs{x.Addr(), x.Addr(), 2, 2})) }))
+		ok(t, g.Launch(s))
+		ok(t, s.Close())
+		is(t, g.Launch(s), ErrClosed)
+		ok(t, d.Stream().Sync(background))
+		ok(t, g.Launch(d.Stream()))
+		if got := must(DownloadFloats(d.Stream(), x)); !slices.Equal(got, []float64{4, 12}) {
+			t.Errorf("x = %v", got)
+		}
+		ok(t, d.Close())
+		is(t, g.Launch(d.Stream()), ErrClosed)
+		ok(t, errors.Join(g.Close(), x.Close(), d.Close()))
+		if g.Nodes() != 1 {
+			t.Errorf("%s", g)
+		}
+	})
+}
+
 func TestPhases(t *testing.T) {
 	each(t, func(t *testing.T, d *Device) {
 		s, f := d.Stream(), must(d.Load(scaleKernel()))
