@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -49,7 +50,11 @@ func (g *Graph) Launch(s *Stream) error {
 		return fmt.Errorf("device: %s: launch of a graph: %w", s.d.name, ErrClosed)
 	}
 	if err := g.h.graph.launch(s.h.raw); err != nil {
-		return s.d.keep(&Error{Call: "Graph.Launch", Err: fmt.Errorf("replay of %s: %w", g, err)})
+		e := &Error{Call: "Graph.Launch", Err: fmt.Errorf("replay of %s: %w", g, err)}
+		if node := (*nodeError)(nil); errors.As(err, &node) {
+			e.Kernel, e.Grid, e.Args = node.kernel, node.grid, node.args
+		}
+		return s.d.keep(e)
 	}
 	for _, c := range g.counts {
 		c.count.Add(c.n)

@@ -91,11 +91,11 @@ func TestCaptureRefuses(t *testing.T) {
 			"Capture":      func() error { _, err := other.Capture(func() error { return nil }); return err },
 			"Graph.Launch": func() error { return g.Launch(s) },
 			// On another stream: it would run now, and not with the graph.
-			"Launch": func() error { return other.Launch(f, 1, unsafe.Pointer(&scaleArgs{})) },
-			"Fill":   func() error { return other.Fill(b, 0, 8, 0) },
-			"Copy":   func() error { return other.Copy(b, 0, b, 8, 8) },
-			"Graph.Close":  g.Close,
-			"Close":        d.Close,
+			"Launch":      func() error { return other.Launch(f, 1, unsafe.Pointer(&scaleArgs{})) },
+			"Fill":        func() error { return other.Fill(b, 0, 8, 0) },
+			"Copy":        func() error { return other.Copy(b, 0, b, 8, 8) },
+			"Graph.Close": g.Close,
+			"Close":       d.Close,
 		} {
 			var refused error
 			_, err := s.Capture(func() error {
@@ -146,7 +146,8 @@ func TestGraphErrors(t *testing.T) {
 	s, f, x := d.Stream(), must(d.Load(scaleKernel())), must(NewTensor(d, dtype.F32, 4))
 	g := must(s.Capture(func() error { return s.Launch(f, 1, unsafe.Pointer(&scaleArgs{x.Addr(), x.Addr(), 1, 5})) }))
 	var e *Error
-	if err := g.Launch(s); !errors.As(err, &e) || !strings.Contains(err.Error(), "replay of a graph of 1 nodes (1 scale): scale: helpers_test.go") {
+	if err := g.Launch(s); !errors.As(err, &e) || !strings.Contains(err.Error(), "launch of scale (grid 1): replay of a graph of 1 nodes (1 scale): helpers_test.go") ||
+		e.Kernel != "scale" || e.Grid != 1 || len(e.Args) != 24 {
 		t.Errorf("%v", err)
 	}
 	if n := len(d.Launches()); n != 0 {

@@ -23,7 +23,7 @@ func within(limit time.Duration, do func()) {
 func TestCloseWaitsForNobodyWhoWaits(t *testing.T) {
 	each(t, func(t *testing.T, first *Device) {
 		k := scaleKernel()
-		for range 100 {
+		for range 30 {
 			d := first
 			if d.Kind() == CUDA {
 				d = openFake(t, newFake(fake.H200))
