@@ -80,6 +80,16 @@ func (c card) strangers(ctx context.Context) []string {
 	return out
 }
 
+// doubt says that the card may not be the device, whose name the driver gives: nvidia-smi numbers cards by their slots,
+// the driver by their speed. Empty where there is no doubt.
+func (c card) doubt(ctx context.Context, device string) string {
+	rows := c.query(ctx, "gpu", "name")
+	if len(rows) != 1 || strings.HasPrefix(device, rows[0][0]) { // of a part of a card the driver says more
+		return ""
+	}
+	return fmt.Sprintf("to nvidia-smi GPU %s is a %s: clocks and other processes may be another card's; set CUDA_DEVICE_ORDER=PCI_BUS_ID", c, rows[0][0])
+}
+
 // descends reports whether a process is another or comes from it.
 func descends(pid, ancestor int) bool {
 	for range 100 { // no process has as many ancestors

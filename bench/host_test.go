@@ -53,6 +53,19 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
+func TestDoubt(t *testing.T) {
+	smi(t, `echo "NVIDIA H200"`)
+	for device, want := range map[string]string{"NVIDIA H200": "", "NVIDIA H200 MIG 1g.18gb": "", "NVIDIA GeForce RTX 5090": "GPU 0 is a NVIDIA H200: clocks"} {
+		if got := card("0").doubt(t.Context(), device); !strings.Contains(got, want) || (want == "") != (got == "") {
+			t.Errorf("%s: %q", device, got)
+		}
+	}
+	smi(t, "exit 9")
+	if got := card("0").doubt(t.Context(), "x"); got != "" {
+		t.Error(got)
+	}
+}
+
 func TestClocks(t *testing.T) {
 	smi(t, `echo "1980 MHz, 3201 MHz, 188.08 W, 50, 0x0000000000000000"`)
 	if got := card("0").clocks(t.Context()); got["clocks.mem"] != "3201 MHz" || got["clocks_event_reasons.active"] != "0x0000000000000000" {

@@ -73,6 +73,9 @@ func Run(ctx context.Context, s Suite, o Options, stdout io.Writer) error {
 	}
 	defer r.d.Close()
 	r.describe(strangers)
+	if doubt := r.card.doubt(ctx, r.d.Info().Name); doubt != "" {
+		r.results.Notes = append(r.results.Notes, doubt)
+	}
 	if o.Out != "" {
 		unlock, err := r.openResults(todo)
 		if err != nil {
