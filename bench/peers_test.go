@@ -68,6 +68,13 @@ func pretend(family string) {
 				}
 				fmt.Fprintln(os.Stderr, "child", child.Process.Pid)
 				os.Exit(1)
+			case family == "endless":
+				for x := make([]byte, 1<<20); ; {
+					if _, err := os.Stdout.Write(x); err != nil {
+						fmt.Fprintln(os.Stderr, "nobody reads")
+						os.Exit(1)
+					}
+				}
 			case family == "babbles":
 				say("warning: compiling")
 			case family == "declines":
@@ -120,7 +127,7 @@ func pretended(t *testing.T, families ...string) *Peers {
 
 // What a peer does wrong is the error of its arm; the others have times.
 func TestPeers(t *testing.T) {
-	all := []string{"good", "plain", "missing", "dies", "hangs", "babbles", "declines", "errs", "nan", "null", "timeless", "twice", "short"}
+	all := []string{"good", "plain", "missing", "dies", "hangs", "babbles", "declines", "errs", "nan", "null", "timeless", "twice", "short", "endless"}
 	s := fills(pretended(t, all...))
 	out, r := runSim(t, s, Options{Python: os.Args[0], PeerLimit: 2 * time.Second})
 	if len(r.Cases) != 2 {
@@ -130,7 +137,7 @@ func TestPeers(t *testing.T) {
 		"missing": "No module named 'missing'", "dies": "peer dies: it ended; it said: Segmentation fault", "hangs": "no answer within 2s",
 		"babbles": `it answered "warning: compiling`, "declines": "no feature dim 16", "errs": "wrong: y differs by 16 from element 0 on",
 		"nan": "peer nan: it answered", "null": "peer null: it answered", "timeless": "1 replays took -0 µs", "twice": "no answer to message 3",
-		"short": "15 elements were read, not 16",
+		"endless": "peer endless: it ended", "short": "15 elements were read, not 16",
 	}
 	for i, c := range r.Cases {
 		for name, words := range want {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
@@ -43,15 +44,29 @@ func startProcess(ctx context.Context, name string, args ...string) (*process, e
 	}()
 	go func() {
 		defer close(p.lines)
-		for r := bufio.NewReader(out); ; {
-			line, err := r.ReadBytes('\n')
-			if err != nil {
-				return // an unfinished line is no answer
-			}
-			p.lines <- line
-		}
+		defer out.Close() // whoever prints on is told
+		p.read(bufio.NewReader(out))
 	}()
 	return p, nil
+}
+
+// lineBytes is the most that a line may have: who prints more does not answer.
+const lineBytes = 16 << 20
+
+// read passes lines on, until the output ends.
+func (p *process) read(r *bufio.Reader) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case err == nil:
+			p.lines <- line
+			line = nil
+		case !errors.Is(err, bufio.ErrBufferFull) || len(line) > lineBytes:
+			return // an unfinished line is no answer
+		}
+	}
 }
 
 func (p *process) send(message any) error { return json.NewEncoder(p.in).Encode(message) }
