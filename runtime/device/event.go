@@ -66,11 +66,13 @@ func (e *Event) Since(start *Event) (time.Duration, error) {
 		return 0, fmt.Errorf("device: %s: Since an event of %s: %w", e.h.d.name, start.h.d.name, ErrWrongDevice)
 	}
 	var t time.Duration
-	err := e.ask("Since", func() error {
-		return start.with("Since", func() (err error) {
-			t, err = e.h.d.back.elapsed(start.h.raw, e.h.raw)
+	err := e.ask("Since", func() (err error) {
+		if err := start.hold("Since"); err != nil {
 			return err
-		})
+		}
+		defer start.letGo()
+		t, err = e.h.d.back.elapsed(start.h.raw, e.h.raw)
+		return err
 	})
 	return t, err
 }
@@ -97,26 +99,34 @@ func (e *Event) ask(call string, do func() error) error {
 	return e.with(call, do)
 }
 
-// with runs a call on an open event, of a device that is in use. The event stays until the call returns: it may be
-// closed meanwhile, and the driver knows no destroyed event from memory that is something else by now.
+// with runs a call on an open event, of a device that is in use.
 func (e *Event) with(call string, do func() error) error {
-	d := e.h.d
-	if !d.hold(e.h) {
-		return fmt.Errorf("device: %s: %s of an event: %w", d.name, call, ErrClosed)
+	if err := e.hold(call); err != nil {
+		return err
 	}
-	defer d.letGo(e.h)
+	defer e.letGo()
 	err := do()
-	runtime.KeepAlive(e)
-	var known *Error
 	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &known) || errors.Is(err, ErrClosed): // of the other event
+	case err == nil || errors.Is(err, ErrClosed): // the other event, of Since
 		return err
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("device: %s: wait abandoned: %w", d.name, err)
+		return fmt.Errorf("device: %s: wait abandoned: %w", e.h.d.name, err)
 	}
 	failure := &Error{Call: call, Async: true, Err: err}
 	e.last.blame(failure)
-	return d.keep(failure)
+	return e.h.d.keep(failure)
+}
+
+// hold keeps an open event until letGo, though it may be closed meanwhile: to the driver a destroyed event is memory
+// that is something else by now.
+func (e *Event) hold(call string) error {
+	if !e.h.d.hold(e.h) {
+		return fmt.Errorf("device: %s: %s of an event: %w", e.h.d.name, call, ErrClosed)
+	}
+	return nil
+}
+
+func (e *Event) letGo() {
+	e.h.d.letGo(e.h)
+	runtime.KeepAlive(e)
 }

@@ -21,56 +21,53 @@ func within(limit time.Duration, do func()) {
 // Whatever the goroutines of a device do when it is closed, nobody waits for somebody who waits for him: streams that
 // allocate, wait for events and launch graphs, and graphs that are closed.
 func TestCloseWaitsForNobodyWhoWaits(t *testing.T) {
-	each(t, func(t *testing.T, first *Device) {
-		k := scaleKernel()
-		for range 30 {
-			d := first
-			if d.Kind() == CUDA {
-				d = openFake(t, newFake(fake.H200))
-			} else {
-				d = opened(t, "sim")
+	for name, open := range map[string]func(t *testing.T) *Device{
+		"sim":  func(t *testing.T) *Device { return opened(t, "sim") },
+		"fake": func(t *testing.T) *Device { return openFake(t, newFake(fake.H200)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 30 {
+				closeInUse(t, open(t))
 			}
-			f := must(d.Load(k))
-			var wg sync.WaitGroup
-			started := make(chan struct{}, 4)
-			loop := func(s *Stream, do func() error) {
-				wg.Go(func() {
-					started <- struct{}{}
-					for {
-						if err := do(); err != nil {
-							is(t, err, ErrClosed)
-							return
-						}
-					}
-				})
-			}
-			a, b := must(d.NewStream()), must(d.NewStream())
-			e := must(a.Record())
-			launch := func(s *Stream) error { return s.Launch(f, 1, unsafe.Pointer(&scaleArgs{})) }
-			loop(a, func() error {
-				x, err := a.NewTensor(dtype.F32, 4)
-				return errors.Join(err, x.Close())
-			})
-			loop(b, func() error { return b.Wait(e) })
-			loop(nil, func() error { return e.Sync(background) })
-			s := must(d.NewStream())
-			g := must(s.Capture(func() error { return launch(s) }))
-			replays := must(d.NewStream())
-			loop(replays, func() error {
-				if err := g.Launch(replays); err != nil && !errors.Is(err, ErrClosed) {
-					return err
+		})
+	}
+}
+
+// closeInUse closes a device while goroutines use it without a pause, until they are refused.
+func closeInUse(t *testing.T, d *Device) {
+	t.Helper()
+	f := must(d.Load(scaleKernel()))
+	var wg sync.WaitGroup
+	started := make(chan struct{}, 4)
+	loop := func(do func() error) {
+		wg.Go(func() {
+			started <- struct{}{}
+			for {
+				if err := do(); err != nil {
+					is(t, err, ErrClosed)
+					return
 				}
-				return launch(replays)
-			})
-			for range cap(started) {
-				<-started
 			}
-			wg.Go(func() { ok(t, g.Close()) })
-			within(20*time.Second, func() {
-				ok(t, d.Close())
-				wg.Wait()
-			})
-		}
+		})
+	}
+	a, b, s := must(d.NewStream()), must(d.NewStream()), must(d.NewStream())
+	e := must(a.Record())
+	launch := func() error { return s.Launch(f, 1, unsafe.Pointer(&scaleArgs{})) }
+	g := must(s.Capture(launch))
+	loop(func() error {
+		x, err := a.NewTensor(dtype.F32, 4)
+		return errors.Join(err, x.Close())
+	})
+	loop(func() error { return b.Wait(e) })
+	loop(func() error { return e.Sync(background) })
+	loop(func() error { return errors.Join(unless(ErrClosed, g.Launch(s)), launch()) })
+	for range cap(started) {
+		<-started
+	}
+	wg.Go(func() { ok(t, g.Close()) })
+	within(20*time.Second, func() {
+		ok(t, d.Close())
+		wg.Wait()
 	})
 }
 
