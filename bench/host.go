@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // card is a GPU as nvidia-smi knows it: a number or a UUID. Empty is none, of which nothing is known.
@@ -23,18 +25,25 @@ func cardOf(device string) card {
 		return ""
 	}
 	i, err := strconv.Atoi(n)
-	if visible := strings.Split(os.Getenv("CUDA_VISIBLE_DEVICES"), ","); err == nil && visible[0] != "" && i < len(visible) {
+	if visible := strings.Split(os.Getenv("CUDA_VISIBLE_DEVICES"), ","); err == nil && i >= 0 && visible[0] != "" && i < len(visible) {
 		return card(strings.TrimSpace(visible[i]))
 	}
 	return card(n)
 }
+
+// smiTime bounds nvidia-smi, which hangs where the driver does. Tests shorten it.
+var smiTime = 30 * time.Second
 
 // query asks nvidia-smi; nothing where there is none.
 func (c card) query(ctx context.Context, what, fields string) [][]string {
 	if c == "" {
 		return nil
 	}
-	out, err := exec.CommandContext(ctx, "nvidia-smi", "--id="+string(c), "--format=csv,noheader", "--query-"+what+"="+fields).Output()
+	ctx, cancel := context.WithTimeout(ctx, smiTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "nvidia-smi", "--id="+string(c), "--format=csv,noheader", "--query-"+what+"="+fields)
+	cmd.WaitDelay = smiTime
+	out, err := cmd.Output()
 	if err != nil {
 		return nil
 	}
@@ -71,6 +80,16 @@ func (c card) strangers(ctx context.Context) []string {
 	return out
 }
 
+// doubt says that the card may not be the device, whose name the driver gives: nvidia-smi numbers cards by their slots,
+// the driver by their speed. Empty where there is no doubt.
+func (c card) doubt(ctx context.Context, device string) string {
+	rows := c.query(ctx, "gpu", "name")
+	if len(rows) != 1 || strings.HasPrefix(device, rows[0][0]) { // of a part of a card the driver says more
+		return ""
+	}
+	return fmt.Sprintf("to nvidia-smi GPU %s is a %s: clocks and other processes may be another card's; set CUDA_DEVICE_ORDER=PCI_BUS_ID", c, rows[0][0])
+}
+
 // descends reports whether a process is another or comes from it.
 func descends(pid, ancestor int) bool {
 	for range 100 { // no process has as many ancestors
@@ -94,9 +113,23 @@ func descends(pid, ancestor int) bool {
 	return false
 }
 
-// lockPath is the file that is locked while a card is measured.
-func lockPath(c card) string {
-	return filepath.Join(os.TempDir(), "gotile-bench-"+strings.ReplaceAll(string(c), "/", "-")+".lock")
+// lockPath is the file that is locked while a card is measured. It has the card's UUID where nvidia-smi tells it: one
+// card has several names.
+func (c card) lockPath(ctx context.Context) string {
+	name := string(c)
+	if rows := c.query(ctx, "gpu", "uuid"); len(rows) == 1 {
+		name = rows[0][0]
+	}
+	return filepath.Join(os.TempDir(), "gotile-bench-"+strings.ReplaceAll(name, "/", "-")+".lock")
+}
+
+// writable says why no file can be made in a folder, before time is spent on what would be in it.
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, ".gotile-bench-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // binary is the SHA-256 of the program that runs; empty where it cannot be read.

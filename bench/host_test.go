@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestCardOf(t *testing.T) {
@@ -14,7 +15,7 @@ func TestCardOf(t *testing.T) {
 		device, visible string
 		want            card
 	}{
-		{"cuda:0", "", "0"}, {"cuda:1", "3,5", "5"}, {"cuda:0", "GPU-abc", "GPU-abc"}, {"cuda:2", "3,5", "2"}, {"sim", "3", ""},
+		{"cuda:0", "", "0"}, {"cuda:1", "3,5", "5"}, {"cuda:0", "GPU-abc", "GPU-abc"}, {"cuda:2", "3,5", "2"}, {"cuda:-1", "3,5", "-1"}, {"sim", "3", ""},
 	} {
 		t.Setenv("CUDA_VISIBLE_DEVICES", c.visible)
 		if got := cardOf(c.device); got != c.want {
@@ -52,6 +53,19 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
+func TestDoubt(t *testing.T) {
+	smi(t, `echo "NVIDIA H200"`)
+	for device, want := range map[string]string{"NVIDIA H200": "", "NVIDIA H200 MIG 1g.18gb": "", "NVIDIA GeForce RTX 5090": "GPU 0 is a NVIDIA H200: clocks"} {
+		if got := card("0").doubt(t.Context(), device); !strings.Contains(got, want) || (want == "") != (got == "") {
+			t.Errorf("%s: %q", device, got)
+		}
+	}
+	smi(t, "exit 9")
+	if got := card("0").doubt(t.Context(), "x"); got != "" {
+		t.Error(got)
+	}
+}
+
 func TestClocks(t *testing.T) {
 	smi(t, `echo "1980 MHz, 3201 MHz, 188.08 W, 50, 0x0000000000000000"`)
 	if got := card("0").clocks(t.Context()); got["clocks.mem"] != "3201 MHz" || got["clocks_event_reasons.active"] != "0x0000000000000000" {
@@ -60,9 +74,25 @@ func TestClocks(t *testing.T) {
 	if got := card("").clocks(t.Context()); len(got) > 0 {
 		t.Errorf("clocks of no card: %v", got)
 	}
+	smiTime = 100 * time.Millisecond
+	defer func() { smiTime = 30 * time.Second }()
+	smi(t, "sleep 60") // whose own child keeps its output open
+	start := time.Now()
+	if got := card("0").clocks(t.Context()); len(got) > 0 || time.Since(start) > 10*time.Second {
+		t.Errorf("a hanging nvidia-smi: %v after %v", got, time.Since(start))
+	}
 	smi(t, "exit 9")
 	if got := card("0").clocks(t.Context()); len(got) > 0 {
 		t.Errorf("clocks without a driver: %v", got)
+	}
+}
+
+// A card has one lock, whatever it is called.
+func TestLockPath(t *testing.T) {
+	smi(t, `case "$*" in *--id=0*|*--id=GPU-abc*) echo GPU-abc ;; *) exit 6 ;; esac`)
+	zero, name, other := card("0").lockPath(t.Context()), card("GPU-abc").lockPath(t.Context()), card("MIG-a/b").lockPath(t.Context())
+	if zero != name || zero == other || filepath.Base(other) != "gotile-bench-MIG-a-b.lock" {
+		t.Errorf("%s, %s, %s", zero, name, other)
 	}
 }
 
@@ -71,15 +101,15 @@ func TestLock(t *testing.T) {
 		t.Skip("devices are locked on linux only")
 	}
 	path := filepath.Join(t.TempDir(), "lock")
-	unlock, err := lock(path)
+	unlock, err := lock(path, "works")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := lock(path); err == nil || !strings.Contains(err.Error(), "another gotile bench") {
+	if _, err := lock(path, "works"); err == nil || !strings.Contains(err.Error(), "another gotile bench works (") {
 		t.Errorf("a second lock: %v", err)
 	}
 	unlock()
-	if unlock, err = lock(path); err != nil {
+	if unlock, err = lock(path, "works"); err != nil {
 		t.Fatalf("after unlocking: %v", err)
 	}
 	unlock()

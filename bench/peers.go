@@ -23,7 +23,8 @@ import (
 //	{"op":"read","arm":"fla","checks":[..]}          {"values":[[..],..]}     after a replay on poisoned outputs
 //	{"op":"free"}                                    {}
 //
-// An answer {"error":".."} is the error of what was asked. Standard output is for answers alone.
+// Each message has an "id", which its answer repeats: an answer too many is not taken for the next one. An answer with
+// "error":".." is the error of what was asked. Standard output is for answers alone.
 type Peers struct {
 	Files    fs.FS  // the program, unpacked where it runs
 	Main     string // in Files
@@ -55,6 +56,7 @@ type family struct {
 	prepare time.Duration
 
 	p        *process
+	id       int   // of the last message
 	left     int   // starts
 	err      error // final
 	versions string
@@ -75,7 +77,7 @@ func (p *Peers) families(ctx context.Context, python, suite, device, tmp string,
 }
 
 // ask has the process answer a message. A process that does not is ended.
-func (f *family) ask(ctx context.Context, limit time.Duration, message, answer any) error {
+func (f *family) ask(ctx context.Context, limit time.Duration, message map[string]any, answer any) error {
 	if f.err != nil {
 		return f.err
 	}
@@ -88,7 +90,7 @@ func (f *family) ask(ctx context.Context, limit time.Duration, message, answer a
 		var hello struct{ Versions string }
 		p, err := f.start()
 		if err == nil {
-			f.p = p
+			f.p, f.id = p, 0
 			err = f.receive(ctx, startTime, &hello)
 		}
 		if err != nil {
@@ -97,6 +99,8 @@ func (f *family) ask(ctx context.Context, limit time.Duration, message, answer a
 		}
 		f.versions = hello.Versions
 	}
+	f.id++
+	message["id"] = f.id
 	f.p.send(message) // to one that has ended it fails, and the missing answer tells why
 	return f.receive(ctx, limit, answer)
 }
@@ -106,12 +110,18 @@ func (f *family) receive(ctx context.Context, limit time.Duration, answer any) e
 	if err != nil {
 		return f.lose(err)
 	}
-	var refusal struct{ Error string }
-	if err := errors.Join(json.Unmarshal(line, &refusal), json.Unmarshal(line, answer)); err != nil {
+	var head struct {
+		ID    int
+		Error string
+	}
+	if err := errors.Join(json.Unmarshal(line, &head), json.Unmarshal(line, answer)); err != nil {
 		return f.lose(fmt.Errorf("it answered %.100q: %w", line, err))
 	}
-	if refusal.Error != "" {
-		return errors.New(refusal.Error)
+	if head.ID != f.id {
+		return f.lose(fmt.Errorf("it answered %.100q, which is no answer to message %d", line, f.id))
+	}
+	if head.Error != "" {
+		return errors.New(head.Error)
 	}
 	return nil
 }
@@ -159,9 +169,6 @@ func (f *family) turns(ctx context.Context, b *Benchmark, groups int) []*turn {
 		t.replay = func(ctx context.Context, n int) (float64, error) {
 			var answer struct{ US float64 }
 			err := f.ask(ctx, replayTime, map[string]any{"op": "replay", "arm": name, "count": n}, &answer)
-			if err == nil && !(answer.US > 0) {
-				err = fmt.Errorf("peer %s: %d replays took %v µs", f.Name, n, answer.US)
-			}
 			return answer.US, err
 		}
 		t.read = func(ctx context.Context, checks []Check) ([][]float64, error) {

@@ -2,9 +2,14 @@ package bench
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -24,7 +29,10 @@ func TestMain(m *testing.M) {
 
 // pretend is a peer. What it "computes" is 1, 2, 3, ...
 func pretend(family string) {
-	say := func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
+	id := 0
+	say := func(format string, args ...any) { // an object, with the number of the message
+		fmt.Println(strings.Replace(fmt.Sprintf(format, args...), "{", fmt.Sprintf(`{"id":%d,`, id), 1))
+	}
 	if family == "missing" {
 		say(`{"error":"ModuleNotFoundError: No module named 'missing'"}`)
 		return
@@ -33,6 +41,7 @@ func pretend(family string) {
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		var m struct {
+			ID      int
 			Op, Arm string
 			Case    struct{ Size int }
 			Groups  int
@@ -40,9 +49,9 @@ func pretend(family string) {
 			Checks  []Check
 		}
 		if err := json.Unmarshal(in.Bytes(), &m); err != nil {
-			say(`{"error":%q}`, err.Error())
-			continue
+			panic(err)
 		}
+		id = m.ID
 		switch m.Op {
 		case "prepare":
 			switch {
@@ -51,27 +60,57 @@ func pretend(family string) {
 				os.Exit(1)
 			case family == "hangs":
 				time.Sleep(time.Hour)
+			case family == "orphans": // a child keeps its output open
+				child := exec.Command("sleep", "60")
+				child.Stdout, child.Stderr = os.Stdout, os.Stderr
+				if err := child.Start(); err != nil {
+					panic(err)
+				}
+				fmt.Fprintln(os.Stderr, "child", child.Process.Pid)
+				os.Exit(1)
+			case family == "endless":
+				for x := make([]byte, 1<<20); ; {
+					if _, err := os.Stdout.Write(x); err != nil {
+						fmt.Fprintln(os.Stderr, "nobody reads")
+						os.Exit(1)
+					}
+				}
 			case family == "babbles":
 				say("warning: compiling")
-			case family == "refuses":
-				say(`{"arms":{"refuses":{"error":"RuntimeError: no feature dim %d"}}}`, m.Case.Size)
+			case family == "declines":
+				say(`{"arms":{"declines":{"error":"RuntimeError: no feature dim %d"}}}`, m.Case.Size)
 			default:
 				say(`{"arms":{%q:{"graph":%t}}}`, family, family != "plain")
 			}
 		case "replay":
-			say(`{"us":%d}`, 3*m.Count*2)
+			switch family {
+			case "nan":
+				say(`{"us":NaN}`)
+			case "null":
+				fmt.Println("null")
+			case "timeless":
+				say(`{"us":-0.0}`)
+			case "twice":
+				say(`{"us":%d}`, 3*m.Count*2)
+				fallthrough
+			default:
+				say(`{"us":%d}`, 3*m.Count*2)
+			}
 		case "read":
 			x := make([]float64, m.Checks[0].Count)
 			for i := range x {
 				x[i] = float64(m.Checks[0].At + i + 1)
 			}
-			if family == "errs" {
+			switch family {
+			case "errs":
 				x[len(x)-1] = 0
+			case "short":
+				x = x[1:]
 			}
 			text, _ := json.Marshal([][]float64{x})
 			say(`{"values":%s}`, text)
 		case "free":
-			say("{}")
+			say(`{"free":true}`)
 		}
 	}
 }
@@ -88,7 +127,7 @@ func pretended(t *testing.T, families ...string) *Peers {
 
 // What a peer does wrong is the error of its arm; the others have times.
 func TestPeers(t *testing.T) {
-	all := []string{"good", "plain", "missing", "dies", "hangs", "babbles", "refuses", "errs"}
+	all := []string{"good", "plain", "missing", "dies", "hangs", "babbles", "declines", "errs", "nan", "null", "timeless", "twice", "short", "endless"}
 	s := fills(pretended(t, all...))
 	out, r := runSim(t, s, Options{Python: os.Args[0], PeerLimit: 2 * time.Second})
 	if len(r.Cases) != 2 {
@@ -96,12 +135,14 @@ func TestPeers(t *testing.T) {
 	}
 	want := map[string]string{
 		"missing": "No module named 'missing'", "dies": "peer dies: it ended; it said: Segmentation fault", "hangs": "no answer within 2s",
-		"babbles": `it answered "warning: compiling`, "refuses": "no feature dim 16", "errs": "wrong: y differs by 16 from element 0 on",
+		"babbles": `it answered "warning: compiling`, "declines": "no feature dim 16", "errs": "wrong: y differs by 16 from element 0 on",
+		"nan": "peer nan: it answered", "null": "peer null: it answered", "timeless": "1 replays took -0 µs", "twice": "no answer to message 3",
+		"endless": "peer endless: it ended", "short": "15 elements were read, not 16",
 	}
 	for i, c := range r.Cases {
 		for name, words := range want {
 			if i == 1 {
-				words = strings.NewReplacer("dim 16", "dim 8", "by 16", "by 8").Replace(words)
+				words = strings.NewReplacer("dim 16", "dim 8", "by 16", "by 8", "15 elements", "7 elements", "not 16", "not 8").Replace(words)
 			}
 			if a := c.Arms[name]; !strings.Contains(a.Error, words) || a.Median != 0 {
 				t.Errorf("%s: %s: %+v, want an error with %q", c.Name, name, a, words)
@@ -119,6 +160,14 @@ func TestPeers(t *testing.T) {
 	}
 	if r.Peers["good"] != "good 1.0" || r.Peers["missing"] != "" {
 		t.Errorf("versions %v", r.Peers)
+	}
+}
+
+// Results are by name.
+func TestPeerOfOurName(t *testing.T) {
+	o := Options{Device: "sim", Plan: Plan{Rounds: 1, Replays: 1}, Python: os.Args[0], PeerLimit: time.Minute}
+	if err := Run(t.Context(), fills(pretended(t, "good", "zero")), o, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "two contenders are called zero") {
+		t.Errorf("error %v", err)
 	}
 }
 
@@ -145,5 +194,28 @@ func TestRestarts(t *testing.T) {
 		if err := turns[0].err; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("time %d: %v", i, err)
 		}
+	}
+}
+
+// A process that ends is seen to, although a child of it has its output open.
+func TestPeerLeavesAChild(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("needs sleep")
+	}
+	families, err := pretended(t, "orphans").families(t.Context(), os.Args[0], "s", "0", t.TempDir(), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	turns := families[0].turns(t.Context(), &Benchmark{Peer: map[string]any{"size": 1}}, 2)
+	if err := turns[0].err; err == nil || !strings.Contains(err.Error(), "peer orphans: it ended; it said: child ") {
+		t.Errorf("error %v", err)
+	} else if pid := regexp.MustCompile(`child (\d+)`).FindStringSubmatch(err.Error()); pid != nil {
+		n, _ := strconv.Atoi(pid[1])
+		child, _ := os.FindProcess(n)
+		child.Kill()
+	}
+	if d := time.Since(start); d > 30*time.Second {
+		t.Errorf("took %v", d)
 	}
 }

@@ -2,6 +2,8 @@ package bench
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"slices"
 	"time"
 )
@@ -49,7 +51,7 @@ func (p Plan) measure(ctx context.Context, turns []*turn, warm bool) error {
 			if t.err != nil {
 				continue
 			}
-			us, err := t.replay(ctx, p.Replays)
+			us, err := t.time(ctx, p.Replays)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -62,11 +64,20 @@ func (p Plan) measure(ctx context.Context, turns []*turn, warm bool) error {
 	return ctx.Err()
 }
 
+// time replays; what is no time is an error, since figures divide by it.
+func (t *turn) time(ctx context.Context, n int) (float64, error) {
+	us, err := t.replay(ctx, n)
+	if err == nil && !(us > 0 && us <= math.MaxFloat64) {
+		err = fmt.Errorf("%d replays took %v µs", n, us)
+	}
+	return us, err
+}
+
 // warm replays until the clocks are up; without long, once.
 func (t *turn) warm(ctx context.Context, long bool) {
 	start := time.Now()
 	for done := 0; t.err == nil; {
-		_, t.err = t.replay(ctx, 1)
+		_, t.err = t.time(ctx, 1)
 		done += 2 * t.launches
 		if !long || done >= warmLaunches || time.Since(start) > warmTime {
 			return

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 )
@@ -103,6 +104,16 @@ func TestRound(t *testing.T) {
 	for x, want := range map[float64]float64{0: 0, 123.4567891: 123.457, 0.000123456789: 0.000123457, 1e9 + 1: 1e9} {
 		if got := round(x); got != want {
 			t.Errorf("round(%v) = %v, want %v", x, got, want)
+		}
+	}
+}
+
+// What is no time ends a contender: figures could not be written, or would divide by it.
+func TestNoTime(t *testing.T) {
+	for _, us := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		a := &turn{name: "a", launches: 1, replay: func(context.Context, int) (float64, error) { return us, nil }}
+		if err := (Plan{Rounds: 2, Replays: 3}).measure(t.Context(), []*turn{a}, false); err != nil || len(a.rounds) > 0 || !strings.Contains(a.arm().Error, "replays took") {
+			t.Errorf("%v µs: %v, %+v", us, err, a.arm())
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
@@ -17,37 +18,55 @@ type process struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	lines chan []byte // closed at the end of its output
+	gone  chan struct{}
 	errs  *tail
-	wait  func()
 }
+
+// lastWords is how long the output of a program that has ended is waited for: its children may hold it open.
+const lastWords = 2 * time.Second
 
 // startProcess starts a program; cancelling ctx kills it.
 func startProcess(ctx context.Context, name string, args ...string) (*process, error) {
-	p := &process{cmd: exec.CommandContext(ctx, name, args...), lines: make(chan []byte), errs: &tail{}}
-	p.cmd.Stderr, p.cmd.WaitDelay = p.errs, exitTime
+	p := &process{cmd: exec.CommandContext(ctx, name, args...), lines: make(chan []byte), gone: make(chan struct{}), errs: &tail{}}
+	out, in := io.Pipe()
+	p.cmd.Stdout, p.cmd.Stderr, p.cmd.WaitDelay = in, p.errs, lastWords
 	var err error
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
 		return nil, err
 	}
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
-	p.wait = sync.OnceFunc(func() { p.cmd.Wait() })
+	go func() {
+		defer close(p.gone)
+		p.cmd.Wait()
+		in.Close()
+	}()
 	go func() {
 		defer close(p.lines)
-		for r := bufio.NewReader(out); ; {
-			line, err := r.ReadBytes('\n')
-			if err != nil {
-				return // an unfinished line is no answer
-			}
-			p.lines <- line
-		}
+		defer out.Close() // whoever prints on is told
+		p.read(bufio.NewReader(out))
 	}()
 	return p, nil
+}
+
+// lineBytes is the most that a line may have: who prints more does not answer.
+const lineBytes = 16 << 20
+
+// read passes lines on, until the output ends.
+func (p *process) read(r *bufio.Reader) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case err == nil:
+			p.lines <- line
+			line = nil
+		case !errors.Is(err, bufio.ErrBufferFull) || len(line) > lineBytes:
+			return // an unfinished line is no answer
+		}
+	}
 }
 
 func (p *process) send(message any) error { return json.NewEncoder(p.in).Encode(message) }
@@ -77,7 +96,7 @@ func (p *process) end(patience time.Duration) {
 	defer kill.Stop()
 	for range p.lines {
 	}
-	p.wait()
+	<-p.gone
 }
 
 // tail keeps the end of what is written to it.

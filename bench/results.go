@@ -16,6 +16,9 @@ import (
 	"github.com/gotile/gotile/internal/wholefile"
 )
 
+// unknown stands for the commit of a program that was built without.
+const unknown = "unknown"
+
 // Results is the file DIR/GPU/SUITE.json.
 type Results struct {
 	Suite   string            `json:"suite"`
@@ -109,14 +112,15 @@ func (r *Results) earlier(path string, names []string, replace bool) (*Results, 
 	}
 	for _, f := range []struct{ what, was, is string }{
 		{"device", old.Device, r.Device}, {"driver", old.Driver, r.Driver}, {"NVRTC", old.NVRTC, r.NVRTC}, {"commit", old.Commit, r.Commit},
+		{"plan", old.Plan, r.Plan},
 	} {
 		if f.was != f.is {
 			return nil, fmt.Errorf("%s has %d cases that this run does not measure, of %s %q, not %q: measure all of them, write to another directory with -out, or drop them with -replace",
 				path, len(old.Cases), f.what, f.was, f.is)
 		}
 	}
-	if (old.Dirty || r.Dirty) && old.Binary != r.Binary {
-		return nil, fmt.Errorf("%s has %d cases that this run does not measure, of another program (the work tree differs from its commit): commit first, or drop them with -replace", path, len(old.Cases))
+	if (old.Dirty || r.Dirty || r.Commit == unknown) && old.Binary != r.Binary {
+		return nil, fmt.Errorf("%s has %d cases that this run does not measure, of another program (the work tree differs from its commit, or has none): commit first, or drop them with -replace", path, len(old.Cases))
 	}
 	return old, nil
 }
@@ -134,7 +138,13 @@ func (r *Results) with(old *Results, order []string) *Results {
 		out.Peers = map[string]string{}
 		maps.Copy(out.Peers, old.Peers)
 		maps.Copy(out.Peers, r.Peers)
-		out.Notes = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(old.Notes), r.Notes...))))
+		notes := append(slices.Clone(old.Notes), r.Notes...)
+		for family, was := range old.Peers {
+			if is, ok := r.Peers[family]; ok && is != was {
+				notes = append(notes, fmt.Sprintf("peer %s: %s in cases that were measured before, %s in the others", family, was, is))
+			}
+		}
+		out.Notes = slices.Compact(slices.Sorted(slices.Values(notes)))
 	}
 	at := map[string]int{}
 	for i, name := range order {

@@ -107,7 +107,7 @@ func TestMerge(t *testing.T) {
 	}
 	for what, change := range map[string]func(*Results){
 		"device": func(r *Results) { r.Device = "other" }, "driver": func(r *Results) { r.Driver = "2" }, "NVRTC": func(r *Results) { r.NVRTC = "12" },
-		"commit": func(r *Results) { r.Commit = "def" }, "another program": func(r *Results) { r.Dirty, r.Binary = true, "b2" },
+		"commit": func(r *Results) { r.Commit = "def" }, "plan": func(r *Results) { r.Plan = "1 rounds of 1 replays" }, "another program": func(r *Results) { r.Dirty, r.Binary = true, "b2" },
 	} {
 		now := sample("s/a")
 		change(now)
@@ -121,6 +121,27 @@ func TestMerge(t *testing.T) {
 		if kept, err := now.earlier(path, []string{"s/a"}, true); err != nil || kept != nil {
 			t.Errorf("%s, replaced: %v, %v", what, kept, err)
 		}
+	}
+	// Programs without a commit are told apart by their bytes.
+	loose := sample("s/a", "s/b")
+	loose.Commit = unknown
+	if err := loose.Write(path + ".loose"); err != nil {
+		t.Fatal(err)
+	}
+	now = sample("s/a")
+	now.Commit = unknown
+	if kept, err := now.earlier(path+".loose", []string{"s/a"}, false); err != nil || kept == nil {
+		t.Errorf("the same program: %v, %v", kept, err)
+	}
+	now.Binary = "b2"
+	if _, err := now.earlier(path+".loose", []string{"s/a"}, false); err == nil || !strings.Contains(err.Error(), "another program") {
+		t.Errorf("another program: %v", err)
+	}
+	// Other versions of a peer are noted.
+	now = sample("s/a")
+	now.Peers = map[string]string{"x": "2"}
+	if got := now.with(old, nil); got.Peers["x"] != "2" || len(got.Notes) != 2 || !strings.Contains(got.Notes[0], "peer x: 1 in cases that were measured before, 2 in") {
+		t.Errorf("versions %v, notes %q", got.Peers, got.Notes)
 	}
 	other := sample("s/a")
 	other.Suite = "t"

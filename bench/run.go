@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -57,7 +58,7 @@ func Run(ctx context.Context, s Suite, o Options, stdout io.Writer) error {
 		return err
 	}
 	if r.card != "" {
-		unlock, err := lock(lockPath(r.card))
+		unlock, err := lock(r.card.lockPath(ctx), "measures on this device")
 		if err != nil {
 			return err
 		}
@@ -72,13 +73,18 @@ func Run(ctx context.Context, s Suite, o Options, stdout io.Writer) error {
 	}
 	defer r.d.Close()
 	r.describe(strangers)
+	if doubt := r.card.doubt(ctx, r.d.Info().Name); doubt != "" {
+		r.results.Notes = append(r.results.Notes, doubt)
+	}
 	if o.Out != "" {
-		r.path = resultsPath(o.Out, r.d.Info().GPU, s.Name)
-		names := make([]string, len(todo))
-		for i, b := range todo {
-			names[i] = b.Name
+		unlock, err := r.openResults(todo)
+		if err != nil {
+			return err
 		}
-		if r.old, err = r.results.earlier(r.path, names, o.Replace); err != nil {
+		defer unlock()
+	}
+	if o.Benchfmt != "" {
+		if err := writable(filepath.Dir(o.Benchfmt)); err != nil {
 			return err
 		}
 	}
@@ -113,6 +119,31 @@ func Run(ctx context.Context, s Suite, o Options, stdout io.Writer) error {
 		fmt.Fprintln(stdout, "wrote", r.path)
 	}
 	return nil
+}
+
+// openResults reads the results that there are, and sees to it that those of this run can be written and that no other
+// run writes meanwhile: of two that read one file, the second to end would drop the cases of the first.
+func (r *runner) openResults(todo []Benchmark) (unlock func(), err error) {
+	r.path = resultsPath(r.Out, r.d.Info().GPU, r.suite.Name)
+	dir := filepath.Dir(r.path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	if err := writable(dir); err != nil {
+		return nil, err
+	}
+	if unlock, err = lock(dir, "writes results there"); err != nil {
+		return nil, err
+	}
+	names := make([]string, len(todo))
+	for i, b := range todo {
+		names[i] = b.Name
+	}
+	if r.old, err = r.results.earlier(r.path, names, r.Replace); err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
 }
 
 // select_ lists what the command line asks for, and the names of all.
@@ -150,7 +181,7 @@ func (r *runner) describe(strangers []string) {
 	info := r.d.Info()
 	commit, dirty := strings.CutSuffix(r.Commit, "-dirty")
 	if commit == "" {
-		commit = "unknown"
+		commit = unknown
 	}
 	r.results = &Results{Suite: r.suite.Name, Device: info.Name, Driver: info.Driver, NVRTC: info.NVRTC,
 		Commit: commit, Dirty: dirty, Binary: binary(), Command: r.Command, Clocks: map[string]string{},
@@ -183,6 +214,14 @@ func (r *runner) benchmark(ctx context.Context, b *Benchmark) (err error) {
 		_, trimmed := r.d.Trim() // for the peers of the next one
 		err = errors.Join(err, trimmed)
 	}()
+	if errors.Is(err, device.ErrOutOfMemory) { // a smaller benchmark may follow
+		c := Case{Name: b.Name, Bytes: b.Bytes, FLOPs: b.FLOPs, Groups: setup.Groups, Base: "gotile", Arms: map[string]Arm{}}
+		unable := &turn{name: c.Base, err: err}
+		c.Arms[c.Base] = unable.arm()
+		r.results.Cases = append(r.results.Cases, c)
+		r.show(c, []*turn{unable})
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -196,6 +235,11 @@ func (r *runner) benchmark(ctx context.Context, b *Benchmark) (err error) {
 			f.free(ctx)
 		}
 	}()
+	for i, t := range turns {
+		if slices.ContainsFunc(turns[:i], func(o *turn) bool { return o.name == t.name }) {
+			return fmt.Errorf("two contenders are called %s", t.name)
+		}
+	}
 	if err := r.Plan.measure(ctx, turns, r.d.Kind() == device.CUDA); err != nil {
 		return err
 	}

@@ -2,11 +2,15 @@ package bench
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/runtime/device"
@@ -132,6 +136,116 @@ func TestRunAgain(t *testing.T) {
 	}
 	if text, _ := os.ReadFile(path); string(text) != `{"suite":"fills","cas` {
 		t.Errorf("the file was overwritten: %q", text)
+	}
+}
+
+// What cannot be written is refused before anything is measured, and so is a file that another run writes.
+func TestRunCannotWrite(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(want string, o Options) {
+		t.Helper()
+		o.Device, o.Plan = "sim", Plan{Rounds: 1, Replays: 1}
+		var out bytes.Buffer
+		if err := Run(t.Context(), fills(nil), o, &out); err == nil || !strings.Contains(err.Error(), want) || out.Len() > 0 {
+			t.Errorf("error %v, want %q; %s", err, want, &out)
+		}
+	}
+	refused("file", Options{Out: filepath.Join(dir, "file")})
+	refused("none", Options{Benchfmt: filepath.Join(dir, "none", "new.txt")})
+	if os.Getuid() > 0 { // root writes where nobody may
+		closed := filepath.Join(dir, "closed")
+		if err := os.Mkdir(closed, 0o555); err != nil {
+			t.Fatal(err)
+		}
+		refused("permission", Options{Out: closed})
+	}
+	if runtime.GOOS != "linux" {
+		return // folders are locked on linux only
+	}
+	during := fills(nil)
+	during.Benchmarks = func(sel Selection) ([]Benchmark, error) {
+		all, err := fills(nil).Benchmarks(sel)
+		setup := all[0].Setup
+		all[0].Setup = func(s *Setup) ([]Contender, error) {
+			refused("another gotile bench writes results there", Options{Out: dir})
+			return setup(s)
+		}
+		return all, err
+	}
+	if _, r := runSim(t, during, Options{Out: dir}); len(r.Cases) != 2 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// An interrupt loses the benchmark under way, and nothing that was measured before.
+func TestRunInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	s := fills(pretended(t, "good", "hangs"))
+	s.Benchmarks = func(sel Selection) ([]Benchmark, error) {
+		all, err := fills(nil).Benchmarks(sel)
+		checks := all[1].Checks
+		all[1].Checks = func(group int) []Check {
+			cancel()
+			return checks(group)
+		}
+		return all, err
+	}
+	o := Options{Device: "sim", Plan: Plan{Rounds: 1, Replays: 1}, Out: dir, Python: os.Args[0], PeerLimit: time.Second}
+	if err := Run(ctx, s, o, &bytes.Buffer{}); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "fills/short") {
+		t.Errorf("error %v", err)
+	}
+	r, err := Read(filepath.Join(dir, "sim", "fills.json"))
+	if err != nil || len(r.Cases) != 1 || r.Cases[0].Name != "fills/long" {
+		t.Errorf("%v, %+v", err, r)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "sim", "*")); len(left) != 1 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// A benchmark that does not fit the device has that as its result; the next one is measured.
+func TestRunOutOfMemory(t *testing.T) {
+	s := fills(nil)
+	s.Benchmarks = func(sel Selection) ([]Benchmark, error) {
+		all, err := fills(nil).Benchmarks(sel)
+		setup := all[0].Setup
+		all[0].Setup = func(s *Setup) ([]Contender, error) {
+			if _, err := s.New(dtype.F32, 1<<40); err != nil {
+				return nil, err
+			}
+			return setup(s)
+		}
+		return all, err
+	}
+	out, r := runSim(t, s, Options{})
+	if len(r.Cases) != 2 || !strings.Contains(r.Cases[0].Arms["gotile"].Error, "4398046511104 bytes") || r.Cases[1].Arms["gotile"].Median <= 0 || !strings.Contains(out, "4398046511104 bytes") {
+		t.Errorf("%+v\n%s", r.Cases, out)
+	}
+}
+
+// A card that others compute on is not measured, nor is one that another bench measures.
+func TestRunRefusesCompany(t *testing.T) {
+	smi(t, fmt.Sprintf(`case "$*" in *uuid*) echo GPU-%s ;; *compute-apps*) echo "%d, neighbour" ;; esac`, t.Name(), os.Getppid()))
+	o := Options{Device: "cuda:0", Plan: Plan{Rounds: 1, Replays: 1}}
+	if err := Run(t.Context(), fills(nil), o, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "neighbour; wait until they are done, or set -shared") {
+		t.Errorf("error %v", err)
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	path := card("0").lockPath(t.Context())
+	defer os.Remove(path)
+	unlock, err := lock(path, "is a test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if err := Run(t.Context(), fills(nil), o, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "another gotile bench measures on this device") {
+		t.Errorf("error %v", err)
 	}
 }
 

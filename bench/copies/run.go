@@ -54,7 +54,7 @@ func flat(ts []device.Tensor) (out [3]device.Tensor, err error) {
 	}
 	for i, t := range ts {
 		bytes := t.Elems() * t.DType().Size()
-		if !t.Contiguous() || bytes%4 != 0 || t.Addr() != t.Buffer().Addr() {
+		if t.Buffer() == nil || !t.Contiguous() || bytes%4 != 0 || t.Addr() != t.Buffer().Addr() {
 			return out, fmt.Errorf("copies: %v: copies take whole contiguous buffers of multiples of 4 bytes: %w", t, device.ErrShape)
 		}
 		if out[i], err = device.View(t.Buffer(), 0, dtype.U32, []int{bytes / 4}, nil); err != nil {

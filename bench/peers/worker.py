@@ -30,10 +30,13 @@ def main(suite, family, gpu):
     worker = Worker(arms)
     for line in sys.stdin:
         message = json.loads(line)
+        number = message.pop("id")
         try:
-            answer(getattr(worker, message.pop("op"))(**message))
+            out = getattr(worker, message.pop("op"))(**message)
         except Exception as e:
-            answer(failure(e))
+            worker.failed(e)
+            out = failure(e)
+        answer({"id": number, **out})
 
 
 def answer(message):
@@ -61,9 +64,8 @@ class Worker:
                 self.ready[name] = arm = Arm(make, case)
                 out[name] = {"graph": arm.graph is not None}
             except Exception as e:
+                self.failed(e)
                 out[name] = failure(e)
-                # After an error of a kernel the context is lost; the harness starts another process.
-                self.broken = self.broken or "CUDA error" in str(e)
         return {"arms": out}
 
     def replay(self, arm, count):
@@ -71,6 +73,10 @@ class Worker:
 
     def read(self, arm, checks):
         return {"values": self.ready[arm].read(checks)}
+
+    def failed(self, e):
+        """After an error of a kernel the context is lost; told so by free, the harness starts another process."""
+        self.broken = self.broken or "CUDA error" in str(e)
 
     def free(self):
         self.drop()

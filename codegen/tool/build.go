@@ -146,7 +146,8 @@ func (g *goCommand) exec(ctx context.Context, p *pkg, bin string, flags []string
 }
 
 // commit is the revision of the work tree that holds dir, with -dirty where files differ from it; empty where git or
-// a repository is missing.
+// a repository is missing. What the commands write themselves, results and receipts, is no part of a program: it does
+// not make the next command's dirty.
 func (g *goCommand) commit(ctx context.Context, dir string) string {
 	git := func(args ...string) (string, error) {
 		cmd := exec.CommandContext(ctx, "git", args...)
@@ -158,7 +159,8 @@ func (g *goCommand) commit(ctx context.Context, dir string) string {
 	if err != nil {
 		return ""
 	}
-	if changed, err := git("status", "--porcelain", "--untracked-files=no"); err == nil && changed != "" {
+	if changed, err := git("status", "--porcelain", "--untracked-files=no", "--",
+		":(top,exclude,glob)**/results/*/*.json", ":(top,exclude,glob)**/receipts/*.json"); err == nil && changed != "" {
 		rev += "-dirty"
 	}
 	return rev

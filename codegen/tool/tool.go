@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gotile/gotile/codegen/tool/worker"
@@ -89,6 +90,9 @@ func (inv *invocation) run(ctx context.Context, patterns []string) int {
 	}
 	if inv.compile != "" {
 		return inv.compileFor(ctx, g, pkgs)
+	}
+	if len(pkgs) > 1 && slices.ContainsFunc(inv.flags, func(f string) bool { return strings.HasPrefix(f, "-benchfmt=") }) {
+		return inv.fail(exitUsage, fmt.Errorf("-benchfmt names one file, which each of %d suites would overwrite; name one package", len(pkgs)))
 	}
 	code := inv.skip(skipped)
 	for i, p := range pkgs {

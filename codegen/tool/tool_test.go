@@ -178,6 +178,8 @@ func Suite() bench.Suite {
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "axpy/8x64/f32: 2 groups") {
 		t.Errorf("the program says %s, %v", out, err)
 	}
+	m.write(t, "second/second.go", "package second\n\nimport \"github.com/gotile/gotile/bench\"\n\nfunc Suite() bench.Suite { return bench.Suite{} }\n")
+	mustFail(t, 2, "each of 2 suites would overwrite", "bench", "-benchfmt", "new.txt", ".", "../../second")
 	m.write(t, "plain/plain.go", "package plain\n\nfunc F() {}\n")
 	mustFail(t, 2, "package example.com/user/plain has no func Suite() bench.Suite", "bench", "../../plain")
 	mustFail(t, 2, "no package of ../../plain/... exports func Suite() bench.Suite", "bench", "../../plain/...")

@@ -15,22 +15,7 @@ type Buffer struct {
 // Alloc reserves bytes of device memory, for use on any stream. 0 bytes are fine: such a buffer has address 0. Too many
 // are ErrOutOfMemory. The memory of closed buffers is kept and given out again, once no work under way uses it; where
 // the device has no more, Alloc waits for that.
-func (d *Device) Alloc(bytes int) (*Buffer, error) { return d.alloc(bytes, nil) }
-
-// Alloc is Device.Alloc for memory that is used on this stream only, or on others in order with it (Wait). What was
-// closed before is given out at once, since the stream does one thing after the other.
-func (s *Stream) Alloc(bytes int) (*Buffer, error) {
-	if err := s.enterOutside("Alloc"); err != nil {
-		return nil, err
-	}
-	defer s.leave()
-	return s.d.alloc(bytes, s.h.lane)
-}
-
-func (d *Device) alloc(bytes int, home *lane) (*Buffer, error) {
-	if bytes < 0 {
-		return nil, fmt.Errorf("device: %s: allocation of %d bytes: %w", d.name, bytes, ErrShape)
-	}
+func (d *Device) Alloc(bytes int) (*Buffer, error) {
 	if err := d.inCapture("Alloc"); err != nil {
 		return nil, err
 	}
@@ -40,7 +25,32 @@ func (d *Device) alloc(bytes int, home *lane) (*Buffer, error) {
 		return nil, err
 	}
 	defer release()
+	return d.alloc(bytes, nil)
+}
+
+// Alloc is Device.Alloc for memory that is used on this stream only, or on others in order with it (Wait). What was
+// closed before is given out at once, since the stream does one thing after the other.
+func (s *Stream) Alloc(bytes int) (*Buffer, error) {
+	s.d.Drain()
+	release, err := s.d.use()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := s.enterOutside("Alloc"); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	return s.d.alloc(bytes, s.h.lane)
+}
+
+// alloc takes memory from the pool, of a device that is in use.
+func (d *Device) alloc(bytes int, home *lane) (*Buffer, error) {
+	if bytes < 0 {
+		return nil, fmt.Errorf("device: %s: allocation of %d bytes: %w", d.name, bytes, ErrShape)
+	}
 	var m memory
+	var err error
 	if bytes > 0 {
 		if m, err = d.buffers.get(bytes, home); err != nil {
 			return nil, d.fail("Alloc", fmt.Errorf("%d bytes: %w", bytes, err))

@@ -123,7 +123,7 @@ func (d *Device) captureHere() *capture {
 
 // refuse says that a call cannot be part of a graph.
 func (d *Device) refuse(c *capture, call string) error {
-	err := fmt.Errorf("device: %s: %s: %w; a graph has launches, fills and copies on the device: do this before Capture, or after",
+	err := fmt.Errorf("device: %s: %s: %w; a graph has launches, fills and copies on its stream: do this before Capture, or after",
 		d.name, call, ErrCapture)
 	d.spoil(c, err)
 	return err
@@ -180,15 +180,9 @@ func (c *capture) hold(h *handle) {
 func (d *Device) unhold(g *handle) {
 	for h := range g.holds {
 		d.mu.Lock()
-		h.holders--
 		h.lane = nil // the graph may have run on any stream
 		d.mu.Unlock()
-		if !h.closed.Load() || !d.claim(h) {
-			continue
-		}
-		if err := d.giveBack(h); err != nil {
-			d.log.Warn("gotile: a buffer that a graph held could not be given back", "device", d.name, "error", d.fail("Close", err))
-		}
+		d.letGo(h)
 	}
 	g.holds = nil
 }

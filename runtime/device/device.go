@@ -47,7 +47,9 @@ type Device struct {
 	buffers *pool // device memory
 	hosts   *pool // pinned host memory
 
-	life   sync.RWMutex // held for reading by what creates and destroys; for writing by Close
+	// life is held for reading by what creates, destroys and waits for events; for writing by Close, which then waits for
+	// the streams' calls. So it is taken before a stream is entered, and before a graph's mu.
+	life   sync.RWMutex
 	closed bool
 	sticky atomic.Pointer[Error] // the error after which the device is lost
 
@@ -199,8 +201,8 @@ func (d *Device) Close() error {
 		if h.kind != streamHandle {
 			continue
 		}
+		h.closed.Store(true) // first, so that whoever uses the stream without a pause lets go of it
 		h.busy.lock()
-		h.closed.Store(true)
 		errs = append(errs, d.back.sync(context.Background(), h.raw))
 		h.busy.unlock()
 	}

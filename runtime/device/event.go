@@ -40,19 +40,24 @@ func (s *Stream) Record() (*Event, error) {
 
 // Wait makes what is queued on the stream from now on wait for an event of the same device.
 func (s *Stream) Wait(e *Event) error {
+	if e.h.d != s.d {
+		return fmt.Errorf("device: %s: Wait for an event of %s: %w", s.d.name, e.h.d.name, ErrWrongDevice)
+	}
+	release, err := s.d.use()
+	if err != nil {
+		return err
+	}
+	defer release()
 	if err := s.enterOutside("Wait"); err != nil {
 		return err
 	}
 	defer s.leave()
-	if e.h.d != s.d {
-		return fmt.Errorf("device: %s: Wait for an event of %s: %w", s.d.name, e.h.d.name, ErrWrongDevice)
-	}
 	return e.with("Wait", func() error { return s.d.back.wait(s.h.raw, e.h.raw) })
 }
 
 // Sync waits until the event has happened; when ctx is cancelled the wait is abandoned.
 func (e *Event) Sync(ctx context.Context) error {
-	return e.with("Sync", func() error { return e.h.d.back.syncEvent(ctx, e.h.raw) })
+	return e.ask("Sync", func() error { return e.h.d.back.syncEvent(ctx, e.h.raw) })
 }
 
 // Since is the time between an earlier event and e, with a resolution of half a microsecond. Both must have happened.
@@ -60,18 +65,19 @@ func (e *Event) Since(start *Event) (time.Duration, error) {
 	if start.h.d != e.h.d {
 		return 0, fmt.Errorf("device: %s: Since an event of %s: %w", e.h.d.name, start.h.d.name, ErrWrongDevice)
 	}
-	if start.h.closed.Load() {
-		return 0, fmt.Errorf("device: %s: Since an event: %w", e.h.d.name, ErrClosed)
-	}
 	var t time.Duration
-	err := e.with("Since", func() (err error) {
+	err := e.ask("Since", func() (err error) {
+		if err := start.hold("Since"); err != nil {
+			return err
+		}
+		defer start.letGo()
 		t, err = e.h.d.back.elapsed(start.h.raw, e.h.raw)
 		return err
 	})
 	return t, err
 }
 
-// Close gives the event back. Closing twice is fine.
+// Close gives the event back, after the calls on it that are under way; it does not wait for them. Closing twice is fine.
 func (e *Event) Close() error {
 	if err := e.h.d.inCapture("Event.Close"); err != nil {
 		return err
@@ -80,27 +86,47 @@ func (e *Event) Close() error {
 	return e.h.close()
 }
 
-// with runs a call on an open event.
-func (e *Event) with(call string, do func() error) error {
-	d := e.h.d
-	if e.h.closed.Load() {
-		return fmt.Errorf("device: %s: %s of an event: %w", d.name, call, ErrClosed)
-	}
-	if err := d.inCapture("Event." + call); err != nil {
+// ask is with for the host's own calls, which cannot be part of a graph.
+func (e *Event) ask(call string, do func() error) error {
+	if err := e.h.d.inCapture("Event." + call); err != nil {
 		return err
 	}
-	if lost := d.sticky.Load(); lost != nil {
-		return lost
+	release, err := e.h.d.use()
+	if err != nil {
+		return err
 	}
+	defer release()
+	return e.with(call, do)
+}
+
+// with runs a call on an open event, of a device that is in use.
+func (e *Event) with(call string, do func() error) error {
+	if err := e.hold(call); err != nil {
+		return err
+	}
+	defer e.letGo()
 	err := do()
-	runtime.KeepAlive(e)
 	switch {
-	case err == nil:
-		return nil
+	case err == nil || errors.Is(err, ErrClosed): // the other event, of Since
+		return err
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("device: %s: wait abandoned: %w", d.name, err)
+		return fmt.Errorf("device: %s: wait abandoned: %w", e.h.d.name, err)
 	}
 	failure := &Error{Call: call, Async: true, Err: err}
 	e.last.blame(failure)
-	return d.keep(failure)
+	return e.h.d.keep(failure)
+}
+
+// hold keeps an open event until letGo, though it may be closed meanwhile: to the driver a destroyed event is memory
+// that is something else by now.
+func (e *Event) hold(call string) error {
+	if !e.h.d.hold(e.h) {
+		return fmt.Errorf("device: %s: %s of an event: %w", e.h.d.name, call, ErrClosed)
+	}
+	return nil
+}
+
+func (e *Event) letGo() {
+	e.h.d.letGo(e.h)
+	runtime.KeepAlive(e)
 }

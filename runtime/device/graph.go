@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -49,7 +50,11 @@ func (g *Graph) Launch(s *Stream) error {
 		return fmt.Errorf("device: %s: launch of a graph: %w", s.d.name, ErrClosed)
 	}
 	if err := g.h.graph.launch(s.h.raw); err != nil {
-		return s.d.keep(&Error{Call: "Graph.Launch", Err: fmt.Errorf("replay of %s: %w", g, err)})
+		e := &Error{Call: "Graph.Launch", Err: fmt.Errorf("replay of %s: %w", g, err)}
+		if node := (*nodeError)(nil); errors.As(err, &node) {
+			e.Kernel, e.Grid, e.Args = node.kernel, node.grid, node.args
+		}
+		return s.d.keep(e)
 	}
 	for _, c := range g.counts {
 		c.count.Add(c.n)
@@ -81,9 +86,13 @@ func (g *Graph) Close() error {
 		return err
 	}
 	g.mu.Lock()
-	defer g.mu.Unlock()
+	first := g.h.closed.CompareAndSwap(false, true)
+	g.mu.Unlock() // a launch under way is over, and none begins
 	g.cleanup.Stop()
-	return g.h.close()
+	if !first {
+		return nil
+	}
+	return g.h.release()
 }
 
 // Capture calls queue, which queues work on the stream; nothing of it runs, it becomes the graph. Allowed are Launch,

@@ -90,8 +90,12 @@ func TestCaptureRefuses(t *testing.T) {
 			"Download":     func() error { _, err := DownloadFloats(s, x); return err },
 			"Capture":      func() error { _, err := other.Capture(func() error { return nil }); return err },
 			"Graph.Launch": func() error { return g.Launch(s) },
-			"Graph.Close":  g.Close,
-			"Close":        d.Close,
+			// On another stream: it would run now, and not with the graph.
+			"Launch":      func() error { return other.Launch(f, 1, unsafe.Pointer(&scaleArgs{})) },
+			"Fill":        func() error { return other.Fill(b, 0, 8, 0) },
+			"Copy":        func() error { return other.Copy(b, 0, b, 8, 8) },
+			"Graph.Close": g.Close,
+			"Close":       d.Close,
 		} {
 			var refused error
 			_, err := s.Capture(func() error {
@@ -142,7 +146,8 @@ func TestGraphErrors(t *testing.T) {
 	s, f, x := d.Stream(), must(d.Load(scaleKernel())), must(NewTensor(d, dtype.F32, 4))
 	g := must(s.Capture(func() error { return s.Launch(f, 1, unsafe.Pointer(&scaleArgs{x.Addr(), x.Addr(), 1, 5})) }))
 	var e *Error
-	if err := g.Launch(s); !errors.As(err, &e) || !strings.Contains(err.Error(), "replay of a graph of 1 nodes (1 scale): scale: helpers_test.go") {
+	if err := g.Launch(s); !errors.As(err, &e) || !strings.Contains(err.Error(), "launch of scale (grid 1): replay of a graph of 1 nodes (1 scale): helpers_test.go") ||
+		e.Kernel != "scale" || e.Grid != 1 || len(e.Args) != 24 {
 		t.Errorf("%v", err)
 	}
 	if n := len(d.Launches()); n != 0 {
@@ -225,6 +230,29 @@ func TestGraphHoldsMemory(t *testing.T) {
 	if m := d.Memory(); m.InUse != 0 {
 		t.Errorf("%+v", m)
 	}
+}
+
+// A graph needs neither the stream that it was captured from nor, to be closed, its device.
+func TestGraphOutlivesItsStream(t *testing.T) {
+	each(t, func(t *testing.T, d *Device) {
+		s, f, x := must(d.NewStream()), must(d.Load(scaleKernel())), must(NewTensor(d, dtype.F32, 2))
+		ok(t, UploadFloats(s, x, []float64{1, 3}))
+		g := must(s.Capture(func() error { return s.Launch(f, 1, unsafe.Pointer(&scaleArgs{x.Addr(), x.Addr(), 2, 2})) }))
+		ok(t, g.Launch(s))
+		ok(t, s.Close())
+		is(t, g.Launch(s), ErrClosed)
+		ok(t, d.Stream().Sync(background))
+		ok(t, g.Launch(d.Stream()))
+		if got := must(DownloadFloats(d.Stream(), x)); !slices.Equal(got, []float64{4, 12}) {
+			t.Errorf("x = %v", got)
+		}
+		ok(t, d.Close())
+		is(t, g.Launch(d.Stream()), ErrClosed)
+		ok(t, errors.Join(g.Close(), x.Close(), d.Close()))
+		if g.Nodes() != 1 {
+			t.Errorf("%s", g)
+		}
+	})
 }
 
 func TestPhases(t *testing.T) {

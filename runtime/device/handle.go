@@ -35,7 +35,8 @@ type handle struct {
 	host  []byte // of pinned buffers; may be longer
 	lane  *lane  // of a stream; of a buffer, the only stream that uses it
 	graph graph
-	// holds are the buffers that a graph needs, holders the number of graphs that need a buffer. Guarded by Device.mu.
+	// holds are the buffers that a graph needs, holders the number of graphs that need a buffer, or of calls under way
+	// on an event. Guarded by Device.mu.
 	holds   map[*handle]struct{}
 	holders int
 	closed  atomic.Bool
@@ -105,7 +106,7 @@ func (h *handle) release() error {
 }
 
 // claim takes a closed handle off the list of what is to be given back. It is false where the caller is not to do it:
-// Device.Close does, or the graphs that hold the buffer, or nobody, since the device is lost with all that it held.
+// Device.Close does, or who holds the handle, or nobody, since the device is lost with all that it held.
 func (d *Device) claim(h *handle) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -114,6 +115,30 @@ func (d *Device) claim(h *handle) bool {
 	}
 	delete(d.live, h)
 	return d.sticky.Load() == nil
+}
+
+// hold makes a handle outlive its Close; false where it is closed.
+func (d *Device) hold(h *handle) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if h.closed.Load() {
+		return false
+	}
+	h.holders++
+	return true
+}
+
+// letGo ends a hold, and gives back what was closed meanwhile.
+func (d *Device) letGo(h *handle) {
+	d.mu.Lock()
+	h.holders--
+	d.mu.Unlock()
+	if !h.closed.Load() || !d.claim(h) {
+		return
+	}
+	if err := d.giveBack(h); err != nil {
+		d.log.Warn("gotile: what was closed while in use could not be given back", "device", d.name, "kind", h.kind, "error", d.fail("Close", err))
+	}
 }
 
 // giveBack calls the backend.

@@ -107,6 +107,7 @@ func (s *Stream) copyAsync(call string, b *Buffer, offset int, host *HostBuffer,
 	if bytes == 0 {
 		return nil
 	}
+	defer runtime.KeepAlive(b) // as in onBuffer
 	if err := do(b.Addr()+uint64(offset), host.h.host[hostOffset:hostOffset+bytes]); err != nil {
 		return s.fail(call, err)
 	}

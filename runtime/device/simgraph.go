@@ -6,9 +6,19 @@ import "fmt"
 type simGraph struct{ work []simNode }
 
 type simNode struct {
-	what string // for errors
-	do   func() error
+	kernel string // for errors, with what it was launched with; empty for copies and fills
+	grid   int
+	args   []byte
+	do     func() error
 }
+
+// nodeError is the failure of a node of a graph.
+type nodeError struct {
+	simNode
+	error
+}
+
+func (e *nodeError) Unwrap() error { return e.error }
 
 func (s *simulator) beginCapture(stream uint64) error {
 	s.mu.Lock()
@@ -29,21 +39,21 @@ func (s *simulator) endCapture(stream uint64) (graph, error) {
 }
 
 // queue does work, or keeps it where the stream captures.
-func (s *simulator) queue(stream uint64, what string, work func() error) error {
+func (s *simulator) queue(stream uint64, node simNode) error {
 	s.mu.Lock()
 	g := s.captures[stream]
 	s.mu.Unlock()
 	if g == nil {
-		return work()
+		return node.do()
 	}
-	g.work = append(g.work, simNode{what, work}) // by the goroutine that has the stream
+	g.work = append(g.work, node) // by the goroutine that has the stream
 	return nil
 }
 
 func (g *simGraph) launch(uint64) error {
 	for _, node := range g.work {
 		if err := node.do(); err != nil {
-			return fmt.Errorf("%s: %w", node.what, err)
+			return &nodeError{node, err}
 		}
 	}
 	return nil

@@ -140,23 +140,23 @@ func (s *simulator) copyOut(_ uint64, dst []byte, src uint64) error {
 }
 
 func (s *simulator) copy(stream, dst, src uint64, n int) error {
-	return s.queue(stream, "copy", func() error {
+	return s.queue(stream, simNode{do: func() error {
 		b, err := s.mem.Peek(src, n)
 		if err != nil {
 			return err
 		}
 		return s.copyIn(stream, dst, b)
-	})
+	}})
 }
 
 func (s *simulator) fill(stream, dst uint64, value byte, n int) error {
-	return s.queue(stream, "fill", func() error {
+	return s.queue(stream, simNode{do: func() error {
 		b, err := s.mem.Bytes(dst, n)
 		for i := range b {
 			b[i] = value
 		}
 		return err
-	})
+	}})
 }
 
 func (s *simulator) record(uint64) (uint64, error) {
@@ -223,11 +223,11 @@ func (s *simulator) resident(cluster int) int {
 
 func (f *simFunc) launch(stream uint64, grid int, args []byte) error {
 	own := bytes.Clone(args) // a graph outlives the call
-	return f.s.queue(stream, f.name, func() error {
+	return f.s.queue(stream, simNode{f.name, grid, own, func() error {
 		_, err := f.program.Run(f.s.ctx, f.s.mem, grid, own, sim.Options{Workers: f.s.c.Workers, Seed: f.s.c.Seed,
 			GlobalRaces: f.s.c.GlobalRaces || f.program.Ordered()})
 		return err
-	})
+	}})
 }
 
 func (f *simFunc) blocks() int  { return f.resident }

@@ -78,6 +78,9 @@ func (s *Stream) Close() error {
 		return fmt.Errorf("device: %s: the default stream is closed with its device", s.d.name)
 	}
 	if !s.h.busy.tryLock() {
+		if s.h.closed.Load() {
+			return nil // by Device.Close
+		}
 		return fmt.Errorf("device: %s: Close: %w", s.d.name, ErrConcurrent)
 	}
 	if err := s.refuseInCapture("Stream.Close"); err != nil {
@@ -93,18 +96,28 @@ func (s *Stream) Close() error {
 	return s.h.release()
 }
 
-// enter claims the stream for one call, which ends with s.leave.
+// enter claims the stream for one call, which ends with s.leave. A goroutine that captures has the stream that it
+// captures alone: what it queues on another would run at once, beside the graph that it was meant for.
 func (s *Stream) enter(call string) error {
-	if !s.h.busy.tryLock() {
-		return fmt.Errorf("device: %s: %s: %w", s.d.name, call, ErrConcurrent)
-	}
+	taken := s.h.busy.tryLock()
 	if s.h.closed.Load() {
-		s.leave()
+		if taken {
+			s.leave()
+		}
 		return fmt.Errorf("device: %s: %s on a stream: %w", s.d.name, call, ErrClosed)
+	}
+	if !taken {
+		return fmt.Errorf("device: %s: %s: %w", s.d.name, call, ErrConcurrent)
 	}
 	if e := s.d.sticky.Load(); e != nil {
 		s.leave()
 		return e
+	}
+	if s.capture == nil {
+		if err := s.d.inCapture(call); err != nil {
+			s.leave()
+			return err
+		}
 	}
 	return nil
 }
@@ -114,9 +127,9 @@ func (s *Stream) enterOutside(call string) error {
 	if err := s.enter(call); err != nil {
 		return err
 	}
-	if err := s.refuseInCapture(call); err != nil {
-		s.leave()
-		return err
+	if s.capture != nil {
+		defer s.leave()
+		return s.d.refuse(s.capture, call)
 	}
 	return nil
 }
@@ -246,6 +259,7 @@ func (s *Stream) Copy(dst *Buffer, dstOffset int, src *Buffer, srcOffset, bytes 
 	}
 	return s.onBuffer("Copy", dst, dstOffset, bytes, false, func(addr uint64) error {
 		s.touched(src)
+		defer runtime.KeepAlive(src)
 		return s.d.back.copy(s.h.raw, addr, src.Addr()+uint64(srcOffset), bytes)
 	})
 }
@@ -267,6 +281,7 @@ func (s *Stream) onBuffer(call string, b *Buffer, offset, bytes int, wait bool, 
 		return nil
 	}
 	s.touched(b)
+	defer runtime.KeepAlive(b) // dropped, it might go to another owner before the call
 	if err := do(b.Addr() + uint64(offset)); err != nil {
 		err = s.fail(call, err)
 		if s.capture != nil {

@@ -18,7 +18,7 @@ var benchCommand = &Command{
 Bench times the suite of each package, which exports func Suite() bench.Suite; the suites of gotile itself go by their
 names, such as rmsnorm. Contenders work on the same inputs, each as one CUDA graph, and take turns; the figure is the
 median over rounds. With -out the results go to DIR/GPU/SUITE.json, after each benchmark. A run that measures part of a
-suite keeps the other cases of that file if they are of the same device, driver, NVRTC and commit, and is refused
+suite keeps the other cases of that file if they are of the same device, driver, NVRTC, commit and plan, and is refused
 otherwise. Another library's program runs in the interpreter that -peers names; without it there are no peers.
 
 Examples:
@@ -39,7 +39,7 @@ Examples:
 		f.StringVar(&b.Benchfmt, "benchfmt", "", "`file` for benchstat, a line a round")
 		f.StringVar(&b.Python, "peers", "", "Python `interpreter` that has the other libraries; empty: no peers")
 		f.DurationVar(&b.PeerLimit, "peer-timeout", 5*time.Minute, "longest that a peer may prepare for one benchmark")
-		f.BoolVar(&b.Replace, "replace", false, "drop the cases of an existing file that are of another device, driver, NVRTC or commit")
+		f.BoolVar(&b.Replace, "replace", false, "drop the cases of an existing file that cannot be kept beside those of this run")
 		f.BoolVar(&b.Shared, "shared", false, "go on while other processes compute on the GPU; the results say so")
 	},
 	do: func(ctx context.Context, j *job) error {
@@ -62,12 +62,20 @@ func (w *words) Set(text string) error {
 	return nil
 }
 
+// quoted is a word as a shell takes it.
+func quoted(word string) string {
+	if strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%^") == "" && word != "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
 // benchCommand is the command line as it stands in results, without paths of this machine.
 func (j *job) benchCommand() string {
 	s := "gotile bench"
 	add := func(flag, value, usual string) {
 		if value != usual {
-			s += " -" + flag + " " + value
+			s += " -" + flag + " " + quoted(value)
 		}
 	}
 	b := j.Bench

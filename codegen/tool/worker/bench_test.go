@@ -51,3 +51,11 @@ func TestBench(t *testing.T) {
 		t.Errorf("cancelled: exit code %d: %s", code, errs.String())
 	}
 }
+
+func TestQuoted(t *testing.T) {
+	for word, want := range map[string]string{"fwd/.*x4096/bf16$": "'fwd/.*x4096/bf16$'", "a|b": "'a|b'", "": "''", "it's": `'it'\''s'`, "4x64,8x64": "4x64,8x64"} {
+		if got := quoted(word); got != want {
+			t.Errorf("%q becomes %s, want %s", word, got, want)
+		}
+	}
+}
