@@ -27,7 +27,7 @@ func (l *lowering) copyAsync(v *ir.Value) {
 		return
 	}
 	launch, local := src.aligned(ir.CopyBytes)
-	l.emit(thr.If{At: l.at(), Cond: and(l.atTop(src.Arg.Name+"_aligned", launch), local), Scope: v.Scope, Then: l.into(async),
+	l.emit(thr.If{At: l.at(), Cond: and(l.atTop(src.Arg.Name+"_aligned", launch), local), Scope: l.formScope(v.Scope), Then: l.into(async),
 		Else: l.into(func() { l.hide(box, func() { src.throughRegisters(dst, written) }) })})
 }
 
