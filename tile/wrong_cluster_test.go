@@ -79,6 +79,10 @@ var wrongClusters = []wrong{
 		s := tile.NewShared[tile.F32](k, 512)
 		tile.Store(cluster, s, tile.Load(cluster, a.V, cluster.Striped(512, 1))) // ERR Store at scope cluster of the shared tile of @-1: shared memory belongs to one block; name the block as the scope, and tile.Peer for another block's
 	}},
+	{name: "a copy to a peer", rule: tile.ErrScope, opts: ofTwo, f: func(k *tile.Builder, a wrongArgs) {
+		s := tile.NewShared[tile.F32](k, 64)
+		tile.CopyAsync(k, tile.Peer(s, 1), a.X) // ERR CopyAsync to another block's tile: a copy is to the block's own shared memory; copy there, and let the peer Load it by tile.Peer
+	}},
 	{name: "a rank past the cluster", rule: tile.ErrShape, opts: ofTwo, f: func(k *tile.Builder, a wrongArgs) {
 		s := tile.NewShared[tile.F32](k, 128)
 		tile.Store(k, tile.Peer(s, 2), a.Eps)  // ERR Peer of rank 2 in a cluster of 2 blocks: ranks are 0 to 1

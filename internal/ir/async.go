@@ -31,6 +31,9 @@ func (b *Builder) CopyAsync(s Scope, dst, src Place) {
 	case dst.Shared == nil:
 		b.Errorf(CopyAsync, ErrTarget, "CopyAsync to %s: its destination is a shared tile; Load and Store copy to global memory", dst.Name())
 		return
+	case dst.Peer:
+		b.Errorf(CopyAsync, ErrScope, "CopyAsync to another block's tile: a copy is to the block's own shared memory; copy there, and let the peer Load it by tile.Peer")
+		return
 	case src.Arg == nil:
 		b.Errorf(CopyAsync, ErrTarget, "CopyAsync from %s: its source is global memory; Load and Store copy shared tiles", src.Name())
 		return

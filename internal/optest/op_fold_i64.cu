@@ -70,6 +70,7 @@ extern "C" __global__ void __launch_bounds__(64) op_fold_i64(const __grid_consta
   bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 1) == 0;
   int col0 = (int)threadIdx.x * 2;
   int col02 = (int)threadIdx.x;
+  bool x_vec2 = aligned(a.x, 16) && (a.x_stride0 & 1) == 0 && (a.n & 1) == 0;
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     int min_of = min(a.n, 250);
     const i64* x_at = a.x + (i64)row * a.x_stride0;
@@ -104,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(64) op_fold_i64(const __grid_consta
 
       // load x
       i64 x2[4];
-      if (x_vec && ((it & 1) == 0 && (min(n_left, 250) & 1) == 0)) {
+      if (x_vec2) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           load_i64x2_if(&x2[i * 2], x_at2 + (i64)(col0 + i * 128), col0 + i * 128 < min(n_left, 250));

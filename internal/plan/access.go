@@ -221,11 +221,17 @@ func (a *access) choose(vector, single func(bytes int)) {
 		vector(bytes)
 		return
 	}
-	l, scope := a.l, a.Scope
-	if l.k.Cluster > 0 { // both forms need the same barrier, so it goes before the test, which keeps nobody from it
-		scope = ir.ScopeCluster
+	l := a.l
+	l.emit(thr.If{At: l.at(), Cond: test, Scope: l.formScope(a.Scope), Then: l.into(func() { vector(bytes) }), Else: l.into(func() { l.hide(a.span, func() { single(0) }) })})
+}
+
+// formScope is who agrees on the test between two forms of an access. Both need the same barrier of the cluster, if any:
+// it goes before the test, which keeps nobody from it.
+func (l *lowering) formScope(s ir.Scope) ir.Scope {
+	if l.k.Cluster > 0 {
+		return ir.ScopeCluster
 	}
-	l.emit(thr.If{At: l.at(), Cond: test, Scope: scope, Then: l.into(func() { vector(bytes) }), Else: l.into(func() { l.hide(a.span, func() { single(0) }) })})
+	return s
 }
 
 // pieces visits the vector accesses of a thread: e is the first element of each, reg its first register.

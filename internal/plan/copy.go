@@ -34,7 +34,7 @@ func (l *lowering) copyAsync(v *ir.Value) {
 	if launch != nil {
 		launch = l.atTop(src.Arg.Name+"_aligned", launch)
 	}
-	l.emit(thr.If{At: l.at(), Cond: and(launch, local), Scope: v.Scope, Then: l.into(async),
+	l.emit(thr.If{At: l.at(), Cond: and(launch, local), Scope: l.formScope(v.Scope), Then: l.into(async),
 		Else: l.into(func() { l.hide(box, func() { src.throughRegisters(dst, written) }) })})
 }
 

@@ -62,7 +62,7 @@ func launchGrid(low *thr.Kernel, t dtype.Type, in map[string][]int64, dims map[s
 			binary.LittleEndian.PutUint32(args[a.Offset:], uint32(dims[a.Symbol.Name]))
 		}
 	}
-	if _, err := p.Run(context.Background(), mem, grid, args, sim.Options{Seed: seed, GlobalRaces: low.Cluster > 0}); err != nil {
+	if _, err := p.Run(context.Background(), mem, grid, args, sim.Options{Seed: seed, GlobalRaces: low.Cluster > 0 || p.Ordered()}); err != nil {
 		return nil, err
 	}
 	out := map[string][]int64{}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,15 +35,17 @@ func (h hazards) wait(groups thr.Expr) {
 	})
 }
 
-// change applies f to the copies in flight.
+// change applies f to the copies in flight. Copies that differ only in age may become each other's like.
 func (h hazards) change(f func(t *touch)) {
-	for t, pos := range maps.Clone(h) {
+	changed := hazards{}
+	for t, pos := range h {
 		if t.flight > 0 {
 			delete(h, t)
 			f(&t)
-			h[t] = pos
+			changed[t] = pos
 		}
 	}
+	maps.Copy(h, changed)
 }
 
 // refuseInFlight notes an access of what a copy may still be writing.
@@ -55,12 +58,12 @@ func (y *syncer) refuseInFlight(h hazards, at thr.At, t touch) {
 		if o.flight == 0 || o.mem != t.mem || o.op == t.op && o.lap == t.lap {
 			continue
 		}
-		same, apart := y.slots[o.op].meets(y.slots[t.op], o.lap == t.lap)
+		same, apart := y.slots[o.op].meets(y.slots[t.op], o.lap == t.lap && !t.peer) // blocks may differ in an index
 		if apart || !same && (o.lap <= t.lap || o.waited) {
 			continue
 		}
-		if worst == nil || o.op < worst.op || o.op == worst.op && o.flight < worst.flight {
-			worst = &o
+		if worst == nil || cmp.Or(o.op-worst.op, o.flight-worst.flight, o.lap-worst.lap, awaited(o)-awaited(*worst)) < 0 {
+			worst = &o // the same one in every run
 		}
 	}
 	switch {
@@ -72,6 +75,14 @@ func (y *syncer) refuseInFlight(h hazards, at thr.At, t touch) {
 	default:
 		y.err = positioned(at.Pos, "%s is used here, but the copy to it of %s may be in flight; put a tile.WaitGroup between the two", t.name(), h[*worst])
 	}
+}
+
+// awaited is 1 after a WaitGroup that left the copy in flight.
+func awaited(t touch) int {
+	if t.waited {
+		return 1
+	}
+	return 0
 }
 
 // slot is which part of a shared tile an op accesses: its offsets in the dimensions before the op's own.
@@ -101,8 +112,8 @@ func sharedSlots(k *ir.Kernel, f *flow) map[int]slot {
 		rank := v.Type.Span.Rank()
 		switch a := v.Attr.(type) {
 		case *ir.Access:
-			if a.Shared != nil && !a.Peer { // of another block: the same, for all that is known
-				offsets = v.Args[len(v.Args)-a.Dims():]
+			if a.Shared != nil {
+				offsets = v.Args[len(v.Args)-len(a.Shared.Shape):] // without a peer's rank
 			}
 		case *ir.CopyInfo:
 			offsets = v.Args[:len(a.Dst.Shape)]

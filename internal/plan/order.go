@@ -31,7 +31,7 @@ func (y *syncer) acquire(out []thr.Stmt, h hazards, at thr.At, t touch) []thr.St
 	}
 	need := ir.NoScope
 	for o := range h {
-		if o.mem == acquires && !(strings.HasPrefix(t.where, byLeader) && t.scope == o.scope) {
+		if o.mem == acquires && o.past < o.scope && !(strings.HasPrefix(t.where, byLeader) && t.scope == o.scope) {
 			need = max(need, o.scope)
 		}
 	}
@@ -44,22 +44,28 @@ func (y *syncer) release(out []thr.Stmt, h hazards, at thr.At, o ir.Order, scope
 		return out
 	}
 	need := ir.NoScope
+	var wider *touch
 	for p := range h {
 		_, global := p.mem.(*ir.Arg)
 		switch {
-		case p.past: // a barrier of the scope has followed
+		case p.past >= scope && (global || p.past >= p.scope): // a barrier of the scope has followed
 		case p.mem == acquires && p.scope != scope: // what others acquired is handed on too
 			need = max(need, p.scope, scope)
 		case !global || strings.HasPrefix(p.where, byLeader) && p.scope == scope: // the leader's own
 		case p.scope > scope:
-			if y.err == nil {
-				y.err = positioned(at.Pos, "a release at %v scope follows an access of %s at %v scope at %s: it orders what the %v did, not the others; put a block.Sync() between the two",
-					scope, p.name(), p.scope, h[p], scope)
+			if wider == nil || p.op < wider.op {
+				wider = &p
 			}
-			return out
 		default:
 			need = max(need, scope)
 		}
+	}
+	if wider != nil {
+		if y.err == nil {
+			y.err = positioned(at.Pos, "a release at %v scope follows an access of %s at %v scope at %s: it orders what the %v did, not the others; put a block.Sync() between the two",
+				scope, wider.name(), wider.scope, h[*wider], scope)
+		}
+		return out
 	}
 	return y.meet(out, h, at, need, "a release of the block")
 }

@@ -124,6 +124,9 @@ func walk(body []thr.Stmt, f func(list []thr.Stmt) []thr.Stmt) []thr.Stmt {
 		case thr.If:
 			s.Then, s.Else = walk(s.Then, f), walk(s.Else, f)
 			out[i] = s
+		case thr.While:
+			s.Head, s.Body = walk(s.Head, f), walk(s.Body, f)
+			out[i] = s
 		}
 	}
 	return f(out)

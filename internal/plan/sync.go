@@ -19,7 +19,7 @@ import (
 // sync_cluster.go.
 func synchronise(s *state) error {
 	y := &syncer{global: globalUses(s.k, s.flow), slots: sharedSlots(s.k, s.flow), copies: copyUses(s.k), whole: wholeUses(s.k), groups: mostGroups(s.k)}
-	y.remote = y.crossed(s.out.Body)
+	y.reach(s.out.Body)
 	var h hazards
 	s.out.Body, h = y.block(s.out.Body, y.entry(), 0)
 	s.out.Body = append(s.out.Body, h.exit()...)
@@ -37,9 +37,9 @@ type touch struct {
 	lap   int     // how many back edges ago: an op's stores conflict with those of its last iteration
 	write bool
 	scope ir.Scope
-	peer  bool   // of the shared memory of another block
-	rank  string // of a peer: which block, where it is constant
-	past  bool   // a barrier of its own scope has followed, but none of the cluster
+	peer  bool     // of the shared memory of another block
+	rank  string   // of a peer: which block, where it is constant
+	past  ir.Scope // the widest barrier that has followed: what a wider scope does with the memory is not ordered yet
 	// Of an asynchronous copy that may be in flight: 1, and 1 for each Commit since; 0: it is over, or never was one.
 	flight int
 	waited bool // it is committed, and some WaitGroup followed
@@ -49,14 +49,15 @@ type touch struct {
 type hazards map[touch]ir.Pos
 
 type syncer struct {
-	global    map[int]touch  // by tile op: loads and stores of arguments that are written
-	slots     map[int]slot   // by tile op: which part of a shared tile it accesses
-	copies    map[int]string // by tile op: of asynchronous copies, which thread writes what, as touch.where
-	whole     map[int]string // by tile op: of accesses of whole boxes of a shared tile, the same
-	groups    int            // the most groups that a WaitGroup leaves in flight
-	remote    map[any]bool   // what the blocks of a cluster touch across one another
-	warpFlow  int            // depth of control flow on which only a warp agrees
-	blockFlow int            // the same of a block
+	global    map[int]touch    // by tile op: loads and stores of arguments that are written
+	slots     map[int]slot     // by tile op: which part of a shared tile it accesses
+	copies    map[int]string   // by tile op: of asynchronous copies, which thread writes what, as touch.where
+	whole     map[int]string   // by tile op: of accesses of whole boxes of a shared tile, the same
+	groups    int              // the most groups that a WaitGroup leaves in flight
+	widest    map[any]ir.Scope // by memory: the widest scope that accesses it, the cluster's for peers
+	releases  ir.Scope         // the widest scope that releases
+	warpFlow  int              // depth of control flow on which only a warp agrees
+	blockFlow int              // the same of a block
 	err       error
 }
 
@@ -112,9 +113,12 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 				return then, els, join(a, b)
 			}
 			then, els, after := branches(h)
-			if i := inserted(s.Then, then); i >= 0 && inserted(s.Else, els) >= 0 { // one for both, before
-				out = append(out, then[i])
-				then, els, after = branches(y.past(h, then[i]))
+			if i := inserted(s.Then, then); i >= 0 && inserted(s.Else, els) >= 0 { // one for both, before, if it serves both
+				a, b, c := branches(y.past(h, then[i]))
+				if barriers(a) < barriers(then) && barriers(b) < barriers(els) {
+					out = append(out, then[i])
+					then, els, after = a, b, c
+				}
 			}
 			y.leave(s.Scope)
 			s.Then, s.Else, h = then, els, after
@@ -144,10 +148,21 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 func (y *syncer) unrolled(out, body []thr.Stmt, h hazards, lap int) ([]thr.Stmt, []thr.Stmt, hazards) {
 	inside, after := y.block(body, h, lap)
 	if i := inserted(body, inside); i >= 0 {
-		out = append(out, inside[i])
-		inside, after = y.block(body, y.past(h, inside[i]), lap)
+		if a, b := y.block(body, y.past(h, inside[i]), lap); barriers(a) < barriers(inside) {
+			return append(out, inside[i]), a, b
+		}
 	}
 	return out, inside, after
+}
+
+// barriers counts those of a block, without the blocks in it.
+func barriers(body []thr.Stmt) (n int) {
+	for _, s := range body {
+		if isBarrier(s) {
+			n++
+		}
+	}
+	return n
 }
 
 // inserted finds the first barrier of a block that had none.
@@ -165,22 +180,39 @@ func (y *syncer) past(h hazards, barrier thr.Stmt) hazards {
 	return h
 }
 
-// clear takes out what a barrier separates from what follows. What other blocks may touch too is only noted to be past
-// it, unless the barrier is the cluster's.
+// clear takes out what a barrier separates from what follows. What a wider scope accesses, or is to release, stays: it
+// is only noted to be past the barrier.
 func (y *syncer) clear(h hazards, barrier thr.Fn) {
-	for t, pos := range h {
-		if t.flight > 0 { // which only a WaitGroup ends
-			continue
-		}
-		if barrier == thr.WarpSync && t.scope != ir.ScopeWarp || barrier != thr.ClusterSync && (t.past || t.mem == acquires && t.scope == ir.ScopeCluster) {
+	of := barrierScope(barrier)
+	for t, pos := range maps.Clone(h) {
+		if t.flight > 0 || of <= t.past || of == ir.ScopeWarp && t.scope > of { // only a WaitGroup ends a copy
 			continue
 		}
 		delete(h, t)
-		if barrier != thr.ClusterSync && y.remote[t.mem] {
-			t.past = true
+		if t.past = of; of < y.needed(t) {
 			h[t] = pos
 		}
 	}
+}
+
+// needed is the barrier that separates an access from whatever may follow.
+func (y *syncer) needed(t touch) ir.Scope {
+	widest := max(t.scope, y.widest[t.mem])
+	if _, global := t.mem.(*ir.Arg); global || t.mem == acquires {
+		widest = max(widest, y.releases)
+	}
+	return widest
+}
+
+// barrierScope is the scope whose threads meet at a barrier.
+func barrierScope(f thr.Fn) ir.Scope {
+	switch f {
+	case thr.WarpSync:
+		return ir.ScopeWarp
+	case thr.ClusterSync:
+		return ir.ScopeCluster
+	}
+	return ir.ScopeBlock
 }
 
 func isBarrier(s thr.Stmt) bool {
@@ -273,7 +305,7 @@ func (h hazards) with(t touch) []touch {
 			if t.peer {
 				out = append(out, o)
 			}
-		case o.past && !o.across(t): // a barrier has followed
+		case o.past >= o.between(t): // a barrier has followed
 		case o.mem != t.mem, !o.write && !t.write, disjoint(o.rows, t.rows), o.cols.apart(t.cols): // nothing in common, or two reads
 		case o.flight > 0: // no barrier ends a copy
 		case o.peer && t.peer && o.rank != "" && t.rank != "" && o.rank != t.rank: // of two blocks

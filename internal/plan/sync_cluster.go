@@ -19,11 +19,12 @@ var entered = new(int)
 
 // entry is what the body begins with: where blocks touch one another's shared memory, that they start.
 func (y *syncer) entry() hazards {
-	if len(y.remote) == 0 {
-		return hazards{}
+	for _, s := range y.widest {
+		if s == ir.ScopeCluster {
+			return hazards{{mem: entered, write: true, scope: ir.ScopeCluster}: ir.Pos{}}
+		}
 	}
-	y.remote[entered] = true
-	return hazards{{mem: entered, write: true, scope: ir.ScopeCluster}: ir.Pos{}}
+	return hazards{}
 }
 
 // exit is the barrier at the end of the body, for accesses to the shared memory of blocks that might have left.
@@ -41,12 +42,17 @@ func (h hazards) exit() []thr.Stmt {
 	return []thr.Stmt{thr.Do{At: thr.At{Pos: h[last], Op: last.op}, Fn: thr.ClusterSync}}
 }
 
-// crossed finds the memory that some statement touches across the blocks of a cluster.
-func (y *syncer) crossed(body []thr.Stmt) map[any]bool {
-	found := map[any]bool{}
+// reach finds the widest scope that accesses each memory, and the widest that releases.
+func (y *syncer) reach(body []thr.Stmt) {
+	y.widest = map[any]ir.Scope{}
 	note := func(t touch) {
-		if t.mem != nil && (t.peer || t.scope == ir.ScopeCluster) {
-			found[t.mem] = true
+		if t.mem != nil {
+			y.widest[t.mem] = max(y.widest[t.mem], t.between(t))
+		}
+	}
+	releases := func(o ir.Order, s ir.Scope) {
+		if o.Releases() {
+			y.releases = max(y.releases, s)
 		}
 	}
 	var visit func(body []thr.Stmt)
@@ -57,8 +63,14 @@ func (y *syncer) crossed(body []thr.Stmt) map[any]bool {
 				note(y.touch(s.Space, s.Buf, s.Scope, s.Op, 0, false).of(s.Rank))
 			case thr.Store:
 				note(y.touch(s.Space, s.Buf, s.Scope, s.Op, 0, true).of(s.Rank))
+				releases(s.Order, s.Scope)
 			case thr.Do:
+				if s.Fn == thr.CpAsync {
+					note(y.touch(thr.Shared, s.Buf, s.Scope, s.Op, 0, true))
+					continue
+				}
 				note(y.global[s.Op])
+				releases(s.Order, y.global[s.Op].scope)
 			case thr.If:
 				visit(s.Then)
 				visit(s.Else)
@@ -71,7 +83,6 @@ func (y *syncer) crossed(body []thr.Stmt) map[any]bool {
 		}
 	}
 	visit(body)
-	return found
 }
 
 // of makes an access one to the shared memory of a block of the cluster.
@@ -88,9 +99,17 @@ func (t touch) of(rank thr.Expr) touch {
 // peers reports whether one of two accesses is to another block's shared memory.
 func (t touch) peers(o touch) bool { return t.peer || o.peer }
 
+// between is the scope of the barrier that separates two accesses.
+func (t touch) between(o touch) ir.Scope {
+	if t.peers(o) {
+		return ir.ScopeCluster
+	}
+	return max(t.scope, o.scope)
+}
+
 // across reports whether two accesses may be of two blocks of a cluster to one place.
 func (t touch) across(o touch) bool {
-	return t.peers(o) || t.scope == ir.ScopeCluster || o.scope == ir.ScopeCluster
+	return t.between(o) == ir.ScopeCluster
 }
 
 // agree is who agrees on the control flow at this point.

@@ -3,8 +3,7 @@ package sim
 import "github.com/gotile/gotile/internal/ir"
 
 // What blocks know of each other. A release publishes what its thread knows: of its own cluster, which is its block where
-// there are none, the warp's clock, as of a barrier, and what the thread itself did; of other clusters what it has
-// acquired. An acquire that reads the location takes that over, for its own lane only: a WarpSync passes it on to the
+// there are none, the warp's clock, as of a barrier, and what the thread itself did; and what it has acquired. An acquire that reads the location takes that over, for its own lane only: a WarpSync passes it on to the
 // warp, a BlockSync to the block, a ClusterSync to the cluster.
 
 // released is what one cluster had done, as far as a release says. It does not change once it is published.
@@ -74,11 +73,11 @@ next:
 	return j
 }
 
-// knows reports whether an access of another block is over, as far as the lane that accesses now knows: a block of its
-// cluster by their barriers, others by what it has acquired.
+// knows reports whether an access of another block is over, as far as the lane that accesses now knows: of its cluster
+// by their barriers, of any by what it has acquired.
 func (w *warp) knows(r, now globalRecord) bool {
-	if r.cluster == now.cluster {
-		return r.epoch < w.clock[r.thread.warp()]
+	if r.cluster == now.cluster && r.epoch < w.clock[r.thread.warp()] {
+		return true
 	}
 	return w.known.has(r) || w.acquired[now.thread.lane()].has(r)
 }
