@@ -46,7 +46,7 @@ static_assert(field_offset(uniform_bf16_args, n) == 16, "n");
 
 extern "C" __global__ void __launch_bounds__(256) uniform_bf16(const __grid_constant__ uniform_bf16_args a) {
   int col0 = (int)threadIdx.x * 8;
-  bool x_vec = aligned(a.x, 16);
+  bool x_vec = aligned(a.x, 16) && (a.n & 7) == 0;
   for (int it = (int)(blockIdx.x * 2048u); it < a.n; it += (int)(gridDim.x * 2048u)) {
     i64 cast = (i64)it;
     int n_left = (int)((u32)a.n - (u32)it);
@@ -64,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(256) uniform_bf16(const __grid_cons
     bf16* x_at = a.x + (i64)it;
 
     // store x
-    if (x_vec && ((it & 7) == 0 && (n_left & 7) == 0)) {
+    if (x_vec) {
       store_u32x4_if(x_at + (i64)col0, x, col0 < n_left);
     } else {
       int col0_ = opaque(col0);

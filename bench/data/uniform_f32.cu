@@ -39,7 +39,7 @@ static_assert(field_offset(uniform_f32_args, n) == 16, "n");
 
 extern "C" __global__ void __launch_bounds__(256) uniform_f32(const __grid_constant__ uniform_f32_args a) {
   int col0 = (int)threadIdx.x * 4;
-  bool x_vec = aligned(a.x, 16);
+  bool x_vec = aligned(a.x, 16) && (a.n & 3) == 0;
   for (int it = (int)(blockIdx.x * 2048u); it < a.n; it += (int)(gridDim.x * 2048u)) {
     i64 cast = (i64)it;
     int n_left = (int)((u32)a.n - (u32)it);
@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(256) uniform_f32(const __grid_const
     float* x_at = a.x + (i64)it;
 
     // store x
-    if (x_vec && ((it & 3) == 0 && (n_left & 3) == 0)) {
+    if (x_vec) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
         store_f32x4_if(x_at + (i64)(col0 + i * 1024), &x[i * 4], col0 + i * 1024 < n_left);

@@ -87,7 +87,6 @@ extern "C" __global__ void __launch_bounds__(32) op_static_f16(const __grid_cons
     f16* y_at = a.y + (i64)it * a.y_stride0;
 
     // store y
-    __syncthreads();
     if (y_vec) {
       store_u32x2(y_at + (i64)row0 * a.y_stride0 + (i64)col0, y);
     } else {
@@ -118,7 +117,6 @@ extern "C" __global__ void __launch_bounds__(32) op_static_f16(const __grid_cons
     f16* y_at2 = a.y + (i64)it * a.y_stride0 + 32;
 
     // store y
-    __syncthreads();
     if (y_vec) {
       store_u32x2(y_at2 + (i64)row0 * a.y_stride0 + (i64)col0, y2);
     } else {

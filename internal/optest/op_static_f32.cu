@@ -80,7 +80,6 @@ extern "C" __global__ void __launch_bounds__(32) op_static_f32(const __grid_cons
     float* y_at = a.y + (i64)it * a.y_stride0;
 
     // store y
-    __syncthreads();
     if (y_vec) {
       store_f32x4(y_at + (i64)row0 * a.y_stride0 + (i64)col0, y);
     } else {
@@ -108,7 +107,6 @@ extern "C" __global__ void __launch_bounds__(32) op_static_f32(const __grid_cons
     float* y_at2 = a.y + (i64)it * a.y_stride0 + 32;
 
     // store y
-    __syncthreads();
     if (y_vec) {
       store_f32x4(y_at2 + (i64)row0 * a.y_stride0 + (i64)col0, y2);
     } else {

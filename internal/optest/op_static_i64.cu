@@ -74,7 +74,6 @@ extern "C" __global__ void __launch_bounds__(32) op_static_i64(const __grid_cons
     i64* y_at = a.y + (i64)it * a.y_stride0;
 
     // store y
-    __syncthreads();
     if (y_vec) {
       store_i64x2(y_at + (i64)row0 * a.y_stride0 + (i64)col0, y);
       store_i64x2(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + 2), &y[2]);
@@ -104,7 +103,6 @@ extern "C" __global__ void __launch_bounds__(32) op_static_i64(const __grid_cons
     i64* y_at2 = a.y + (i64)it * a.y_stride0 + 32;
 
     // store y
-    __syncthreads();
     if (y_vec) {
       store_i64x2(y_at2 + (i64)row0 * a.y_stride0 + (i64)col0, y2);
       store_i64x2(y_at2 + (i64)row0 * a.y_stride0 + (i64)(col0 + 2), &y2[2]);

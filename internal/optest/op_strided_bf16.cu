@@ -111,14 +111,16 @@ extern "C" __global__ void __launch_bounds__(64) op_strided_bf16(const __grid_co
     store_shared_f32_if(smem + (u32)((((int)(threadIdx.x >> 5) * 2 + i) * 16 + ((int)(threadIdx.x & 31) & 15)) * 4), v[i], ((int)(threadIdx.x & 31) & 16) == 0);
   }
   __syncthreads();
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    v[i] = __uint_as_float(0xff800000u);
-    float part;
+  if (((int)(threadIdx.x >> 5) & 1) == 0) {
     #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      part = load_shared_f32(smem + (u32)(((j * 2 + i) * 16 + ((int)(threadIdx.x & 31) & 15)) * 4));
-      v[i] = fmaxf(v[i], part);
+    for (int i = 0; i < 2; i++) {
+      v[i] = __uint_as_float(0xff800000u);
+      float part;
+      #pragma unroll
+      for (int j = 0; j < 2; j++) {
+        part = load_shared_f32(smem + (u32)(((j * 2 + i) * 16 + ((int)(threadIdx.x & 31) & 15)) * 4));
+        v[i] = fmaxf(v[i], part);
+      }
     }
   }
   u32 v2 = bf16_pair(v[0], v[1]);

@@ -91,14 +91,16 @@ extern "C" __global__ void __launch_bounds__(64) op_strided_i64(const __grid_con
     store_shared_i64_if(smem + (u32)((((int)(threadIdx.x >> 5) * 2 + i) * 16 + ((int)(threadIdx.x & 31) & 15)) * 8), v[i], ((int)(threadIdx.x & 31) & 16) == 0);
   }
   __syncthreads();
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    v[i] = -9223372036854775807ll - 1;
-    i64 part;
+  if (((int)(threadIdx.x >> 5) & 1) == 0) {
     #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      part = load_shared_i64(smem + (u32)(((j * 2 + i) * 16 + ((int)(threadIdx.x & 31) & 15)) * 8));
-      v[i] = max(v[i], part);
+    for (int i = 0; i < 2; i++) {
+      v[i] = -9223372036854775807ll - 1;
+      i64 part;
+      #pragma unroll
+      for (int j = 0; j < 2; j++) {
+        part = load_shared_i64(smem + (u32)(((j * 2 + i) * 16 + ((int)(threadIdx.x & 31) & 15)) * 8));
+        v[i] = max(v[i], part);
+      }
     }
   }
 

@@ -328,19 +328,21 @@ extern "C" __global__ void __launch_bounds__(128) op_tile_bf16_across4(const __g
 
     // prod: over the warps of the block
     store_shared_f32_if(smem + (8240u + (u32)((int)(threadIdx.x >> 5) * 4)), all4, (int)(threadIdx.x & 31) == 0);
+    __syncthreads();
     u32 byRow5 = bf16_pair(byRow[0], byRow[1]);
     u32 byRow6 = bf16_pair(byRow2[0], byRow2[1]);
     u32 byRow7 = bf16_pair(byRow3[0], byRow3[1]);
     u32 byRow8 = bf16_pair(byRow4[0], byRow4[1]);
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      byCol[i] = 0.0f;
-      float part;
+    if (((int)(threadIdx.x >> 5) & 3) == 0) {
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        part = load_shared_f32(smem + (u32)(((j * 32 + i) * 4 + ((int)(threadIdx.x & 31) & 3)) * 4));
-        byCol[i] += part;
+      for (int i = 0; i < 32; i++) {
+        byCol[i] = 0.0f;
+        float part;
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+          part = load_shared_f32(smem + (u32)(((j * 32 + i) * 4 + ((int)(threadIdx.x & 31) & 3)) * 4));
+          byCol[i] += part;
+        }
       }
     }
     u32 byCol5[16];
@@ -348,14 +350,16 @@ extern "C" __global__ void __launch_bounds__(128) op_tile_bf16_across4(const __g
     for (int i = 0; i < 16; i++) {
       byCol5[i] = bf16_pair(byCol[i * 2], byCol[i * 2 + 1]);
     }
-    #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      byCol2[i] = __uint_as_float(0xff800000u);
-      float part2;
+    if (((int)(threadIdx.x >> 5) & 3) == 0) {
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        part2 = load_shared_f32(smem + (2048u + (u32)(((j * 32 + i) * 4 + ((int)(threadIdx.x & 31) & 3)) * 4)));
-        byCol2[i] = fmaxf(byCol2[i], part2);
+      for (int i = 0; i < 32; i++) {
+        byCol2[i] = __uint_as_float(0xff800000u);
+        float part2;
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+          part2 = load_shared_f32(smem + (2048u + (u32)(((j * 32 + i) * 4 + ((int)(threadIdx.x & 31) & 3)) * 4)));
+          byCol2[i] = fmaxf(byCol2[i], part2);
+        }
       }
     }
     u32 byCol6[16];
@@ -363,14 +367,16 @@ extern "C" __global__ void __launch_bounds__(128) op_tile_bf16_across4(const __g
     for (int i = 0; i < 16; i++) {
       byCol6[i] = bf16_pair(byCol2[i * 2], byCol2[i * 2 + 1]);
     }
-    #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      byCol3[i] = __uint_as_float(0x7f800000u);
-      float part3;
+    if (((int)(threadIdx.x >> 5) & 3) == 0) {
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        part3 = load_shared_f32(smem + (4096u + (u32)(((j * 32 + i) * 4 + ((int)(threadIdx.x & 31) & 3)) * 4)));
-        byCol3[i] = fminf(byCol3[i], part3);
+      for (int i = 0; i < 32; i++) {
+        byCol3[i] = __uint_as_float(0x7f800000u);
+        float part3;
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+          part3 = load_shared_f32(smem + (4096u + (u32)(((j * 32 + i) * 4 + ((int)(threadIdx.x & 31) & 3)) * 4)));
+          byCol3[i] = fminf(byCol3[i], part3);
+        }
       }
     }
     u32 byCol7[16];
@@ -378,14 +384,16 @@ extern "C" __global__ void __launch_bounds__(128) op_tile_bf16_across4(const __g
     for (int i = 0; i < 16; i++) {
       byCol7[i] = bf16_pair(byCol3[i * 2], byCol3[i * 2 + 1]);
     }
-    #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      byCol4[i] = 1.0f;
-      float part4;
+    if (((int)(threadIdx.x >> 5) & 3) == 0) {
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        part4 = load_shared_f32(smem + (6144u + (u32)(((j * 32 + i) * 4 + ((int)(threadIdx.x & 31) & 3)) * 4)));
-        byCol4[i] *= part4;
+      for (int i = 0; i < 32; i++) {
+        byCol4[i] = 1.0f;
+        float part4;
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+          part4 = load_shared_f32(smem + (6144u + (u32)(((j * 32 + i) * 4 + ((int)(threadIdx.x & 31) & 3)) * 4)));
+          byCol4[i] *= part4;
+        }
       }
     }
     u32 byCol8[16];

@@ -341,14 +341,16 @@ extern "C" __global__ void __launch_bounds__(256) op_tile_f16_across128(const __
     // prod: over the warps of the block
     store_shared_f32_if(smem + (8800u + (u32)((int)(threadIdx.x >> 5) * 4)), all4, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      byRow[i] = 0.0f;
-      float part;
+    if (((int)(threadIdx.x >> 5) & 3) == 0) {
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        part = load_shared_f32(smem + (u32)(int)((((u32)((int)(threadIdx.x >> 5) & -4) + (u32)j) * 4u + (u32)i) * 4u));
-        byRow[i] += part;
+      for (int i = 0; i < 4; i++) {
+        byRow[i] = 0.0f;
+        float part;
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+          part = load_shared_f32(smem + (u32)(int)((((u32)((int)(threadIdx.x >> 5) & -4) + (u32)j) * 4u + (u32)i) * 4u));
+          byRow[i] += part;
+        }
       }
     }
     u32 byRow5[2];
@@ -356,14 +358,16 @@ extern "C" __global__ void __launch_bounds__(256) op_tile_f16_across128(const __
     for (int i = 0; i < 2; i++) {
       byRow5[i] = f16_pair(byRow[i * 2], byRow[i * 2 + 1]);
     }
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      byRow2[i] = __uint_as_float(0xff800000u);
-      float part2;
+    if (((int)(threadIdx.x >> 5) & 3) == 0) {
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        part2 = load_shared_f32(smem + (128u + (u32)(int)((((u32)((int)(threadIdx.x >> 5) & -4) + (u32)j) * 4u + (u32)i) * 4u)));
-        byRow2[i] = fmaxf(byRow2[i], part2);
+      for (int i = 0; i < 4; i++) {
+        byRow2[i] = __uint_as_float(0xff800000u);
+        float part2;
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+          part2 = load_shared_f32(smem + (128u + (u32)(int)((((u32)((int)(threadIdx.x >> 5) & -4) + (u32)j) * 4u + (u32)i) * 4u)));
+          byRow2[i] = fmaxf(byRow2[i], part2);
+        }
       }
     }
     u32 byRow6[2];
@@ -371,14 +375,16 @@ extern "C" __global__ void __launch_bounds__(256) op_tile_f16_across128(const __
     for (int i = 0; i < 2; i++) {
       byRow6[i] = f16_pair(byRow2[i * 2], byRow2[i * 2 + 1]);
     }
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      byRow3[i] = __uint_as_float(0x7f800000u);
-      float part3;
+    if (((int)(threadIdx.x >> 5) & 3) == 0) {
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        part3 = load_shared_f32(smem + (256u + (u32)(int)((((u32)((int)(threadIdx.x >> 5) & -4) + (u32)j) * 4u + (u32)i) * 4u)));
-        byRow3[i] = fminf(byRow3[i], part3);
+      for (int i = 0; i < 4; i++) {
+        byRow3[i] = __uint_as_float(0x7f800000u);
+        float part3;
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+          part3 = load_shared_f32(smem + (256u + (u32)(int)((((u32)((int)(threadIdx.x >> 5) & -4) + (u32)j) * 4u + (u32)i) * 4u)));
+          byRow3[i] = fminf(byRow3[i], part3);
+        }
       }
     }
     u32 byRow7[2];
@@ -386,14 +392,16 @@ extern "C" __global__ void __launch_bounds__(256) op_tile_f16_across128(const __
     for (int i = 0; i < 2; i++) {
       byRow7[i] = f16_pair(byRow3[i * 2], byRow3[i * 2 + 1]);
     }
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      byRow4[i] = 1.0f;
-      float part4;
+    if (((int)(threadIdx.x >> 5) & 3) == 0) {
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        part4 = load_shared_f32(smem + (384u + (u32)(int)((((u32)((int)(threadIdx.x >> 5) & -4) + (u32)j) * 4u + (u32)i) * 4u)));
-        byRow4[i] *= part4;
+      for (int i = 0; i < 4; i++) {
+        byRow4[i] = 1.0f;
+        float part4;
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+          part4 = load_shared_f32(smem + (384u + (u32)(int)((((u32)((int)(threadIdx.x >> 5) & -4) + (u32)j) * 4u + (u32)i) * 4u)));
+          byRow4[i] *= part4;
+        }
       }
     }
     u32 byRow8[2];
@@ -401,47 +409,55 @@ extern "C" __global__ void __launch_bounds__(256) op_tile_f16_across128(const __
     for (int i = 0; i < 2; i++) {
       byRow8[i] = f16_pair(byRow4[i * 2], byRow4[i * 2 + 1]);
     }
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      byCol[i] = 0.0f;
-      float part5;
+    if (((int)(threadIdx.x >> 5) & 4) == 0) {
       #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        part5 = load_shared_f32(smem + (512u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -5) + (u32)(j * 4)) * 2u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
-        byCol[i] += part5;
+      for (int i = 0; i < 2; i++) {
+        byCol[i] = 0.0f;
+        float part5;
+        #pragma unroll
+        for (int j = 0; j < 2; j++) {
+          part5 = load_shared_f32(smem + (512u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -5) + (u32)(j * 4)) * 2u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
+          byCol[i] += part5;
+        }
       }
     }
     u32 byCol5 = f16_pair(byCol[0], byCol[1]);
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      byCol2[i] = __uint_as_float(0xff800000u);
-      float part6;
+    if (((int)(threadIdx.x >> 5) & 4) == 0) {
       #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        part6 = load_shared_f32(smem + (2560u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -5) + (u32)(j * 4)) * 2u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
-        byCol2[i] = fmaxf(byCol2[i], part6);
+      for (int i = 0; i < 2; i++) {
+        byCol2[i] = __uint_as_float(0xff800000u);
+        float part6;
+        #pragma unroll
+        for (int j = 0; j < 2; j++) {
+          part6 = load_shared_f32(smem + (2560u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -5) + (u32)(j * 4)) * 2u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
+          byCol2[i] = fmaxf(byCol2[i], part6);
+        }
       }
     }
     u32 byCol6 = f16_pair(byCol2[0], byCol2[1]);
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      byCol3[i] = __uint_as_float(0x7f800000u);
-      float part7;
+    if (((int)(threadIdx.x >> 5) & 4) == 0) {
       #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        part7 = load_shared_f32(smem + (4608u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -5) + (u32)(j * 4)) * 2u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
-        byCol3[i] = fminf(byCol3[i], part7);
+      for (int i = 0; i < 2; i++) {
+        byCol3[i] = __uint_as_float(0x7f800000u);
+        float part7;
+        #pragma unroll
+        for (int j = 0; j < 2; j++) {
+          part7 = load_shared_f32(smem + (4608u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -5) + (u32)(j * 4)) * 2u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
+          byCol3[i] = fminf(byCol3[i], part7);
+        }
       }
     }
     u32 byCol7 = f16_pair(byCol3[0], byCol3[1]);
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      byCol4[i] = 1.0f;
-      float part8;
+    if (((int)(threadIdx.x >> 5) & 4) == 0) {
       #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        part8 = load_shared_f32(smem + (6656u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -5) + (u32)(j * 4)) * 2u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
-        byCol4[i] *= part8;
+      for (int i = 0; i < 2; i++) {
+        byCol4[i] = 1.0f;
+        float part8;
+        #pragma unroll
+        for (int j = 0; j < 2; j++) {
+          part8 = load_shared_f32(smem + (6656u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -5) + (u32)(j * 4)) * 2u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
+          byCol4[i] *= part8;
+        }
       }
     }
     u32 byCol8 = f16_pair(byCol4[0], byCol4[1]);

@@ -269,44 +269,52 @@ extern "C" __global__ void __launch_bounds__(256) op_tile_f32_across16(const __g
     // prod: over the warps of the block
     store_shared_f32_if(smem + (16480u + (u32)((int)(threadIdx.x >> 5) * 4)), all4, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      byCol[i] = 0.0f;
-      float part;
+    if (((int)(threadIdx.x >> 5) & 7) == 0) {
       #pragma unroll
-      for (int j = 0; j < 8; j++) {
-        part = load_shared_f32(smem + (u32)(((j * 8 + i) * 16 + ((int)(threadIdx.x & 31) & 15)) * 4));
-        byCol[i] += part;
+      for (int i = 0; i < 8; i++) {
+        byCol[i] = 0.0f;
+        float part;
+        #pragma unroll
+        for (int j = 0; j < 8; j++) {
+          part = load_shared_f32(smem + (u32)(((j * 8 + i) * 16 + ((int)(threadIdx.x & 31) & 15)) * 4));
+          byCol[i] += part;
+        }
       }
     }
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      byCol2[i] = __uint_as_float(0xff800000u);
-      float part2;
+    if (((int)(threadIdx.x >> 5) & 7) == 0) {
       #pragma unroll
-      for (int j = 0; j < 8; j++) {
-        part2 = load_shared_f32(smem + (4096u + (u32)(((j * 8 + i) * 16 + ((int)(threadIdx.x & 31) & 15)) * 4)));
-        byCol2[i] = fmaxf(byCol2[i], part2);
+      for (int i = 0; i < 8; i++) {
+        byCol2[i] = __uint_as_float(0xff800000u);
+        float part2;
+        #pragma unroll
+        for (int j = 0; j < 8; j++) {
+          part2 = load_shared_f32(smem + (4096u + (u32)(((j * 8 + i) * 16 + ((int)(threadIdx.x & 31) & 15)) * 4)));
+          byCol2[i] = fmaxf(byCol2[i], part2);
+        }
       }
     }
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      byCol3[i] = __uint_as_float(0x7f800000u);
-      float part3;
+    if (((int)(threadIdx.x >> 5) & 7) == 0) {
       #pragma unroll
-      for (int j = 0; j < 8; j++) {
-        part3 = load_shared_f32(smem + (8192u + (u32)(((j * 8 + i) * 16 + ((int)(threadIdx.x & 31) & 15)) * 4)));
-        byCol3[i] = fminf(byCol3[i], part3);
+      for (int i = 0; i < 8; i++) {
+        byCol3[i] = __uint_as_float(0x7f800000u);
+        float part3;
+        #pragma unroll
+        for (int j = 0; j < 8; j++) {
+          part3 = load_shared_f32(smem + (8192u + (u32)(((j * 8 + i) * 16 + ((int)(threadIdx.x & 31) & 15)) * 4)));
+          byCol3[i] = fminf(byCol3[i], part3);
+        }
       }
     }
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      byCol4[i] = 1.0f;
-      float part4;
+    if (((int)(threadIdx.x >> 5) & 7) == 0) {
       #pragma unroll
-      for (int j = 0; j < 8; j++) {
-        part4 = load_shared_f32(smem + (12288u + (u32)(((j * 8 + i) * 16 + ((int)(threadIdx.x & 31) & 15)) * 4)));
-        byCol4[i] *= part4;
+      for (int i = 0; i < 8; i++) {
+        byCol4[i] = 1.0f;
+        float part4;
+        #pragma unroll
+        for (int j = 0; j < 8; j++) {
+          part4 = load_shared_f32(smem + (12288u + (u32)(((j * 8 + i) * 16 + ((int)(threadIdx.x & 31) & 15)) * 4)));
+          byCol4[i] *= part4;
+        }
       }
     }
     all = load_shared_f32(smem + (16384u + (u32)(((int)(threadIdx.x & 31) & 7) * 4)));

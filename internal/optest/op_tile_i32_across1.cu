@@ -251,44 +251,52 @@ extern "C" __global__ void __launch_bounds__(64) op_tile_i32_across1(const __gri
     // prod: over the warps of the block
     store_shared_i32_if(smem + (240u + (u32)((int)(threadIdx.x >> 5) * 4)), all4, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 5; i++) {
-      byCol[i] = 0;
-      int part;
+    if (((int)(threadIdx.x >> 5) & 1) == 0) {
       #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        part = load_shared_i32(smem + (u32)((j * 5 + i) * 4));
-        byCol[i] = (int)((u32)byCol[i] + (u32)part);
+      for (int i = 0; i < 5; i++) {
+        byCol[i] = 0;
+        int part;
+        #pragma unroll
+        for (int j = 0; j < 2; j++) {
+          part = load_shared_i32(smem + (u32)((j * 5 + i) * 4));
+          byCol[i] = (int)((u32)byCol[i] + (u32)part);
+        }
       }
     }
-    #pragma unroll
-    for (int i = 0; i < 5; i++) {
-      byCol2[i] = -2147483647 - 1;
-      int part2;
+    if (((int)(threadIdx.x >> 5) & 1) == 0) {
       #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        part2 = load_shared_i32(smem + (48u + (u32)((j * 5 + i) * 4)));
-        byCol2[i] = max(byCol2[i], part2);
+      for (int i = 0; i < 5; i++) {
+        byCol2[i] = -2147483647 - 1;
+        int part2;
+        #pragma unroll
+        for (int j = 0; j < 2; j++) {
+          part2 = load_shared_i32(smem + (48u + (u32)((j * 5 + i) * 4)));
+          byCol2[i] = max(byCol2[i], part2);
+        }
       }
     }
-    #pragma unroll
-    for (int i = 0; i < 5; i++) {
-      byCol3[i] = 2147483647;
-      int part3;
+    if (((int)(threadIdx.x >> 5) & 1) == 0) {
       #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        part3 = load_shared_i32(smem + (96u + (u32)((j * 5 + i) * 4)));
-        byCol3[i] = min(byCol3[i], part3);
+      for (int i = 0; i < 5; i++) {
+        byCol3[i] = 2147483647;
+        int part3;
+        #pragma unroll
+        for (int j = 0; j < 2; j++) {
+          part3 = load_shared_i32(smem + (96u + (u32)((j * 5 + i) * 4)));
+          byCol3[i] = min(byCol3[i], part3);
+        }
       }
     }
-    #pragma unroll
-    for (int i = 0; i < 5; i++) {
-      byCol4[i] = 1;
-      int part4;
+    if (((int)(threadIdx.x >> 5) & 1) == 0) {
       #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        part4 = load_shared_i32(smem + (144u + (u32)((j * 5 + i) * 4)));
-        byCol4[i] = (int)((u32)byCol4[i] * (u32)part4);
+      for (int i = 0; i < 5; i++) {
+        byCol4[i] = 1;
+        int part4;
+        #pragma unroll
+        for (int j = 0; j < 2; j++) {
+          part4 = load_shared_i32(smem + (144u + (u32)((j * 5 + i) * 4)));
+          byCol4[i] = (int)((u32)byCol4[i] * (u32)part4);
+        }
       }
     }
     all = 0;

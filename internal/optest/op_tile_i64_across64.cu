@@ -308,84 +308,100 @@ extern "C" __global__ void __launch_bounds__(256) op_tile_i64_across64(const __g
     // prod: over the warps of the block
     store_shared_i64_if(smem + (17088u + (u32)((int)(threadIdx.x >> 5) * 8)), all4, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      byRow[i] = 0ll;
-      i64 part;
+    if (((int)(threadIdx.x >> 5) & 1) == 0) {
       #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        part = load_shared_i64(smem + (u32)(int)((((u32)((int)(threadIdx.x >> 5) & -2) + (u32)j) * 2u + (u32)i) * 8u));
-        byRow[i] = (i64)((u64)byRow[i] + (u64)part);
+      for (int i = 0; i < 2; i++) {
+        byRow[i] = 0ll;
+        i64 part;
+        #pragma unroll
+        for (int j = 0; j < 2; j++) {
+          part = load_shared_i64(smem + (u32)(int)((((u32)((int)(threadIdx.x >> 5) & -2) + (u32)j) * 2u + (u32)i) * 8u));
+          byRow[i] = (i64)((u64)byRow[i] + (u64)part);
+        }
       }
     }
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      byRow2[i] = -9223372036854775807ll - 1;
-      i64 part2;
+    if (((int)(threadIdx.x >> 5) & 1) == 0) {
       #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        part2 = load_shared_i64(smem + (128u + (u32)(int)((((u32)((int)(threadIdx.x >> 5) & -2) + (u32)j) * 2u + (u32)i) * 8u)));
-        byRow2[i] = max(byRow2[i], part2);
+      for (int i = 0; i < 2; i++) {
+        byRow2[i] = -9223372036854775807ll - 1;
+        i64 part2;
+        #pragma unroll
+        for (int j = 0; j < 2; j++) {
+          part2 = load_shared_i64(smem + (128u + (u32)(int)((((u32)((int)(threadIdx.x >> 5) & -2) + (u32)j) * 2u + (u32)i) * 8u)));
+          byRow2[i] = max(byRow2[i], part2);
+        }
       }
     }
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      byRow3[i] = 9223372036854775807ll;
-      i64 part3;
+    if (((int)(threadIdx.x >> 5) & 1) == 0) {
       #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        part3 = load_shared_i64(smem + (256u + (u32)(int)((((u32)((int)(threadIdx.x >> 5) & -2) + (u32)j) * 2u + (u32)i) * 8u)));
-        byRow3[i] = min(byRow3[i], part3);
+      for (int i = 0; i < 2; i++) {
+        byRow3[i] = 9223372036854775807ll;
+        i64 part3;
+        #pragma unroll
+        for (int j = 0; j < 2; j++) {
+          part3 = load_shared_i64(smem + (256u + (u32)(int)((((u32)((int)(threadIdx.x >> 5) & -2) + (u32)j) * 2u + (u32)i) * 8u)));
+          byRow3[i] = min(byRow3[i], part3);
+        }
       }
     }
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      byRow4[i] = 1ll;
-      i64 part4;
+    if (((int)(threadIdx.x >> 5) & 1) == 0) {
       #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        part4 = load_shared_i64(smem + (384u + (u32)(int)((((u32)((int)(threadIdx.x >> 5) & -2) + (u32)j) * 2u + (u32)i) * 8u)));
-        byRow4[i] = (i64)((u64)byRow4[i] * (u64)part4);
+      for (int i = 0; i < 2; i++) {
+        byRow4[i] = 1ll;
+        i64 part4;
+        #pragma unroll
+        for (int j = 0; j < 2; j++) {
+          part4 = load_shared_i64(smem + (384u + (u32)(int)((((u32)((int)(threadIdx.x >> 5) & -2) + (u32)j) * 2u + (u32)i) * 8u)));
+          byRow4[i] = (i64)((u64)byRow4[i] * (u64)part4);
+        }
       }
     }
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      byCol[i] = 0ll;
-      i64 part5;
+    if (((int)(threadIdx.x >> 5) & 6) == 0) {
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        part5 = load_shared_i64(smem + (512u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -7) + (u32)(j * 2)) * 2u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 8u)));
-        byCol[i] = (i64)((u64)byCol[i] + (u64)part5);
+      for (int i = 0; i < 2; i++) {
+        byCol[i] = 0ll;
+        i64 part5;
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+          part5 = load_shared_i64(smem + (512u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -7) + (u32)(j * 2)) * 2u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 8u)));
+          byCol[i] = (i64)((u64)byCol[i] + (u64)part5);
+        }
       }
     }
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      byCol2[i] = -9223372036854775807ll - 1;
-      i64 part6;
+    if (((int)(threadIdx.x >> 5) & 6) == 0) {
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        part6 = load_shared_i64(smem + (4608u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -7) + (u32)(j * 2)) * 2u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 8u)));
-        byCol2[i] = max(byCol2[i], part6);
+      for (int i = 0; i < 2; i++) {
+        byCol2[i] = -9223372036854775807ll - 1;
+        i64 part6;
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+          part6 = load_shared_i64(smem + (4608u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -7) + (u32)(j * 2)) * 2u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 8u)));
+          byCol2[i] = max(byCol2[i], part6);
+        }
       }
     }
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      byCol3[i] = 9223372036854775807ll;
-      i64 part7;
+    if (((int)(threadIdx.x >> 5) & 6) == 0) {
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        part7 = load_shared_i64(smem + (8704u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -7) + (u32)(j * 2)) * 2u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 8u)));
-        byCol3[i] = min(byCol3[i], part7);
+      for (int i = 0; i < 2; i++) {
+        byCol3[i] = 9223372036854775807ll;
+        i64 part7;
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+          part7 = load_shared_i64(smem + (8704u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -7) + (u32)(j * 2)) * 2u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 8u)));
+          byCol3[i] = min(byCol3[i], part7);
+        }
       }
     }
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      byCol4[i] = 1ll;
-      i64 part8;
+    if (((int)(threadIdx.x >> 5) & 6) == 0) {
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        part8 = load_shared_i64(smem + (12800u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -7) + (u32)(j * 2)) * 2u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 8u)));
-        byCol4[i] = (i64)((u64)byCol4[i] * (u64)part8);
+      for (int i = 0; i < 2; i++) {
+        byCol4[i] = 1ll;
+        i64 part8;
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+          part8 = load_shared_i64(smem + (12800u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -7) + (u32)(j * 2)) * 2u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 8u)));
+          byCol4[i] = (i64)((u64)byCol4[i] * (u64)part8);
+        }
       }
     }
     all = 0ll;

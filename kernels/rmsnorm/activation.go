@@ -30,23 +30,39 @@ func (a Activation) String() string {
 // known reports whether a is one of the activations.
 func (a Activation) known() bool { return a == Sigmoid || a == Silu }
 
-// value is act(z).
-func (a Activation) value(z tile.Reg[tile.F32]) tile.Reg[tile.F32] {
-	if a == Sigmoid {
+// quick reports whether approximate functions do: their error, a few units of 2^-23, is lost where results are rounded to
+// 16 bits. The precise ones would keep these kernels waiting for arithmetic instead of memory.
+func (c Config) quick() bool { return c.X.Is16() }
+
+// gate is act(z).
+func (c Config) gate(z tile.Reg[tile.F32]) tile.Reg[tile.F32] {
+	switch {
+	case c.Act == Sigmoid && c.quick():
+		return z.SigmoidApprox()
+	case c.Act == Sigmoid:
 		return z.Sigmoid()
+	case c.quick():
+		return z.SiluApprox()
 	}
 	return z.Silu()
 }
 
 // slope is act(z) and act'(z), which share the exponential. 1 - s is the sigmoid of -z: as a difference it would lose
 // what s is short of 1 where z is large. With e = e^-|z| the larger of the two is 1/(1 + e) and the smaller e times that.
-func (a Activation) slope(block tile.Block, z tile.Reg[tile.F32]) (act, slope tile.Reg[tile.F32]) {
-	e := z.Abs().Neg().Exp()
-	large := tile.Full(block, z.Span(), tile.F32(1)).Div(e.Add(tile.F32(1)))
+func (c Config) slope(block tile.Block, z tile.Reg[tile.F32]) (act, slope tile.Reg[tile.F32]) {
+	one, a := tile.Full(block, z.Span(), tile.F32(1)), z.Abs().Neg()
+	var e, large tile.Reg[tile.F32]
+	if c.quick() {
+		e = a.ExpApprox()
+		large = one.DivApprox(e.Add(tile.F32(1)))
+	} else {
+		e = a.Exp()
+		large = one.Div(e.Add(tile.F32(1)))
+	}
 	small := e.Mul(large)
 	positive := z.Ge(tile.F32(0))
 	s, rest := tile.Select(positive, large, small), tile.Select(positive, small, large)
-	if a == Sigmoid {
+	if c.Act == Sigmoid {
 		return s, s.Mul(rest)
 	}
 	act = z.Mul(s)

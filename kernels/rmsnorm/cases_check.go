@@ -81,8 +81,8 @@ func (p problem) vector(r *tiletest.Run, role tiletest.Role, t dtype.Type, value
 // slowest.
 func (p problem) wide(r *tiletest.Run) error {
 	if r.Device.Kind() == device.Sim && p.rows*p.n > 50_000 {
-		if p.x != dtype.BF16 || p.w != dtype.F32 {
-			return r.Skip("a simulator takes seconds for it, and runs it with x in bf16 and w in f32")
+		if p.x != dtype.BF16 || p.w != dtype.BF16 {
+			return r.Skip("a simulator takes seconds for it, and runs it with x and w in bf16")
 		}
 		p.rows = min(p.rows, 2, 1<<18/p.n)
 	}

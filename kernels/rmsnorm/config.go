@@ -227,8 +227,11 @@ func fitOne(c *Config) {
 // fitGatedForward is fitForward, but for rows of 64 KB, which are not staged.
 func fitGatedForward(c *Config) {
 	fitForward(c)
-	if c.Per == 0 {
+	switch {
+	case c.Per == 0:
 		c.Per, c.Tight = 16, true
+	case c.threads() == 512:
+		c.Resident = 2
 	}
 }
 

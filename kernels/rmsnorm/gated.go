@@ -38,7 +38,7 @@ func gatedForward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 			x := tile.Cast[tile.F32](tile.Load(block, a.X.Row(row), span))
 			z := tile.Cast[tile.F32](tile.Load(block, a.Z.Row(row), span))
 			y, rstd := normalise(block, x, w, a.X.Dim(1), a.Eps)
-			tile.Store(block, a.Y.Row(row), tile.Cast[T](y.Mul(c.Act.value(z))))
+			tile.Store(block, a.Y.Row(row), tile.Cast[T](y.Mul(c.gate(z))))
 			tile.Store(block, a.Rstd.At(row), rstd)
 		}
 	}
@@ -61,7 +61,7 @@ func gatedBackwardRows[T, W tile.Float](k *tile.Builder, c Config, a gatedBackwa
 		dy := tile.Cast[tile.F32](tile.Load(block, a.DY.Row(row), span))
 		rstd := tile.Load(block, a.Rstd.At(row), span.Axis(0))
 		r, w := tile.Expand(rstd, x.Span(), 1), tile.Expand(weight(), x.Span(), 0)
-		act, slope := c.Act.slope(block, z)
+		act, slope := c.slope(block, z)
 		g := dy.Mul(act)
 		wg := g.Mul(w)
 		sum := x.Mul(wg).Sum(1)

@@ -12,8 +12,8 @@ const groupSize = 16
 // counters is the length of the argument Count: one a group, and the last of all for the groups.
 const counters = 64
 
-// mostParts is the most blocks that there are counters for.
-const mostParts = groupSize * (counters - 1)
+// mostParts is the most blocks: the last one of all adds up one group of groups.
+const mostParts = groupSize * groupSize
 
 // shares is what the last blocks work with.
 type shares[W tile.Float] struct {
@@ -74,11 +74,7 @@ func (a shares[W]) finish(k *tile.Builder, share tile.Reg[tile.F32]) {
 		tile.If(block, a.last(block, root, groups), func() {
 			tile.Store(block, a.count.At(root), tile.U32(0))
 			for col := range tile.Range(block, 0, a.dw.Dim(0), groupCols(k)) {
-				sum := tile.NewVar(block, sumGroup(k, a.group, 0, col))
-				for g := range tile.Range(block, groupSize, groups, groupSize) {
-					sum.Set(sum.Get().Add(sumGroup(k, a.group, g, col)))
-				}
-				tile.Store(block, a.dw.At(col), tile.Cast[W](sum.Get()))
+				tile.Store(block, a.dw.At(col), tile.Cast[W](sumGroup(k, a.group, 0, col)))
 			}
 		})
 	})

@@ -312,39 +312,10 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_one_f16_f16_c5
         for (int i = 0; i < 64; i++) {
           sum2[i & 3] += group2[i];
         }
-        float acc2[4];
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-          acc2[i] = sum2[i];
-        }
-        for (int it3 = 16; it3 < a.groups; it3 += 16) {
-          int groups_left = a.groups - it3;
-          float* group_at3 = a.group + (i64)it3 * a.group_stride0 + (i64)it2;
-
-          // load group
-          float group3[64];
-          #pragma unroll
-          for (int i = 0; i < 16; i++) {
-            load_f32x4_if(&group3[i * 4], group_at3 + (i64)i * a.group_stride0 + (i64)col02, i < groups_left && col02 < n_left2);
-          }
-          float sum3[4];
-          #pragma unroll
-          for (int i = 0; i < 4; i++) {
-            sum3[i] = 0.0f;
-          }
-          #pragma unroll
-          for (int i = 0; i < 64; i++) {
-            sum3[i & 3] += group3[i];
-          }
-          #pragma unroll
-          for (int i = 0; i < 4; i++) {
-            acc2[i] += sum3[i];
-          }
-        }
         u32 dw[2];
         #pragma unroll
         for (int i = 0; i < 2; i++) {
-          dw[i] = f16_pair(acc2[i * 2], acc2[i * 2 + 1]);
+          dw[i] = f16_pair(sum2[i * 2], sum2[i * 2 + 1]);
         }
         f16* dw_at = a.dw + (i64)it2;
 

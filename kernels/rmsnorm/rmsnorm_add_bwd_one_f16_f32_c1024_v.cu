@@ -320,48 +320,14 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_one_f16_f32_c1
         for (int i = 0; i < 16; i++) {
           load_f32x4_if(&group2[i * 4], group_at2 + (i64)i * a.group_stride0 + (i64)col02, i < a.groups && col02 < n_left2);
         }
-        float sum2[4];
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-          sum2[i] = 0.0f;
-        }
-        #pragma unroll
-        for (int i = 0; i < 64; i++) {
-          sum2[i & 3] += group2[i];
-        }
-        float acc2[4];
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-          acc2[i] = sum2[i];
-        }
-        for (int it3 = 16; it3 < a.groups; it3 += 16) {
-          int groups_left = a.groups - it3;
-          float* group_at3 = a.group + (i64)it3 * a.group_stride0 + (i64)it2;
-
-          // load group
-          float group3[64];
-          #pragma unroll
-          for (int i = 0; i < 16; i++) {
-            load_f32x4_if(&group3[i * 4], group_at3 + (i64)i * a.group_stride0 + (i64)col02, i < groups_left && col02 < n_left2);
-          }
-          float sum3[4];
-          #pragma unroll
-          for (int i = 0; i < 4; i++) {
-            sum3[i] = 0.0f;
-          }
-          #pragma unroll
-          for (int i = 0; i < 64; i++) {
-            sum3[i & 3] += group3[i];
-          }
-          #pragma unroll
-          for (int i = 0; i < 4; i++) {
-            acc2[i] += sum3[i];
-          }
-        }
         float dw[4];
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          dw[i] = acc2[i];
+          dw[i] = 0.0f;
+        }
+        #pragma unroll
+        for (int i = 0; i < 64; i++) {
+          dw[i & 3] += group2[i];
         }
         float* dw_at = a.dw + (i64)it2;
 

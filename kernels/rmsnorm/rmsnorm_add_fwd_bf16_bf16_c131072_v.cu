@@ -3,7 +3,7 @@
 // rmsnorm_add_fwd_bf16_bf16_c131072_v: RMSNorm forward of a sum: s = x + r, y = s * rstd * w, rstd = 1/sqrt(mean(s^2) + eps).
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 1024 threads a block, 163968 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 1024 threads a block, 196736 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, r, s, y, w on 16 bytes; n a multiple of 8
 //
@@ -14,7 +14,8 @@
 //    65536    32768  bf16  s2: tile [16384]
 //    98304    32768  bf16  s3: tile [16384]
 //   131072    32768  bf16  s4: tile [16384]
-//   163840      128  f32   sum_part: partial results of sum, one a warp
+//   163840    32768  bf16  s5: tile [16384]
+//   196608      128  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -148,33 +149,32 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     for (int i = 0; i < 2; i++) {
       cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), x_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4 ? 16 : 0);
     }
-    cp_async_commit();
     int n_left5 = a.n - 81920;
     const bf16* x_at6 = a.x + (i64)row * a.x_stride0 + 81920;
+
+    // copy x to s5 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)), x_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5 ? 16 : 0);
+    }
+    cp_async_commit();
+    int n_left6 = a.n - 98304;
+    const bf16* x_at7 = a.x + (i64)row * a.x_stride0 + 98304;
 
     // load x
     u32 x[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&x[i * 4], x_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
-    }
-    int n_left6 = a.n - 98304;
-    const bf16* x_at7 = a.x + (i64)row * a.x_stride0 + 98304;
-
-    // load x
-    u32 x2[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&x2[i * 4], x_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
+      load_u32x4_if(&x[i * 4], x_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
     }
     int n_left7 = a.n - 114688;
     const bf16* x_at8 = a.x + (i64)row * a.x_stride0 + 114688;
 
     // load x
-    u32 x3[8];
+    u32 x2[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&x3[i * 4], x_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
+      load_u32x4_if(&x2[i * 4], x_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
     }
     int min_of = min(a.n, 16384);
     const bf16* r_at = a.r + (i64)row * a.r_stride0;
@@ -233,13 +233,13 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
     }
-    u32 s5[8];
+    u32 s6[8];
     float fold2 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      s5[i] = bf16_pair(bf16_lo(s12[i]) + bf16_lo(r2[i]), bf16_hi(s12[i]) + bf16_hi(r2[i]));
-      float s_f32_02 = bf16_lo(s5[i]);
-      float s_f32_12 = bf16_hi(s5[i]);
+      s6[i] = bf16_pair(bf16_lo(s12[i]) + bf16_lo(r2[i]), bf16_hi(s12[i]) + bf16_hi(r2[i]));
+      float s_f32_02 = bf16_lo(s6[i]);
+      float s_f32_12 = bf16_hi(s6[i]);
       fold2 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left ? s_f32_02 * s_f32_02 : 0.0f;
       fold2 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left ? s_f32_12 * s_f32_12 : 0.0f;
     }
@@ -248,13 +248,13 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     // store s
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_u32x4_if(s_at2 + (i64)(col0 + i * 8192), &s5[i * 4], col0 + i * 8192 < n_left);
+      store_u32x4_if(s_at2 + (i64)(col0 + i * 8192), &s6[i * 4], col0 + i * 8192 < n_left);
     }
 
     // store s1 (shared)
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_shared_u32x4_if(smem + (32768u + (u32)((col0 + i * 8192) * 2)), &s5[i * 4], col0 + i * 8192 < n_left);
+      store_shared_u32x4_if(smem + (32768u + (u32)((col0 + i * 8192) * 2)), &s6[i * 4], col0 + i * 8192 < n_left);
     }
     acc += fold2;
     const bf16* r_at3 = a.r + (i64)row * a.r_stride0 + 32768;
@@ -272,13 +272,13 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s22[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
     }
-    u32 s6[8];
+    u32 s7[8];
     float fold3 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      s6[i] = bf16_pair(bf16_lo(s22[i]) + bf16_lo(r3[i]), bf16_hi(s22[i]) + bf16_hi(r3[i]));
-      float s_f32_03 = bf16_lo(s6[i]);
-      float s_f32_13 = bf16_hi(s6[i]);
+      s7[i] = bf16_pair(bf16_lo(s22[i]) + bf16_lo(r3[i]), bf16_hi(s22[i]) + bf16_hi(r3[i]));
+      float s_f32_03 = bf16_lo(s7[i]);
+      float s_f32_13 = bf16_hi(s7[i]);
       fold3 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2 ? s_f32_03 * s_f32_03 : 0.0f;
       fold3 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2 ? s_f32_13 * s_f32_13 : 0.0f;
     }
@@ -287,13 +287,13 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     // store s
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_u32x4_if(s_at3 + (i64)(col0 + i * 8192), &s6[i * 4], col0 + i * 8192 < n_left2);
+      store_u32x4_if(s_at3 + (i64)(col0 + i * 8192), &s7[i * 4], col0 + i * 8192 < n_left2);
     }
 
     // store s2 (shared)
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_shared_u32x4_if(smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)), &s6[i * 4], col0 + i * 8192 < n_left2);
+      store_shared_u32x4_if(smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)), &s7[i * 4], col0 + i * 8192 < n_left2);
     }
     acc += fold3;
     const bf16* r_at4 = a.r + (i64)row * a.r_stride0 + 49152;
@@ -311,13 +311,13 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s32[i * 4], smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)));
     }
-    u32 s7[8];
+    u32 s8[8];
     float fold4 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      s7[i] = bf16_pair(bf16_lo(s32[i]) + bf16_lo(r4[i]), bf16_hi(s32[i]) + bf16_hi(r4[i]));
-      float s_f32_04 = bf16_lo(s7[i]);
-      float s_f32_14 = bf16_hi(s7[i]);
+      s8[i] = bf16_pair(bf16_lo(s32[i]) + bf16_lo(r4[i]), bf16_hi(s32[i]) + bf16_hi(r4[i]));
+      float s_f32_04 = bf16_lo(s8[i]);
+      float s_f32_14 = bf16_hi(s8[i]);
       fold4 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left3 ? s_f32_04 * s_f32_04 : 0.0f;
       fold4 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left3 ? s_f32_14 * s_f32_14 : 0.0f;
     }
@@ -326,13 +326,13 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     // store s
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_u32x4_if(s_at4 + (i64)(col0 + i * 8192), &s7[i * 4], col0 + i * 8192 < n_left3);
+      store_u32x4_if(s_at4 + (i64)(col0 + i * 8192), &s8[i * 4], col0 + i * 8192 < n_left3);
     }
 
     // store s3 (shared)
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_shared_u32x4_if(smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)), &s7[i * 4], col0 + i * 8192 < n_left3);
+      store_shared_u32x4_if(smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)), &s8[i * 4], col0 + i * 8192 < n_left3);
     }
     acc += fold4;
     const bf16* r_at5 = a.r + (i64)row * a.r_stride0 + 65536;
@@ -350,13 +350,13 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s42[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
     }
-    u32 s8[8];
+    u32 s9[8];
     float fold5 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      s8[i] = bf16_pair(bf16_lo(s42[i]) + bf16_lo(r5[i]), bf16_hi(s42[i]) + bf16_hi(r5[i]));
-      float s_f32_05 = bf16_lo(s8[i]);
-      float s_f32_15 = bf16_hi(s8[i]);
+      s9[i] = bf16_pair(bf16_lo(s42[i]) + bf16_lo(r5[i]), bf16_hi(s42[i]) + bf16_hi(r5[i]));
+      float s_f32_05 = bf16_lo(s9[i]);
+      float s_f32_15 = bf16_hi(s9[i]);
       fold5 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left4 ? s_f32_05 * s_f32_05 : 0.0f;
       fold5 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left4 ? s_f32_15 * s_f32_15 : 0.0f;
     }
@@ -365,13 +365,13 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     // store s
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_u32x4_if(s_at5 + (i64)(col0 + i * 8192), &s8[i * 4], col0 + i * 8192 < n_left4);
+      store_u32x4_if(s_at5 + (i64)(col0 + i * 8192), &s9[i * 4], col0 + i * 8192 < n_left4);
     }
 
     // store s4 (shared)
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_shared_u32x4_if(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), &s8[i * 4], col0 + i * 8192 < n_left4);
+      store_shared_u32x4_if(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), &s9[i * 4], col0 + i * 8192 < n_left4);
     }
     acc += fold5;
     const bf16* r_at6 = a.r + (i64)row * a.r_stride0 + 81920;
@@ -382,22 +382,35 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     for (int i = 0; i < 2; i++) {
       load_u32x4_if(&r6[i * 4], r_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
     }
-    u32 s9[8];
+
+    // load s5 (shared)
+    u32 s52[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s52[i * 4], smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 s10[8];
     float fold6 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      s9[i] = bf16_pair(bf16_lo(x[i]) + bf16_lo(r6[i]), bf16_hi(x[i]) + bf16_hi(r6[i]));
-      float s_f32_06 = bf16_lo(s9[i]);
-      float s_f32_16 = bf16_hi(s9[i]);
-      fold6 = fmaf(s_f32_06, s_f32_06, fold6);
-      fold6 = fmaf(s_f32_16, s_f32_16, fold6);
+      s10[i] = bf16_pair(bf16_lo(s52[i]) + bf16_lo(r6[i]), bf16_hi(s52[i]) + bf16_hi(r6[i]));
+      float s_f32_06 = bf16_lo(s10[i]);
+      float s_f32_16 = bf16_hi(s10[i]);
+      fold6 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left5 ? s_f32_06 * s_f32_06 : 0.0f;
+      fold6 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left5 ? s_f32_16 * s_f32_16 : 0.0f;
     }
     bf16* s_at6 = a.s + (i64)row * a.s_stride0 + 81920;
 
     // store s
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_u32x4_if(s_at6 + (i64)(col0 + i * 8192), &s9[i * 4], col0 + i * 8192 < n_left5);
+      store_u32x4_if(s_at6 + (i64)(col0 + i * 8192), &s10[i * 4], col0 + i * 8192 < n_left5);
+    }
+
+    // store s5 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)), &s10[i * 4], col0 + i * 8192 < n_left5);
     }
     acc += fold6;
     const bf16* r_at7 = a.r + (i64)row * a.r_stride0 + 98304;
@@ -408,13 +421,13 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     for (int i = 0; i < 2; i++) {
       load_u32x4_if(&r7[i * 4], r_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
     }
-    u32 s10[8];
+    u32 s11[8];
     float fold7 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      s10[i] = bf16_pair(bf16_lo(x2[i]) + bf16_lo(r7[i]), bf16_hi(x2[i]) + bf16_hi(r7[i]));
-      float s_f32_07 = bf16_lo(s10[i]);
-      float s_f32_17 = bf16_hi(s10[i]);
+      s11[i] = bf16_pair(bf16_lo(x[i]) + bf16_lo(r7[i]), bf16_hi(x[i]) + bf16_hi(r7[i]));
+      float s_f32_07 = bf16_lo(s11[i]);
+      float s_f32_17 = bf16_hi(s11[i]);
       fold7 = fmaf(s_f32_07, s_f32_07, fold7);
       fold7 = fmaf(s_f32_17, s_f32_17, fold7);
     }
@@ -423,7 +436,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     // store s
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_u32x4_if(s_at7 + (i64)(col0 + i * 8192), &s10[i * 4], col0 + i * 8192 < n_left6);
+      store_u32x4_if(s_at7 + (i64)(col0 + i * 8192), &s11[i * 4], col0 + i * 8192 < n_left6);
     }
     acc += fold7;
     const bf16* r_at8 = a.r + (i64)row * a.r_stride0 + 114688;
@@ -434,13 +447,13 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     for (int i = 0; i < 2; i++) {
       load_u32x4_if(&r8[i * 4], r_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
     }
-    u32 s11[8];
+    u32 s13[8];
     float fold8 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      s11[i] = bf16_pair(bf16_lo(x3[i]) + bf16_lo(r8[i]), bf16_hi(x3[i]) + bf16_hi(r8[i]));
-      float s_f32_08 = bf16_lo(s11[i]);
-      float s_f32_18 = bf16_hi(s11[i]);
+      s13[i] = bf16_pair(bf16_lo(x2[i]) + bf16_lo(r8[i]), bf16_hi(x2[i]) + bf16_hi(r8[i]));
+      float s_f32_08 = bf16_lo(s13[i]);
+      float s_f32_18 = bf16_hi(s13[i]);
       fold8 = fmaf(s_f32_08, s_f32_08, fold8);
       fold8 = fmaf(s_f32_18, s_f32_18, fold8);
     }
@@ -449,7 +462,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     // store s
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_u32x4_if(s_at8 + (i64)(col0 + i * 8192), &s11[i * 4], col0 + i * 8192 < n_left7);
+      store_u32x4_if(s_at8 + (i64)(col0 + i * 8192), &s13[i * 4], col0 + i * 8192 < n_left7);
     }
     float sum = 0.0f;
     acc += fold8;
@@ -464,9 +477,9 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
 
     // sum: over the warps of the block
     __syncthreads();
-    store_shared_f32_if(smem + (0x00028000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
+    store_shared_f32_if(smem + (0x00030000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    sum = load_shared_f32(smem + (0x00028000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
+    sum = load_shared_f32(smem + (0x00030000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
     sum += __shfl_xor_sync(0xffffffffu, sum, 16);
     sum += __shfl_xor_sync(0xffffffffu, sum, 8);
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
@@ -486,14 +499,6 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
     }
-    const bf16* w_at = a.w + 16384;
-
-    // load w
-    u32 w2[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
-    }
     float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
     u32 y[8];
     #pragma unroll
@@ -507,12 +512,32 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < min_of);
     }
+    const bf16* w_at = a.w + 16384;
 
-    // load s1 (shared)
-    u32 s13[8];
+    // load w
+    u32 w2[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
+      load_u32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
+    }
+
+    // load s1 (shared)
+    u32 s14[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s14[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y2[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y2[i] = bf16_pair(bf16_lo(s14[i]) * rstd * bf16_lo(w2[i]), bf16_hi(s14[i]) * rstd * bf16_hi(w2[i]));
+    }
+    bf16* y_at2 = a.y + (i64)row * a.y_stride0 + 16384;
+
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left);
     }
     const bf16* w_at2 = a.w + 32768;
 
@@ -522,32 +547,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     for (int i = 0; i < 2; i++) {
       load_u32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
     }
-    u32 y2[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y2[i] = bf16_pair(bf16_lo(s13[i]) * rstd * bf16_lo(w2[i]), bf16_hi(s13[i]) * rstd * bf16_hi(w2[i]));
-    }
-    bf16* y_at2 = a.y + (i64)row * a.y_stride0 + 16384;
-
-    // store y
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left);
-    }
 
     // load s2 (shared)
     u32 s23[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s23[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
-    }
-    const bf16* w_at3 = a.w + 49152;
-
-    // load w
-    u32 w4[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
     }
     u32 y3[8];
     #pragma unroll
@@ -561,20 +566,20 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left2);
     }
+    const bf16* w_at3 = a.w + 49152;
+
+    // load w
+    u32 w4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
+    }
 
     // load s3 (shared)
     u32 s33[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s33[i * 4], smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)));
-    }
-    const bf16* w_at4 = a.w + 65536;
-
-    // load w
-    u32 w5[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w5[i * 4], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
     }
     u32 y4[8];
     #pragma unroll
@@ -588,20 +593,20 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at4 + (i64)(col0 + i * 8192), &y4[i * 4], col0 + i * 8192 < n_left3);
     }
+    const bf16* w_at4 = a.w + 65536;
+
+    // load w
+    u32 w5[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w5[i * 4], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
+    }
 
     // load s4 (shared)
     u32 s43[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s43[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
-    }
-    const bf16* w_at5 = a.w + 81920;
-
-    // load w
-    u32 w6[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w6[i * 4], w_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
     }
     u32 y5[8];
     #pragma unroll
@@ -615,6 +620,33 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at5 + (i64)(col0 + i * 8192), &y5[i * 4], col0 + i * 8192 < n_left4);
     }
+    const bf16* w_at5 = a.w + 81920;
+
+    // load w
+    u32 w6[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w6[i * 4], w_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
+    }
+
+    // load s5 (shared)
+    u32 s53[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s53[i * 4], smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y6[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y6[i] = bf16_pair(bf16_lo(s53[i]) * rstd * bf16_lo(w6[i]), bf16_hi(s53[i]) * rstd * bf16_hi(w6[i]));
+    }
+    bf16* y_at6 = a.y + (i64)row * a.y_stride0 + 81920;
+
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at6 + (i64)(col0 + i * 8192), &y6[i * 4], col0 + i * 8192 < n_left5);
+    }
     const bf16* w_at6 = a.w + 98304;
 
     // load w
@@ -623,17 +655,17 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     for (int i = 0; i < 2; i++) {
       load_u32x4_if(&w7[i * 4], w_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
     }
-    u32 y6[8];
+    u32 y7[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y6[i] = bf16_pair(bf16_lo(s9[i]) * rstd * bf16_lo(w6[i]), bf16_hi(s9[i]) * rstd * bf16_hi(w6[i]));
+      y7[i] = bf16_pair(bf16_lo(s11[i]) * rstd * bf16_lo(w7[i]), bf16_hi(s11[i]) * rstd * bf16_hi(w7[i]));
     }
-    bf16* y_at6 = a.y + (i64)row * a.y_stride0 + 81920;
+    bf16* y_at7 = a.y + (i64)row * a.y_stride0 + 98304;
 
     // store y
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_u32x4_if(y_at6 + (i64)(col0 + i * 8192), &y6[i * 4], col0 + i * 8192 < n_left5);
+      store_u32x4_if(y_at7 + (i64)(col0 + i * 8192), &y7[i * 4], col0 + i * 8192 < n_left6);
     }
     const bf16* w_at7 = a.w + 114688;
 
@@ -643,19 +675,10 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c13
     for (int i = 0; i < 2; i++) {
       load_u32x4_if(&w8[i * 4], w_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
     }
-    u32 y7[8];
     u32 y8[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y7[i] = bf16_pair(bf16_lo(s10[i]) * rstd * bf16_lo(w7[i]), bf16_hi(s10[i]) * rstd * bf16_hi(w7[i]));
-      y8[i] = bf16_pair(bf16_lo(s11[i]) * rstd * bf16_lo(w8[i]), bf16_hi(s11[i]) * rstd * bf16_hi(w8[i]));
-    }
-    bf16* y_at7 = a.y + (i64)row * a.y_stride0 + 98304;
-
-    // store y
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_u32x4_if(y_at7 + (i64)(col0 + i * 8192), &y7[i * 4], col0 + i * 8192 < n_left6);
+      y8[i] = bf16_pair(bf16_lo(s13[i]) * rstd * bf16_lo(w8[i]), bf16_hi(s13[i]) * rstd * bf16_hi(w8[i]));
     }
     bf16* y_at8 = a.y + (i64)row * a.y_stride0 + 114688;
 

@@ -3,7 +3,7 @@
 // rmsnorm_add_fwd_f16_f16_c262144_v_x2: RMSNorm forward of a sum: s = x + r, y = s * rstd * w, rstd = 1/sqrt(mean(s^2) + eps).
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 1024 threads a block, clusters of 2 blocks, 163984 bytes of dynamic shared memory, a grid of rows/1 clusters, rounded up
+// Launch: 1024 threads a block, clusters of 2 blocks, 196752 bytes of dynamic shared memory, a grid of rows/1 clusters, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, r, s, y, w on 16 bytes; n a multiple of 8
 //
@@ -14,8 +14,9 @@
 //    65536    32768  f16   s2: tile [16384]
 //    98304    32768  f16   s3: tile [16384]
 //   131072    32768  f16   s4: tile [16384]
-//   163840      128  f32   sum_part: partial results of sum, one a warp
-//   163968        8  f32   s52: tile [2]
+//   163840    32768  f16   s5: tile [16384]
+//   196608      128  f32   sum_part: partial results of sum, one a warp
+//   196736        8  f32   s62: tile [2]
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -178,36 +179,35 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), x_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5 ? 16 : 0);
     }
-    cp_async_commit();
     int add5 = mul + 163840;
     int n_left6 = a.n - add5;
     const f16* x_at6 = a.x + (i64)row * a.x_stride0 + (i64)add5;
 
-    // load x
-    u32 x[8];
+    // copy x to s5 (shared)
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&x[i * 4], x_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
+      cp_async_16(smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)), x_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6 ? 16 : 0);
     }
+    cp_async_commit();
     int add6 = mul + 196608;
     int n_left7 = a.n - add6;
     const f16* x_at7 = a.x + (i64)row * a.x_stride0 + (i64)add6;
 
     // load x
-    u32 x2[8];
+    u32 x[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&x2[i * 4], x_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
+      load_u32x4_if(&x[i * 4], x_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
     }
     int add7 = mul + 229376;
     int n_left8 = a.n - add7;
     const f16* x_at8 = a.x + (i64)row * a.x_stride0 + (i64)add7;
 
     // load x
-    u32 x3[8];
+    u32 x2[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&x3[i * 4], x_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left8);
+      load_u32x4_if(&x2[i * 4], x_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left8);
     }
     const f16* r_at = a.r + (i64)row * a.r_stride0 + (i64)mul;
 
@@ -265,13 +265,13 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
     }
-    u32 s5[8];
+    u32 s6[8];
     float fold2 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      s5[i] = f16_pair(f16_lo(s12[i]) + f16_lo(r2[i]), f16_hi(s12[i]) + f16_hi(r2[i]));
-      float s_f32_02 = f16_lo(s5[i]);
-      float s_f32_12 = f16_hi(s5[i]);
+      s6[i] = f16_pair(f16_lo(s12[i]) + f16_lo(r2[i]), f16_hi(s12[i]) + f16_hi(r2[i]));
+      float s_f32_02 = f16_lo(s6[i]);
+      float s_f32_12 = f16_hi(s6[i]);
       fold2 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2 ? s_f32_02 * s_f32_02 : 0.0f;
       fold2 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2 ? s_f32_12 * s_f32_12 : 0.0f;
     }
@@ -281,13 +281,13 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_u32x4_if(s_at2 + (i64)(col0 + i * 8192), &s5[i * 4], col0 + i * 8192 < n_left2);
+      store_u32x4_if(s_at2 + (i64)(col0 + i * 8192), &s6[i * 4], col0 + i * 8192 < n_left2);
     }
 
     // store s1 (shared)
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_shared_u32x4_if(smem + (32768u + (u32)((col0 + i * 8192) * 2)), &s5[i * 4], col0 + i * 8192 < n_left2);
+      store_shared_u32x4_if(smem + (32768u + (u32)((col0 + i * 8192) * 2)), &s6[i * 4], col0 + i * 8192 < n_left2);
     }
     acc += fold2;
     const f16* r_at3 = a.r + (i64)row * a.r_stride0 + (i64)add2;
@@ -305,13 +305,13 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s22[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
     }
-    u32 s6[8];
+    u32 s7[8];
     float fold3 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      s6[i] = f16_pair(f16_lo(s22[i]) + f16_lo(r3[i]), f16_hi(s22[i]) + f16_hi(r3[i]));
-      float s_f32_03 = f16_lo(s6[i]);
-      float s_f32_13 = f16_hi(s6[i]);
+      s7[i] = f16_pair(f16_lo(s22[i]) + f16_lo(r3[i]), f16_hi(s22[i]) + f16_hi(r3[i]));
+      float s_f32_03 = f16_lo(s7[i]);
+      float s_f32_13 = f16_hi(s7[i]);
       fold3 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left3 ? s_f32_03 * s_f32_03 : 0.0f;
       fold3 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left3 ? s_f32_13 * s_f32_13 : 0.0f;
     }
@@ -321,13 +321,13 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_u32x4_if(s_at3 + (i64)(col0 + i * 8192), &s6[i * 4], col0 + i * 8192 < n_left3);
+      store_u32x4_if(s_at3 + (i64)(col0 + i * 8192), &s7[i * 4], col0 + i * 8192 < n_left3);
     }
 
     // store s2 (shared)
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_shared_u32x4_if(smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)), &s6[i * 4], col0 + i * 8192 < n_left3);
+      store_shared_u32x4_if(smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)), &s7[i * 4], col0 + i * 8192 < n_left3);
     }
     acc += fold3;
     const f16* r_at4 = a.r + (i64)row * a.r_stride0 + (i64)add3;
@@ -345,13 +345,13 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s32[i * 4], smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)));
     }
-    u32 s7[8];
+    u32 s8[8];
     float fold4 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      s7[i] = f16_pair(f16_lo(s32[i]) + f16_lo(r4[i]), f16_hi(s32[i]) + f16_hi(r4[i]));
-      float s_f32_04 = f16_lo(s7[i]);
-      float s_f32_14 = f16_hi(s7[i]);
+      s8[i] = f16_pair(f16_lo(s32[i]) + f16_lo(r4[i]), f16_hi(s32[i]) + f16_hi(r4[i]));
+      float s_f32_04 = f16_lo(s8[i]);
+      float s_f32_14 = f16_hi(s8[i]);
       fold4 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left4 ? s_f32_04 * s_f32_04 : 0.0f;
       fold4 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left4 ? s_f32_14 * s_f32_14 : 0.0f;
     }
@@ -361,13 +361,13 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_u32x4_if(s_at4 + (i64)(col0 + i * 8192), &s7[i * 4], col0 + i * 8192 < n_left4);
+      store_u32x4_if(s_at4 + (i64)(col0 + i * 8192), &s8[i * 4], col0 + i * 8192 < n_left4);
     }
 
     // store s3 (shared)
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_shared_u32x4_if(smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)), &s7[i * 4], col0 + i * 8192 < n_left4);
+      store_shared_u32x4_if(smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)), &s8[i * 4], col0 + i * 8192 < n_left4);
     }
     acc += fold4;
     const f16* r_at5 = a.r + (i64)row * a.r_stride0 + (i64)add4;
@@ -385,13 +385,13 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s42[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
     }
-    u32 s8[8];
+    u32 s9[8];
     float fold5 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      s8[i] = f16_pair(f16_lo(s42[i]) + f16_lo(r5[i]), f16_hi(s42[i]) + f16_hi(r5[i]));
-      float s_f32_05 = f16_lo(s8[i]);
-      float s_f32_15 = f16_hi(s8[i]);
+      s9[i] = f16_pair(f16_lo(s42[i]) + f16_lo(r5[i]), f16_hi(s42[i]) + f16_hi(r5[i]));
+      float s_f32_05 = f16_lo(s9[i]);
+      float s_f32_15 = f16_hi(s9[i]);
       fold5 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left5 ? s_f32_05 * s_f32_05 : 0.0f;
       fold5 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left5 ? s_f32_15 * s_f32_15 : 0.0f;
     }
@@ -401,13 +401,13 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_u32x4_if(s_at5 + (i64)(col0 + i * 8192), &s8[i * 4], col0 + i * 8192 < n_left5);
+      store_u32x4_if(s_at5 + (i64)(col0 + i * 8192), &s9[i * 4], col0 + i * 8192 < n_left5);
     }
 
     // store s4 (shared)
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_shared_u32x4_if(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), &s8[i * 4], col0 + i * 8192 < n_left5);
+      store_shared_u32x4_if(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), &s9[i * 4], col0 + i * 8192 < n_left5);
     }
     acc += fold5;
     const f16* r_at6 = a.r + (i64)row * a.r_stride0 + (i64)add5;
@@ -418,15 +418,22 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       load_u32x4_if(&r6[i * 4], r_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
     }
-    u32 s9[8];
+
+    // load s5 (shared)
+    u32 s52[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s52[i * 4], smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 s10[8];
     float fold6 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      s9[i] = f16_pair(f16_lo(x[i]) + f16_lo(r6[i]), f16_hi(x[i]) + f16_hi(r6[i]));
-      float s_f32_06 = f16_lo(s9[i]);
-      float s_f32_16 = f16_hi(s9[i]);
-      fold6 = fmaf(s_f32_06, s_f32_06, fold6);
-      fold6 = fmaf(s_f32_16, s_f32_16, fold6);
+      s10[i] = f16_pair(f16_lo(s52[i]) + f16_lo(r6[i]), f16_hi(s52[i]) + f16_hi(r6[i]));
+      float s_f32_06 = f16_lo(s10[i]);
+      float s_f32_16 = f16_hi(s10[i]);
+      fold6 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left6 ? s_f32_06 * s_f32_06 : 0.0f;
+      fold6 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left6 ? s_f32_16 * s_f32_16 : 0.0f;
     }
     f16* s_at6 = a.s + (i64)row * a.s_stride0 + (i64)add5;
 
@@ -434,7 +441,13 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_u32x4_if(s_at6 + (i64)(col0 + i * 8192), &s9[i * 4], col0 + i * 8192 < n_left6);
+      store_u32x4_if(s_at6 + (i64)(col0 + i * 8192), &s10[i * 4], col0 + i * 8192 < n_left6);
+    }
+
+    // store s5 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)), &s10[i * 4], col0 + i * 8192 < n_left6);
     }
     acc += fold6;
     const f16* r_at7 = a.r + (i64)row * a.r_stride0 + (i64)add6;
@@ -445,13 +458,13 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       load_u32x4_if(&r7[i * 4], r_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
     }
-    u32 s10[8];
+    u32 s11[8];
     float fold7 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      s10[i] = f16_pair(f16_lo(x2[i]) + f16_lo(r7[i]), f16_hi(x2[i]) + f16_hi(r7[i]));
-      float s_f32_07 = f16_lo(s10[i]);
-      float s_f32_17 = f16_hi(s10[i]);
+      s11[i] = f16_pair(f16_lo(x[i]) + f16_lo(r7[i]), f16_hi(x[i]) + f16_hi(r7[i]));
+      float s_f32_07 = f16_lo(s11[i]);
+      float s_f32_17 = f16_hi(s11[i]);
       fold7 = fmaf(s_f32_07, s_f32_07, fold7);
       fold7 = fmaf(s_f32_17, s_f32_17, fold7);
     }
@@ -461,7 +474,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_u32x4_if(s_at7 + (i64)(col0 + i * 8192), &s10[i * 4], col0 + i * 8192 < n_left7);
+      store_u32x4_if(s_at7 + (i64)(col0 + i * 8192), &s11[i * 4], col0 + i * 8192 < n_left7);
     }
     acc += fold7;
     const f16* r_at8 = a.r + (i64)row * a.r_stride0 + (i64)add7;
@@ -472,13 +485,13 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       load_u32x4_if(&r8[i * 4], r_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left8);
     }
-    u32 s11[8];
+    u32 s13[8];
     float fold8 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      s11[i] = f16_pair(f16_lo(x3[i]) + f16_lo(r8[i]), f16_hi(x3[i]) + f16_hi(r8[i]));
-      float s_f32_08 = f16_lo(s11[i]);
-      float s_f32_18 = f16_hi(s11[i]);
+      s13[i] = f16_pair(f16_lo(x2[i]) + f16_lo(r8[i]), f16_hi(x2[i]) + f16_hi(r8[i]));
+      float s_f32_08 = f16_lo(s13[i]);
+      float s_f32_18 = f16_hi(s13[i]);
       fold8 = fmaf(s_f32_08, s_f32_08, fold8);
       fold8 = fmaf(s_f32_18, s_f32_18, fold8);
     }
@@ -488,7 +501,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_u32x4_if(s_at8 + (i64)(col0 + i * 8192), &s11[i * 4], col0 + i * 8192 < n_left8);
+      store_u32x4_if(s_at8 + (i64)(col0 + i * 8192), &s13[i * 4], col0 + i * 8192 < n_left8);
     }
     float sum = 0.0f;
     acc += fold8;
@@ -502,21 +515,21 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
     // sum: over the warps of the block
-    store_shared_f32_if(smem + (0x00028000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
+    store_shared_f32_if(smem + (0x00030000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    sum = load_shared_f32(smem + (0x00028000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
+    sum = load_shared_f32(smem + (0x00030000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
     sum += __shfl_xor_sync(0xffffffffu, sum, 16);
     sum += __shfl_xor_sync(0xffffffffu, sum, 8);
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     cluster_sync();
-    store_cluster_f32_if(peer_shared(smem + (0x00028080u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
-    store_cluster_f32_if(peer_shared(smem + (0x00028080u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
-    float s53;
+    store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
+    float s63;
     cluster_sync();
-    s53 = load_shared_f32(smem + 163968);
-    float s54 = load_shared_f32(smem + 163972);
+    s63 = load_shared_f32(smem + 196736);
+    float s64 = load_shared_f32(smem + 196740);
     const f16* w_at = a.w + (i64)mul;
 
     // load w
@@ -532,15 +545,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s03[i * 4], smem + (u32)((col0 + i * 8192) * 2));
     }
-    const f16* w_at2 = a.w + (i64)add;
-
-    // load w
-    u32 w2[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
-    }
-    float rstd = __frsqrt_rn((s53 + s54) / (float)a.n + a.eps);
+    float rstd = __frsqrt_rn((s63 + s64) / (float)a.n + a.eps);
     u32 y[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
@@ -553,25 +558,25 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < n_left);
     }
-
-    // load s1 (shared)
-    u32 s13[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_shared_u32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
-    }
-    const f16* w_at3 = a.w + (i64)add2;
+    const f16* w_at2 = a.w + (i64)add;
 
     // load w
-    u32 w3[8];
+    u32 w2[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w3[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
+      load_u32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
+    }
+
+    // load s1 (shared)
+    u32 s14[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s14[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
     }
     u32 y2[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y2[i] = f16_pair(f16_lo(s13[i]) * rstd * f16_lo(w2[i]), f16_hi(s13[i]) * rstd * f16_hi(w2[i]));
+      y2[i] = f16_pair(f16_lo(s14[i]) * rstd * f16_lo(w2[i]), f16_hi(s14[i]) * rstd * f16_hi(w2[i]));
     }
     f16* y_at2 = a.y + (i64)row * a.y_stride0 + (i64)add;
 
@@ -581,20 +586,20 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left2);
     }
+    const f16* w_at3 = a.w + (i64)add2;
+
+    // load w
+    u32 w3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w3[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
+    }
 
     // load s2 (shared)
     u32 s23[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s23[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
-    }
-    const f16* w_at4 = a.w + (i64)add3;
-
-    // load w
-    u32 w4[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w4[i * 4], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
     }
     u32 y3[8];
     #pragma unroll
@@ -609,20 +614,20 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left3);
     }
+    const f16* w_at4 = a.w + (i64)add3;
+
+    // load w
+    u32 w4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w4[i * 4], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
+    }
 
     // load s3 (shared)
     u32 s33[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s33[i * 4], smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)));
-    }
-    const f16* w_at5 = a.w + (i64)add4;
-
-    // load w
-    u32 w5[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w5[i * 4], w_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
     }
     u32 y4[8];
     #pragma unroll
@@ -637,20 +642,20 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at4 + (i64)(col0 + i * 8192), &y4[i * 4], col0 + i * 8192 < n_left4);
     }
+    const f16* w_at5 = a.w + (i64)add4;
+
+    // load w
+    u32 w5[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w5[i * 4], w_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
+    }
 
     // load s4 (shared)
     u32 s43[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s43[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
-    }
-    const f16* w_at6 = a.w + (i64)add5;
-
-    // load w
-    u32 w6[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w6[i * 4], w_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
     }
     u32 y5[8];
     #pragma unroll
@@ -665,18 +670,25 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at5 + (i64)(col0 + i * 8192), &y5[i * 4], col0 + i * 8192 < n_left5);
     }
-    const f16* w_at7 = a.w + (i64)add6;
+    const f16* w_at6 = a.w + (i64)add5;
 
     // load w
-    u32 w7[8];
+    u32 w6[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w7[i * 4], w_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
+      load_u32x4_if(&w6[i * 4], w_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
+    }
+
+    // load s5 (shared)
+    u32 s53[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s53[i * 4], smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)));
     }
     u32 y6[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y6[i] = f16_pair(f16_lo(s9[i]) * rstd * f16_lo(w6[i]), f16_hi(s9[i]) * rstd * f16_hi(w6[i]));
+      y6[i] = f16_pair(f16_lo(s53[i]) * rstd * f16_lo(w6[i]), f16_hi(s53[i]) * rstd * f16_hi(w6[i]));
     }
     f16* y_at6 = a.y + (i64)row * a.y_stride0 + (i64)add5;
 
@@ -686,20 +698,18 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at6 + (i64)(col0 + i * 8192), &y6[i * 4], col0 + i * 8192 < n_left6);
     }
-    const f16* w_at8 = a.w + (i64)add7;
+    const f16* w_at7 = a.w + (i64)add6;
 
     // load w
-    u32 w8[8];
+    u32 w7[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w8[i * 4], w_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left8);
+      load_u32x4_if(&w7[i * 4], w_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
     }
     u32 y7[8];
-    u32 y8[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y7[i] = f16_pair(f16_lo(s10[i]) * rstd * f16_lo(w7[i]), f16_hi(s10[i]) * rstd * f16_hi(w7[i]));
-      y8[i] = f16_pair(f16_lo(s11[i]) * rstd * f16_lo(w8[i]), f16_hi(s11[i]) * rstd * f16_hi(w8[i]));
+      y7[i] = f16_pair(f16_lo(s11[i]) * rstd * f16_lo(w7[i]), f16_hi(s11[i]) * rstd * f16_hi(w7[i]));
     }
     f16* y_at7 = a.y + (i64)row * a.y_stride0 + (i64)add6;
 
@@ -708,6 +718,19 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at7 + (i64)(col0 + i * 8192), &y7[i * 4], col0 + i * 8192 < n_left7);
+    }
+    const f16* w_at8 = a.w + (i64)add7;
+
+    // load w
+    u32 w8[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w8[i * 4], w_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left8);
+    }
+    u32 y8[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y8[i] = f16_pair(f16_lo(s13[i]) * rstd * f16_lo(w8[i]), f16_hi(s13[i]) * rstd * f16_hi(w8[i]));
     }
     f16* y_at8 = a.y + (i64)row * a.y_stride0 + (i64)add7;
 

@@ -328,14 +328,6 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       load_shared_f32x4(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 4));
     }
-    const float* w_at2 = a.w + (i64)add;
-
-    // load w
-    float w2[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-    }
     float rstd = __frsqrt_rn((s23 + s24 + s25 + s26 + s27 + s28 + s29 + s210) / (float)a.n + a.eps);
     float y[8];
     #pragma unroll
@@ -349,20 +341,20 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < n_left);
     }
+    const float* w_at2 = a.w + (i64)add;
+
+    // load w
+    float w2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
+    }
 
     // load s1 (shared)
     float s13[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       load_shared_f32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 4)));
-    }
-    const float* w_at3 = a.w + (i64)add2;
-
-    // load w
-    float w3[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&w3[i * 4], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
     }
     float y2[8];
     #pragma unroll
@@ -377,20 +369,18 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       store_f32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left2);
     }
-    const float* w_at4 = a.w + (i64)add3;
+    const float* w_at3 = a.w + (i64)add2;
 
     // load w
-    float w4[8];
+    float w3[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&w4[i * 4], w_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4);
+      load_f32x4_if(&w3[i * 4], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
     }
     float y3[8];
-    float y4[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
       y3[i] = s3[i] * rstd * w3[i];
-      y4[i] = s4[i] * rstd * w4[i];
     }
     float* y_at3 = a.y + (i64)row * a.y_stride0 + (i64)add2;
 
@@ -399,6 +389,19 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) rms
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       store_f32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left3);
+    }
+    const float* w_at4 = a.w + (i64)add3;
+
+    // load w
+    float w4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w4[i * 4], w_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4);
+    }
+    float y4[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y4[i] = s4[i] * rstd * w4[i];
     }
     float* y_at4 = a.y + (i64)row * a.y_stride0 + (i64)add3;
 

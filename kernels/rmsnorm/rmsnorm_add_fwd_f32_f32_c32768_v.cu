@@ -278,14 +278,6 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_c3276
     for (int i = 0; i < 2; i++) {
       load_shared_f32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
     }
-    const float* w_at = a.w + 8192;
-
-    // load w
-    float w2[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-    }
     float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
     float y[8];
     #pragma unroll
@@ -299,20 +291,20 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_c3276
     for (int i = 0; i < 2; i++) {
       store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < min_of);
     }
+    const float* w_at = a.w + 8192;
+
+    // load w
+    float w2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
+    }
 
     // load s1 (shared)
     float s13[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       load_shared_f32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 4)));
-    }
-    const float* w_at2 = a.w + 16384;
-
-    // load w
-    float w3[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
     }
     float y2[8];
     #pragma unroll
@@ -326,6 +318,26 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_c3276
     for (int i = 0; i < 2; i++) {
       store_f32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left);
     }
+    const float* w_at2 = a.w + 16384;
+
+    // load w
+    float w3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
+    }
+    float y3[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y3[i] = s3[i] * rstd * w3[i];
+    }
+    float* y_at3 = a.y + (i64)row * a.y_stride0 + 16384;
+
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left2);
+    }
     const float* w_at3 = a.w + 24576;
 
     // load w
@@ -334,19 +346,10 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_c3276
     for (int i = 0; i < 2; i++) {
       load_f32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
     }
-    float y3[8];
     float y4[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y3[i] = s3[i] * rstd * w3[i];
       y4[i] = s4[i] * rstd * w4[i];
-    }
-    float* y_at3 = a.y + (i64)row * a.y_stride0 + 16384;
-
-    // store y
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_f32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left2);
     }
     float* y_at4 = a.y + (i64)row * a.y_stride0 + 24576;
 

@@ -3,7 +3,7 @@
 // rmsnorm_fwd_bf16_bf16_c131072_v: RMSNorm forward: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 1024 threads a block, 163968 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 1024 threads a block, 196736 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, y, w on 16 bytes; n a multiple of 8
 //
@@ -14,7 +14,8 @@
 //    65536    32768  bf16  s2: tile [16384]
 //    98304    32768  bf16  s3: tile [16384]
 //   131072    32768  bf16  s4: tile [16384]
-//   163840      128  f32   sum_part: partial results of sum, one a warp
+//   163840    32768  bf16  s5: tile [16384]
+//   196608      128  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -137,33 +138,32 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_bf16_bf16_c131072
     for (int i = 0; i < 2; i++) {
       cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), x_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4 ? 16 : 0);
     }
-    cp_async_commit();
     int n_left5 = a.n - 81920;
     const bf16* x_at6 = a.x + (i64)row * a.x_stride0 + 81920;
+
+    // copy x to s5 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)), x_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5 ? 16 : 0);
+    }
+    cp_async_commit();
+    int n_left6 = a.n - 98304;
+    const bf16* x_at7 = a.x + (i64)row * a.x_stride0 + 98304;
 
     // load x
     u32 x[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&x[i * 4], x_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
-    }
-    int n_left6 = a.n - 98304;
-    const bf16* x_at7 = a.x + (i64)row * a.x_stride0 + 98304;
-
-    // load x
-    u32 x2[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&x2[i * 4], x_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
+      load_u32x4_if(&x[i * 4], x_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
     }
     int n_left7 = a.n - 114688;
     const bf16* x_at8 = a.x + (i64)row * a.x_stride0 + 114688;
 
     // load x
-    u32 x3[8];
+    u32 x2[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&x3[i * 4], x_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
+      load_u32x4_if(&x2[i * 4], x_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
     }
     int min_of = min(a.n, 16384);
 
@@ -255,31 +255,38 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_bf16_bf16_c131072
       fold5 = fmaf(s4_f32_1, s4_f32_1, fold5);
     }
     acc += fold5;
+
+    // load s5 (shared)
+    u32 s52[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s52[i * 4], smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)));
+    }
     float fold6 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      float x_f32_0 = bf16_lo(x[i]);
-      float x_f32_1 = bf16_hi(x[i]);
-      fold6 = fmaf(x_f32_0, x_f32_0, fold6);
-      fold6 = fmaf(x_f32_1, x_f32_1, fold6);
+      float s5_f32_0 = bf16_lo(s52[i]);
+      float s5_f32_1 = bf16_hi(s52[i]);
+      fold6 = fmaf(s5_f32_0, s5_f32_0, fold6);
+      fold6 = fmaf(s5_f32_1, s5_f32_1, fold6);
     }
     acc += fold6;
     float fold7 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      float x_f32_02 = bf16_lo(x2[i]);
-      float x_f32_12 = bf16_hi(x2[i]);
-      fold7 = fmaf(x_f32_02, x_f32_02, fold7);
-      fold7 = fmaf(x_f32_12, x_f32_12, fold7);
+      float x_f32_0 = bf16_lo(x[i]);
+      float x_f32_1 = bf16_hi(x[i]);
+      fold7 = fmaf(x_f32_0, x_f32_0, fold7);
+      fold7 = fmaf(x_f32_1, x_f32_1, fold7);
     }
     acc += fold7;
     float fold8 = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      float x_f32_03 = bf16_lo(x3[i]);
-      float x_f32_13 = bf16_hi(x3[i]);
-      fold8 = fmaf(x_f32_03, x_f32_03, fold8);
-      fold8 = fmaf(x_f32_13, x_f32_13, fold8);
+      float x_f32_02 = bf16_lo(x2[i]);
+      float x_f32_12 = bf16_hi(x2[i]);
+      fold8 = fmaf(x_f32_02, x_f32_02, fold8);
+      fold8 = fmaf(x_f32_12, x_f32_12, fold8);
     }
     float sum = 0.0f;
     acc += fold8;
@@ -294,9 +301,9 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_bf16_bf16_c131072
 
     // sum: over the warps of the block
     __syncthreads();
-    store_shared_f32_if(smem + (0x00028000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
+    store_shared_f32_if(smem + (0x00030000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    sum = load_shared_f32(smem + (0x00028000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
+    sum = load_shared_f32(smem + (0x00030000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
     sum += __shfl_xor_sync(0xffffffffu, sum, 16);
     sum += __shfl_xor_sync(0xffffffffu, sum, 8);
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
@@ -308,14 +315,6 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_bf16_bf16_c131072
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
-    }
-    const bf16* w_at = a.w + 16384;
-
-    // load w
-    u32 w2[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
     }
     float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
     u32 y[8];
@@ -330,20 +329,20 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_bf16_bf16_c131072
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < min_of);
     }
+    const bf16* w_at = a.w + 16384;
+
+    // load w
+    u32 w2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
+    }
 
     // load s1 (shared)
     u32 s13[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
-    }
-    const bf16* w_at2 = a.w + 32768;
-
-    // load w
-    u32 w3[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
     }
     u32 y2[8];
     #pragma unroll
@@ -357,20 +356,20 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_bf16_bf16_c131072
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left);
     }
+    const bf16* w_at2 = a.w + 32768;
+
+    // load w
+    u32 w3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
+    }
 
     // load s2 (shared)
     u32 s23[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s23[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
-    }
-    const bf16* w_at3 = a.w + 49152;
-
-    // load w
-    u32 w4[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
     }
     u32 y3[8];
     #pragma unroll
@@ -384,20 +383,20 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_bf16_bf16_c131072
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left2);
     }
+    const bf16* w_at3 = a.w + 49152;
+
+    // load w
+    u32 w4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
+    }
 
     // load s3 (shared)
     u32 s33[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s33[i * 4], smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)));
-    }
-    const bf16* w_at4 = a.w + 65536;
-
-    // load w
-    u32 w5[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w5[i * 4], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
     }
     u32 y4[8];
     #pragma unroll
@@ -411,20 +410,20 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_bf16_bf16_c131072
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at4 + (i64)(col0 + i * 8192), &y4[i * 4], col0 + i * 8192 < n_left3);
     }
+    const bf16* w_at4 = a.w + 65536;
+
+    // load w
+    u32 w5[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w5[i * 4], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
+    }
 
     // load s4 (shared)
     u32 s43[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s43[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
-    }
-    const bf16* w_at5 = a.w + 81920;
-
-    // load w
-    u32 w6[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w6[i * 4], w_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
     }
     u32 y5[8];
     #pragma unroll
@@ -438,6 +437,33 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_bf16_bf16_c131072
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at5 + (i64)(col0 + i * 8192), &y5[i * 4], col0 + i * 8192 < n_left4);
     }
+    const bf16* w_at5 = a.w + 81920;
+
+    // load w
+    u32 w6[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w6[i * 4], w_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
+    }
+
+    // load s5 (shared)
+    u32 s53[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s53[i * 4], smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y6[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y6[i] = bf16_pair(bf16_lo(s53[i]) * rstd * bf16_lo(w6[i]), bf16_hi(s53[i]) * rstd * bf16_hi(w6[i]));
+    }
+    bf16* y_at6 = a.y + (i64)row * a.y_stride0 + 81920;
+
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at6 + (i64)(col0 + i * 8192), &y6[i * 4], col0 + i * 8192 < n_left5);
+    }
     const bf16* w_at6 = a.w + 98304;
 
     // load w
@@ -446,17 +472,17 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_bf16_bf16_c131072
     for (int i = 0; i < 2; i++) {
       load_u32x4_if(&w7[i * 4], w_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
     }
-    u32 y6[8];
+    u32 y7[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y6[i] = bf16_pair(bf16_lo(x[i]) * rstd * bf16_lo(w6[i]), bf16_hi(x[i]) * rstd * bf16_hi(w6[i]));
+      y7[i] = bf16_pair(bf16_lo(x[i]) * rstd * bf16_lo(w7[i]), bf16_hi(x[i]) * rstd * bf16_hi(w7[i]));
     }
-    bf16* y_at6 = a.y + (i64)row * a.y_stride0 + 81920;
+    bf16* y_at7 = a.y + (i64)row * a.y_stride0 + 98304;
 
     // store y
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_u32x4_if(y_at6 + (i64)(col0 + i * 8192), &y6[i * 4], col0 + i * 8192 < n_left5);
+      store_u32x4_if(y_at7 + (i64)(col0 + i * 8192), &y7[i * 4], col0 + i * 8192 < n_left6);
     }
     const bf16* w_at7 = a.w + 114688;
 
@@ -466,19 +492,10 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_bf16_bf16_c131072
     for (int i = 0; i < 2; i++) {
       load_u32x4_if(&w8[i * 4], w_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
     }
-    u32 y7[8];
     u32 y8[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y7[i] = bf16_pair(bf16_lo(x2[i]) * rstd * bf16_lo(w7[i]), bf16_hi(x2[i]) * rstd * bf16_hi(w7[i]));
-      y8[i] = bf16_pair(bf16_lo(x3[i]) * rstd * bf16_lo(w8[i]), bf16_hi(x3[i]) * rstd * bf16_hi(w8[i]));
-    }
-    bf16* y_at7 = a.y + (i64)row * a.y_stride0 + 98304;
-
-    // store y
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_u32x4_if(y_at7 + (i64)(col0 + i * 8192), &y7[i * 4], col0 + i * 8192 < n_left6);
+      y8[i] = bf16_pair(bf16_lo(x2[i]) * rstd * bf16_lo(w8[i]), bf16_hi(x2[i]) * rstd * bf16_hi(w8[i]));
     }
     bf16* y_at8 = a.y + (i64)row * a.y_stride0 + 114688;
 

@@ -215,14 +215,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_bf16_bf16_c3276
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 2), col0 + i * 4096 < min_of);
     }
-    const bf16* w_at = a.w + 8192;
-
-    // load w
-    u32 w2[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-    }
     float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
     u32 y[8];
     #pragma unroll
@@ -236,20 +228,20 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_bf16_bf16_c3276
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < min_of);
     }
+    const bf16* w_at = a.w + 8192;
+
+    // load w
+    u32 w2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
+    }
 
     // load s1 (shared)
     u32 s13[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s13[i * 4], smem + (16384u + (u32)((col0 + i * 4096) * 2)));
-    }
-    const bf16* w_at2 = a.w + 16384;
-
-    // load w
-    u32 w3[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
     }
     u32 y2[8];
     #pragma unroll
@@ -263,6 +255,26 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_bf16_bf16_c3276
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left);
     }
+    const bf16* w_at2 = a.w + 16384;
+
+    // load w
+    u32 w3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
+    }
+    u32 y3[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y3[i] = bf16_pair(bf16_lo(x[i]) * rstd * bf16_lo(w3[i]), bf16_hi(x[i]) * rstd * bf16_hi(w3[i]));
+    }
+    bf16* y_at3 = a.y + (i64)row * a.y_stride0 + 16384;
+
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left2);
+    }
     const bf16* w_at3 = a.w + 24576;
 
     // load w
@@ -271,19 +283,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_bf16_bf16_c3276
     for (int i = 0; i < 2; i++) {
       load_u32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
     }
-    u32 y3[8];
     u32 y4[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y3[i] = bf16_pair(bf16_lo(x[i]) * rstd * bf16_lo(w3[i]), bf16_hi(x[i]) * rstd * bf16_hi(w3[i]));
       y4[i] = bf16_pair(bf16_lo(x2[i]) * rstd * bf16_lo(w4[i]), bf16_hi(x2[i]) * rstd * bf16_hi(w4[i]));
-    }
-    bf16* y_at3 = a.y + (i64)row * a.y_stride0 + 16384;
-
-    // store y
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_u32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left2);
     }
     bf16* y_at4 = a.y + (i64)row * a.y_stride0 + 24576;
 

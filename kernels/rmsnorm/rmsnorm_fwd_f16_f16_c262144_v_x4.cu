@@ -255,14 +255,6 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s03[i * 4], smem + (u32)((col0 + i * 8192) * 2));
     }
-    const f16* w_at2 = a.w + (i64)add;
-
-    // load w
-    u32 w2[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
-    }
     float rstd = __frsqrt_rn((s22 + s23 + s24 + s25) / (float)a.n + a.eps);
     u32 y[8];
     #pragma unroll
@@ -276,20 +268,20 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < n_left);
     }
+    const f16* w_at2 = a.w + (i64)add;
+
+    // load w
+    u32 w2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
+    }
 
     // load s1 (shared)
     u32 s13[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
-    }
-    const f16* w_at3 = a.w + (i64)add2;
-
-    // load w
-    u32 w3[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w3[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
     }
     u32 y2[8];
     #pragma unroll
@@ -304,20 +296,18 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left2);
     }
-    const f16* w_at4 = a.w + (i64)add3;
+    const f16* w_at3 = a.w + (i64)add2;
 
     // load w
-    u32 w4[8];
+    u32 w3[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w4[i * 4], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
+      load_u32x4_if(&w3[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
     }
     u32 y3[8];
-    u32 y4[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
       y3[i] = f16_pair(f16_lo(x[i]) * rstd * f16_lo(w3[i]), f16_hi(x[i]) * rstd * f16_hi(w3[i]));
-      y4[i] = f16_pair(f16_lo(x2[i]) * rstd * f16_lo(w4[i]), f16_hi(x2[i]) * rstd * f16_hi(w4[i]));
     }
     f16* y_at3 = a.y + (i64)row * a.y_stride0 + (i64)add2;
 
@@ -326,6 +316,19 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left3);
+    }
+    const f16* w_at4 = a.w + (i64)add3;
+
+    // load w
+    u32 w4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w4[i * 4], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
+    }
+    u32 y4[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y4[i] = f16_pair(f16_lo(x2[i]) * rstd * f16_lo(w4[i]), f16_hi(x2[i]) * rstd * f16_hi(w4[i]));
     }
     f16* y_at4 = a.y + (i64)row * a.y_stride0 + (i64)add3;
 

@@ -186,14 +186,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_f32_f32_c16384_
     for (int i = 0; i < 2; i++) {
       load_shared_f32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 2048) * 4), col0 + i * 2048 < min_of);
     }
-    const float* w_at = a.w + 4096;
-
-    // load w
-    float w2[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
-    }
     float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
     float y[8];
     #pragma unroll
@@ -207,20 +199,20 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_f32_f32_c16384_
     for (int i = 0; i < 2; i++) {
       store_f32x4_if(y_at + (i64)(col0 + i * 2048), &y[i * 4], col0 + i * 2048 < min_of);
     }
+    const float* w_at = a.w + 4096;
+
+    // load w
+    float w2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
+    }
 
     // load s1 (shared)
     float s13[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       load_shared_f32x4(&s13[i * 4], smem + (16384u + (u32)((col0 + i * 2048) * 4)));
-    }
-    const float* w_at2 = a.w + 8192;
-
-    // load w
-    float w3[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2);
     }
     float y2[8];
     #pragma unroll
@@ -234,6 +226,26 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_f32_f32_c16384_
     for (int i = 0; i < 2; i++) {
       store_f32x4_if(y_at2 + (i64)(col0 + i * 2048), &y2[i * 4], col0 + i * 2048 < n_left);
     }
+    const float* w_at2 = a.w + 8192;
+
+    // load w
+    float w3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2);
+    }
+    float y3[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y3[i] = x[i] * rstd * w3[i];
+    }
+    float* y_at3 = a.y + (i64)row * a.y_stride0 + 8192;
+
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at3 + (i64)(col0 + i * 2048), &y3[i * 4], col0 + i * 2048 < n_left2);
+    }
     const float* w_at3 = a.w + 12288;
 
     // load w
@@ -242,19 +254,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_f32_f32_c16384_
     for (int i = 0; i < 2; i++) {
       load_f32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left3);
     }
-    float y3[8];
     float y4[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y3[i] = x[i] * rstd * w3[i];
       y4[i] = x2[i] * rstd * w4[i];
-    }
-    float* y_at3 = a.y + (i64)row * a.y_stride0 + 8192;
-
-    // store y
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_f32x4_if(y_at3 + (i64)(col0 + i * 2048), &y3[i * 4], col0 + i * 2048 < n_left2);
     }
     float* y_at4 = a.y + (i64)row * a.y_stride0 + 12288;
 

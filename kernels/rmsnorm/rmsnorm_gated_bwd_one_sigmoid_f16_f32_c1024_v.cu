@@ -23,6 +23,17 @@ typedef u16 f16; // its bits
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
+__device__ __forceinline__ float exp2_approx(float x) {
+  float r;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+__device__ __forceinline__ float div_approx(float a, float b) {
+  float r;
+  asm("div.approx.ftz.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  return r;
+}
+__device__ __forceinline__ float exp_approx(float x) { return exp2_approx(x * 1.442695f); } // log2(e)
 __device__ __forceinline__ float f16_lo(u32 pair) {
   float r;
   asm volatile("{ .reg .b16 lo, hi; mov.b32 {lo, hi}, %1; cvt.f32.f16 %0, lo; }" : "=f"(r) : "r"(pair));
@@ -194,16 +205,16 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_sigmoid_
       float dy_f32_1 = f16_hi(dy[i]);
       float t_0 = w[i * 2];
       float t_1 = w[i * 2 + 1];
-      float exp_of_0 = expf(-fabsf(z_f32_0));
-      float exp_of_1 = expf(-fabsf(z_f32_1));
-      float div_of_0 = 1.0f / (exp_of_0 + 1.0f);
-      float div_of_1 = 1.0f / (exp_of_1 + 1.0f);
-      float mul_0 = exp_of_0 * div_of_0;
-      float mul_1 = exp_of_1 * div_of_1;
+      float exp_approx_0 = exp_approx(-fabsf(z_f32_0));
+      float exp_approx_1 = exp_approx(-fabsf(z_f32_1));
+      float div_approx_0 = div_approx(1.0f, exp_approx_0 + 1.0f);
+      float div_approx_1 = div_approx(1.0f, exp_approx_1 + 1.0f);
+      float mul_0 = exp_approx_0 * div_approx_0;
+      float mul_1 = exp_approx_1 * div_approx_1;
       bool ge_0 = z_f32_0 >= 0.0f;
       bool ge_1 = z_f32_1 >= 0.0f;
-      float select_0 = ge_0 ? div_of_0 : mul_0;
-      float select_1 = ge_1 ? div_of_1 : mul_1;
+      float select_0 = ge_0 ? div_approx_0 : mul_0;
+      float select_1 = ge_1 ? div_approx_1 : mul_1;
       float mul_02 = dy_f32_0 * select_0;
       float mul_12 = dy_f32_1 * select_1;
       mul[i * 2] = mul_02 * t_0;
@@ -212,7 +223,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_sigmoid_
       sum += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 512) < a.n ? x_f32_1 * mul[i * 2 + 1] : 0.0f;
       acc[i * 2] += row0 < rows_left ? mul_02 * (x_f32_0 * rstd) : 0.0f;
       acc[i * 2 + 1] += row0 < rows_left ? mul_12 * (x_f32_1 * rstd) : 0.0f;
-      dz[i] = f16_pair(dy_f32_0 * (x_f32_0 * rstd) * t_0 * (select_0 * (ge_0 ? mul_0 : div_of_0)), dy_f32_1 * (x_f32_1 * rstd) * t_1 * (select_1 * (ge_1 ? mul_1 : div_of_1)));
+      dz[i] = f16_pair(dy_f32_0 * (x_f32_0 * rstd) * t_0 * (select_0 * (ge_0 ? mul_0 : div_approx_0)), dy_f32_1 * (x_f32_1 * rstd) * t_1 * (select_1 * (ge_1 ? mul_1 : div_approx_1)));
     }
 
     // sum: over the lanes of a warp
@@ -349,48 +360,14 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_sigmoid_
         for (int i = 0; i < 16; i++) {
           load_f32x4_if(&group2[i * 4], group_at2 + (i64)i * a.group_stride0 + (i64)col02, i < a.groups && col02 < n_left2);
         }
-        float sum2[4];
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-          sum2[i] = 0.0f;
-        }
-        #pragma unroll
-        for (int i = 0; i < 64; i++) {
-          sum2[i & 3] += group2[i];
-        }
-        float acc2[4];
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-          acc2[i] = sum2[i];
-        }
-        for (int it3 = 16; it3 < a.groups; it3 += 16) {
-          int groups_left = a.groups - it3;
-          float* group_at3 = a.group + (i64)it3 * a.group_stride0 + (i64)it2;
-
-          // load group
-          float group3[64];
-          #pragma unroll
-          for (int i = 0; i < 16; i++) {
-            load_f32x4_if(&group3[i * 4], group_at3 + (i64)i * a.group_stride0 + (i64)col02, i < groups_left && col02 < n_left2);
-          }
-          float sum3[4];
-          #pragma unroll
-          for (int i = 0; i < 4; i++) {
-            sum3[i] = 0.0f;
-          }
-          #pragma unroll
-          for (int i = 0; i < 64; i++) {
-            sum3[i & 3] += group3[i];
-          }
-          #pragma unroll
-          for (int i = 0; i < 4; i++) {
-            acc2[i] += sum3[i];
-          }
-        }
         float dw[4];
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          dw[i] = acc2[i];
+          dw[i] = 0.0f;
+        }
+        #pragma unroll
+        for (int i = 0; i < 64; i++) {
+          dw[i & 3] += group2[i];
         }
         float* dw_at = a.dw + (i64)it2;
 

@@ -20,7 +20,18 @@ typedef u16 bf16; // its bits
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
+__device__ __forceinline__ float exp2_approx(float x) {
+  float r;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+__device__ __forceinline__ float rcp_approx(float x) {
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+__device__ __forceinline__ float exp_approx(float x) { return exp2_approx(x * 1.442695f); } // log2(e)
+__device__ __forceinline__ float sigmoid_approx(float x) { return rcp_approx(1.0f + exp_approx(-x)); }
 __device__ __forceinline__ float bf16_lo(u32 pair) { // volatile: widen again, do not keep
   float r;
   asm volatile("shl.b32 %0, %1, 16;" : "=f"(r) : "r"(pair));
@@ -138,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_fwd_sigmoid_bf16
     u32 y[16];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      y[i] = bf16_pair(bf16_lo(x[i]) * rstd * bf16_lo(w[i]) * sigmoid(bf16_lo(z[i])), bf16_hi(x[i]) * rstd * bf16_hi(w[i]) * sigmoid(bf16_hi(z[i])));
+      y[i] = bf16_pair(bf16_lo(x[i]) * rstd * bf16_lo(w[i]) * sigmoid_approx(bf16_lo(z[i])), bf16_hi(x[i]) * rstd * bf16_hi(w[i]) * sigmoid_approx(bf16_hi(z[i])));
     }
     bf16* y_at = a.y + (i64)row * a.y_stride0;
 

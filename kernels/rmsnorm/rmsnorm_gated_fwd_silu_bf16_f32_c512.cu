@@ -16,7 +16,18 @@ typedef u16 bf16; // its bits
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ float silu(float x) { return x / (1.0f + expf(-x)); }
+__device__ __forceinline__ float exp2_approx(float x) {
+  float r;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+__device__ __forceinline__ float rcp_approx(float x) {
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+__device__ __forceinline__ float exp_approx(float x) { return exp2_approx(x * 1.442695f); } // log2(e)
+__device__ __forceinline__ float silu_approx(float x) { return x * rcp_approx(1.0f + exp_approx(-x)); }
 __device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
 __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
@@ -175,7 +186,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_silu_bf16_f3
     u32 y[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y[i] = bf16_pair(bf16_lo(x[i]) * rstd * w[i * 2] * silu(bf16_lo(z[i])), bf16_hi(x[i]) * rstd * w[i * 2 + 1] * silu(bf16_hi(z[i])));
+      y[i] = bf16_pair(bf16_lo(x[i]) * rstd * w[i * 2] * silu_approx(bf16_lo(z[i])), bf16_hi(x[i]) * rstd * w[i * 2 + 1] * silu_approx(bf16_hi(z[i])));
     }
     bf16* y_at = a.y + (i64)row * a.y_stride0;
 

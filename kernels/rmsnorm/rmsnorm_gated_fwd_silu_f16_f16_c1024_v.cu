@@ -20,7 +20,18 @@ typedef u16 f16; // its bits
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ float silu(float x) { return x / (1.0f + expf(-x)); }
+__device__ __forceinline__ float exp2_approx(float x) {
+  float r;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+__device__ __forceinline__ float rcp_approx(float x) {
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+__device__ __forceinline__ float exp_approx(float x) { return exp2_approx(x * 1.442695f); } // log2(e)
+__device__ __forceinline__ float silu_approx(float x) { return x * rcp_approx(1.0f + exp_approx(-x)); }
 __device__ __forceinline__ float f16_lo(u32 pair) {
   float r;
   asm volatile("{ .reg .b16 lo, hi; mov.b32 {lo, hi}, %1; cvt.f32.f16 %0, lo; }" : "=f"(r) : "r"(pair));
@@ -143,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_silu_f16_f16
     u32 y[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y[i] = f16_pair(f16_lo(x[i]) * rstd * f16_lo(w[i]) * silu(f16_lo(z[i])), f16_hi(x[i]) * rstd * f16_hi(w[i]) * silu(f16_hi(z[i])));
+      y[i] = f16_pair(f16_lo(x[i]) * rstd * f16_lo(w[i]) * silu_approx(f16_lo(z[i])), f16_hi(x[i]) * rstd * f16_hi(w[i]) * silu_approx(f16_hi(z[i])));
     }
     f16* y_at = a.y + (i64)row * a.y_stride0;
 

@@ -3,7 +3,7 @@
 // rmsnorm_gated_fwd_silu_f16_f32_c16384_v: Gated RMSNorm forward: y = x * rstd * w * silu(z), rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 512 threads a block, 64 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 512 threads a block, at least 2 blocks an SM, 64 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, y, w on 16 bytes; n a multiple of 8
 //
@@ -20,7 +20,18 @@ typedef u16 f16; // its bits
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ float silu(float x) { return x / (1.0f + expf(-x)); }
+__device__ __forceinline__ float exp2_approx(float x) {
+  float r;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+__device__ __forceinline__ float rcp_approx(float x) {
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+__device__ __forceinline__ float exp_approx(float x) { return exp2_approx(x * 1.442695f); } // log2(e)
+__device__ __forceinline__ float silu_approx(float x) { return x * rcp_approx(1.0f + exp_approx(-x)); }
 __device__ __forceinline__ float f16_lo(u32 pair) {
   float r;
   asm volatile("{ .reg .b16 lo, hi; mov.b32 {lo, hi}, %1; cvt.f32.f16 %0, lo; }" : "=f"(r) : "r"(pair));
@@ -86,7 +97,7 @@ static_assert(field_offset(rmsnorm_gated_fwd_silu_f16_f32_c16384_v_args, eps) ==
 static_assert(field_offset(rmsnorm_gated_fwd_silu_f16_f32_c16384_v_args, rows) == 68, "rows");
 static_assert(field_offset(rmsnorm_gated_fwd_silu_f16_f32_c16384_v_args, n) == 72, "n");
 
-extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_fwd_silu_f16_f32_c16384_v(const __grid_constant__ rmsnorm_gated_fwd_silu_f16_f32_c16384_v_args a) {
+extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_silu_f16_f32_c16384_v(const __grid_constant__ rmsnorm_gated_fwd_silu_f16_f32_c16384_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
 
@@ -144,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_fwd_silu_f16_f32
     u32 y[16];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      y[i] = f16_pair(f16_lo(x[i]) * rstd * w[i * 2] * silu(f16_lo(z[i])), f16_hi(x[i]) * rstd * w[i * 2 + 1] * silu(f16_hi(z[i])));
+      y[i] = f16_pair(f16_lo(x[i]) * rstd * w[i * 2] * silu_approx(f16_lo(z[i])), f16_hi(x[i]) * rstd * w[i * 2 + 1] * silu_approx(f16_hi(z[i])));
     }
     f16* y_at = a.y + (i64)row * a.y_stride0;
 

@@ -3,7 +3,7 @@
 // rmsnorm_gated_fwd_silu_f32_f32_c8192_v: Gated RMSNorm forward: y = x * rstd * w * silu(z), rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 512 threads a block, 64 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 512 threads a block, at least 2 blocks an SM, 64 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, y, w on 16 bytes; n a multiple of 4
 //
@@ -65,7 +65,7 @@ static_assert(field_offset(rmsnorm_gated_fwd_silu_f32_f32_c8192_v_args, eps) == 
 static_assert(field_offset(rmsnorm_gated_fwd_silu_f32_f32_c8192_v_args, rows) == 68, "rows");
 static_assert(field_offset(rmsnorm_gated_fwd_silu_f32_f32_c8192_v_args, n) == 72, "n");
 
-extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_fwd_silu_f32_f32_c8192_v(const __grid_constant__ rmsnorm_gated_fwd_silu_f32_f32_c8192_v_args a) {
+extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_silu_f32_f32_c8192_v(const __grid_constant__ rmsnorm_gated_fwd_silu_f32_f32_c8192_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
 

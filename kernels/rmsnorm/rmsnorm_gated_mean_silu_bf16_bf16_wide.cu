@@ -20,7 +20,18 @@ typedef u16 bf16; // its bits
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ float silu(float x) { return x / (1.0f + expf(-x)); }
+__device__ __forceinline__ float exp2_approx(float x) {
+  float r;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+__device__ __forceinline__ float rcp_approx(float x) {
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+__device__ __forceinline__ float exp_approx(float x) { return exp2_approx(x * 1.442695f); } // log2(e)
+__device__ __forceinline__ float silu_approx(float x) { return x * rcp_approx(1.0f + exp_approx(-x)); }
 __device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
 __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
@@ -177,8 +188,8 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_mean_silu_bf16_b
       }
       #pragma unroll
       for (int i = 0; i < 8; i++) {
-        acc[i * 2] = fmaf(bf16_lo(x[i]), bf16_lo(dy[i]) * silu(bf16_lo(z[i])) * bf16_lo(w[i]), acc[i * 2]);
-        acc[i * 2 + 1] = fmaf(bf16_hi(x[i]), bf16_hi(dy[i]) * silu(bf16_hi(z[i])) * bf16_hi(w[i]), acc[i * 2 + 1]);
+        acc[i * 2] += col0 + ((i & 3) * 2 + (i >> 2) * 4096) < n_left ? bf16_lo(x[i]) * (bf16_lo(dy[i]) * silu_approx(bf16_lo(z[i])) * bf16_lo(w[i])) : 0.0f;
+        acc[i * 2 + 1] += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left ? bf16_hi(x[i]) * (bf16_hi(dy[i]) * silu_approx(bf16_hi(z[i])) * bf16_hi(w[i])) : 0.0f;
       }
     }
     float sum = 0.0f;

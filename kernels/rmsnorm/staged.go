@@ -143,11 +143,10 @@ func stagedForward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 			}
 			rstd := rstdOf(c.total(k, squares.Get().Sum()), n, a.Eps)
 			for i := range c.chunks() {
-				y := tile.Cast[tile.F32](x.chunk(i)).Mul(rstd).Mul(w)
-				if i+1 < c.chunks() {
-					w = loadChunk(k, c, a.W, n, i+1) // on its way while this chunk is stored
+				if i > 0 {
+					w = loadChunk(k, c, a.W, n, i)
 				}
-				tile.Store(block, a.Y.At(row, c.column(k, i)), tile.Cast[T](y))
+				tile.Store(block, a.Y.At(row, c.column(k, i)), tile.Cast[T](tile.Cast[tile.F32](x.chunk(i)).Mul(rstd).Mul(w)))
 			}
 			c.once(k, func() { tile.Store(block, a.Rstd.At(row), rstd) })
 		}
@@ -175,13 +174,9 @@ func stagedForwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 				squares.add(f.Mul(f))
 			}
 			rstd := rstdOf(c.total(k, squares.Get().Sum()), n, a.Eps)
-			w := loadChunk(k, c, a.W, n, 0)
 			for i := range c.chunks() {
-				y := tile.Cast[tile.F32](x.chunk(i)).Mul(rstd).Mul(w)
-				if i+1 < c.chunks() {
-					w = loadChunk(k, c, a.W, n, i+1)
-				}
-				tile.Store(block, a.Y.At(row, c.column(k, i)), tile.Cast[T](y))
+				w := loadChunk(k, c, a.W, n, i)
+				tile.Store(block, a.Y.At(row, c.column(k, i)), tile.Cast[T](tile.Cast[tile.F32](x.chunk(i)).Mul(rstd).Mul(w)))
 			}
 			c.once(k, func() { tile.Store(block, a.Rstd.At(row), rstd) })
 		}

@@ -10,8 +10,7 @@ var (
 )
 
 // stages are the configs of staged forward passes for rows past what fits registers, ascending; of two for one length
-// the first that a target takes is used. A thread has 32 bytes of a chunk: one chunk of x, and two of w, of which one is
-// on its way.
+// the first that a target takes is used. A thread has 32 bytes of a chunk.
 func stages(name string) []Config {
 	var out []Config
 	for _, t := range pairs {
@@ -26,7 +25,7 @@ func stages(name string) []Config {
 		out = append(out, c.stage(2*row, 2, 2, 1))
 		for _, cluster := range []int{1, 2, 4, 8} {
 			if n := 4 * row * cluster; n <= widest {
-				out = append(out, c.stage(n, 5, 3, cluster, roomy...))
+				out = append(out, c.stage(n, 6, 2, cluster, roomy...))
 			}
 			if n := 2 * row * cluster; cluster > 1 && n <= widest {
 				out = append(out, c.stage(n, 2, 2, cluster, small...))

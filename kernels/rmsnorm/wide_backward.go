@@ -69,7 +69,7 @@ func gatedMean[T, W tile.Float](c Config) (*tile.Kernel, error) {
 		for row := range tile.Persistent(k, a.X.Dim(0), tile.OneBlockEach()) {
 			sum := rowSum(c, block, n, func(col tile.Index) tile.Reg[tile.F32] {
 				x, z, dy := chunk(c, block, a.X, row, col), chunk(c, block, a.Z, row, col), chunk(c, block, a.DY, row, col)
-				return x.Mul(dy.Mul(c.Act.value(z)).Mul(chunk(c, block, a.W, col)))
+				return x.Mul(dy.Mul(c.gate(z)).Mul(chunk(c, block, a.W, col)))
 			})
 			rstd := tile.LoadScalar(block, a.Rstd.At(row))
 			tile.Store(block, a.Mean.At(row), sum.Mul(rstd).Mul(rstd).Div(n.Float()))
@@ -139,7 +139,7 @@ func gatedWideBackward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 		stripes(k, c, a.X.Dim(0), a.X.Dim(1), a.W, a.Part, func(s stripe) {
 			x, z, dy := chunk(c, s.block, a.X, s.row, s.col), chunk(c, s.block, a.Z, s.row, s.col), chunk(c, s.block, a.DY, s.row, s.col)
 			r := tile.LoadScalar(s.block, a.Rstd.At(s.row))
-			act, slope := c.Act.slope(s.block, z)
+			act, slope := c.slope(s.block, z)
 			dx := s.add(x, dy.Mul(act), a.Rstd, a.Mean)
 			tile.Store(s.block, a.DZ.At(s.row, s.col), tile.Cast[T](dy.Mul(x.Mul(r)).Mul(s.w).Mul(slope)), tile.Streaming)
 			tile.Store(s.block, a.DX.At(s.row, s.col), tile.Cast[T](dx), tile.Streaming)

@@ -1016,7 +1016,7 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_bf16_bf16_c131072_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
-				Shared:   163968,
+				Shared:   196736,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c131072_v")
@@ -1036,7 +1036,7 @@ var forwardFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
-				Shared:   163984,
+				Shared:   196752,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c262144_v_x2")
@@ -1134,7 +1134,7 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f16_f16_c131072_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
-				Shared:   163968,
+				Shared:   196736,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c131072_v")
@@ -1154,7 +1154,7 @@ var forwardFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
-				Shared:   163984,
+				Shared:   196752,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c262144_v_x2")
@@ -1252,7 +1252,7 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f32_f32_c65536_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
-				Shared:   163968,
+				Shared:   196736,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c65536_v")
@@ -1272,7 +1272,7 @@ var forwardFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
-				Shared:   163984,
+				Shared:   196752,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c131072_v_x2")
@@ -1312,7 +1312,7 @@ var forwardFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  4,
-				Shared:   163984,
+				Shared:   196752,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c262144_v_x4")

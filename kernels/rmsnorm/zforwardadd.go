@@ -1028,7 +1028,7 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c131072_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
-				Shared:   163968,
+				Shared:   196736,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c131072_v")
@@ -1048,7 +1048,7 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
-				Shared:   163984,
+				Shared:   196752,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c262144_v_x2")
@@ -1146,7 +1146,7 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c131072_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
-				Shared:   163968,
+				Shared:   196736,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c131072_v")
@@ -1166,7 +1166,7 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
-				Shared:   163984,
+				Shared:   196752,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c262144_v_x2")
@@ -1264,7 +1264,7 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f32_f32_c65536_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
-				Shared:   163968,
+				Shared:   196736,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c65536_v")
@@ -1284,7 +1284,7 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
-				Shared:   163984,
+				Shared:   196752,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c131072_v_x2")
@@ -1324,7 +1324,7 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  4,
-				Shared:   163984,
+				Shared:   196752,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c262144_v_x4")

@@ -336,12 +336,13 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_bf16_bf16_c16384_v",
-				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c16384_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
-				ArgBytes: 80,
+				Name:      "rmsnorm_gated_fwd_silu_bf16_bf16_c16384_v",
+				Source:    cu_rmsnorm_gated_fwd_silu_bf16_bf16_c16384_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_bf16_c16384_v")
 				},
@@ -482,12 +483,13 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_bf16_f32_c16384_v",
-				Source:   cu_rmsnorm_gated_fwd_silu_bf16_f32_c16384_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
-				ArgBytes: 80,
+				Name:      "rmsnorm_gated_fwd_silu_bf16_f32_c16384_v",
+				Source:    cu_rmsnorm_gated_fwd_silu_bf16_f32_c16384_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_f32_c16384_v")
 				},
@@ -628,12 +630,13 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_f16_f16_c16384_v",
-				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c16384_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
-				ArgBytes: 80,
+				Name:      "rmsnorm_gated_fwd_silu_f16_f16_c16384_v",
+				Source:    cu_rmsnorm_gated_fwd_silu_f16_f16_c16384_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f16_c16384_v")
 				},
@@ -774,12 +777,13 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_f16_f32_c16384_v",
-				Source:   cu_rmsnorm_gated_fwd_silu_f16_f32_c16384_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
-				ArgBytes: 80,
+				Name:      "rmsnorm_gated_fwd_silu_f16_f32_c16384_v",
+				Source:    cu_rmsnorm_gated_fwd_silu_f16_f32_c16384_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f32_c16384_v")
 				},
@@ -903,12 +907,13 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_f32_f32_c8192_v",
-				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
-				ArgBytes: 80,
+				Name:      "rmsnorm_gated_fwd_silu_f32_f32_c8192_v",
+				Source:    cu_rmsnorm_gated_fwd_silu_f32_f32_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_silu_f32_f32_c8192_v")
 				},
