@@ -31,7 +31,8 @@ func clusterCases() []tiletest.Case {
 		out = append(out, opCase(op, "grid", checkClusterGrid))
 	}
 	return append(out, opCase(ir.Persistent, "cluster", checkClusterGrid), opCase(ir.Persistent, "cluster_block", checkClusterShare),
-		opCase(ir.ClusterBarrier, "global", checkClusterOrder), opCase(ir.AtomicAdd, "cluster", checkClusterAtomic))
+		opCase(ir.ClusterBarrier, "global", checkClusterOrder), opCase(ir.AtomicAdd, "cluster", checkClusterAtomic),
+		opCase(ir.AtomicAdd, "cluster_last", checkClusterLast), opCase(ir.CopyAsync, "cluster_last", checkClusterLast), opCase(ir.Fold, "cluster_last", checkClusterLast))
 }
 
 // clusterLengths are lengths of rows: below, at and between the capacities.

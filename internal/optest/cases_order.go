@@ -52,6 +52,29 @@ func checkLastBlock(r run) error {
 	return nil
 }
 
+func checkClusterLast(r run) error {
+	for _, s := range [][3]int{{1, 1, 1}, {40, 256, 7}, {3, 130, 5}, {64, 255, 16}, {9, 64, 2}} {
+		rows, n, clusters := s[0], s[1], s[2]
+		xs, sums := columnSums(r, rows, n)
+		total := 0
+		for _, s := range sums {
+			total += s
+		}
+		p := clusterLastParams{X: r.In(dtype.F32, xs, rows, n), Part: r.Out(dtype.F32, clusters, n), Count: change(r, dtype.U32, []uint64{0}, 1)}
+		for range 2 {
+			p.Y, p.Sum = r.Out(dtype.F32, n), r.Out(dtype.F32, 1)
+			if err := launchClusterLast(r.Stream, p); err != nil {
+				return err
+			}
+			what := fmt.Sprintf("%d rows by %d clusters", rows, clusters)
+			ints(r, what, p.Y, sums)
+			ints(r, "sum of "+what, p.Sum, []int{total})
+			equal(r, "counter after "+what, dtype.U32, r.Bits(p.Count), []uint64{0})
+		}
+	}
+	return nil
+}
+
 func checkTree(r run) error {
 	for _, s := range [][3]int{{1, 1, 1}, {40, 256, 7}, {3, 130, 5}, {64, 255, 16}, {30, 64, 10}} {
 		rows, n, blocks := s[0], s[1], s[2]

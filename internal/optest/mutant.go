@@ -109,6 +109,6 @@ var families = []*bind.Family{
 	&floatAtomicFamily, &floatCastFamily, &foldFamily, &gatherFamily, &gridFamily, &moveFamily, &ptxFamily, &scalarFamily, &shapeFamily,
 	&sharedFamily, &staticFamily, &stridedFamily, &tileFamily, &variableFamily, &vectorFamily, &warpFamily, &warpSharedFamily, &whileFamily,
 	&lastBlockFamily, &treeFamily, &mailFamily, &orderFamily, &floatOrderFamily,
-	&clusterRowFamily, &clusterTileFamily, &clusterGridFamily, &clusterShareFamily, &clusterPeerFamily, &clusterOrderFamily, &clusterAtomicFamily,
+	&clusterRowFamily, &clusterTileFamily, &clusterGridFamily, &clusterShareFamily, &clusterPeerFamily, &clusterOrderFamily, &clusterAtomicFamily, &clusterLastFamily,
 	&ringFamily, &pingPongFamily, &boxFamily, &columnsFamily,
 }

@@ -43,7 +43,7 @@ var kernels = sync.OnceValue(func() tile.Set {
 		moveKernels(), staticKernels(), stridedKernels(), gatherKernels(), sharedKernels(), carryKernels(), warpSharedKernels(),
 		atomicKernels(), floatAtomicKernels(), scalarKernels(), ptxKernels(),
 		lastBlockKernels(), treeKernels(), mailKernels(), orderKernels(), floatOrderKernels(),
-		clusterRowKernels(), clusterTileKernels(), clusterGridKernels(), clusterShareKernels(), clusterPeerKernels(), clusterOrderKernels(), clusterAtomicKernels(),
+		clusterRowKernels(), clusterTileKernels(), clusterGridKernels(), clusterShareKernels(), clusterPeerKernels(), clusterOrderKernels(), clusterAtomicKernels(), clusterLastKernels(),
 		ringKernels(), pingPongKernels(), boxKernels(), columnsKernels(),
 	)
 })

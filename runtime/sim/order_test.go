@@ -88,7 +88,7 @@ func runOrdered(t *testing.T, k *thr.Kernel, seed uint64) *sim.Errors {
 		t.Fatal(err)
 	}
 	const blocks = 4
-	value := map[string]uint64{"rows": 9, "n": 125, "blocks": blocks, "groups": 2, "size": 2}
+	value := map[string]uint64{"rows": 9, "n": 125, "blocks": blocks, "groups": 2, "size": 2, "clusters": blocks / 2}
 	if k.Name == "op_mail" {
 		value["rows"] = blocks
 	}
@@ -102,8 +102,8 @@ func runOrdered(t *testing.T, k *thr.Kernel, seed uint64) *sim.Errors {
 			}
 			b, _ := mem.Bytes(v, 1<<16)
 			clear(b)
-		case a.Kind == thr.ArgStride:
-			v = 125
+		case a.Kind == thr.ArgStride: // aligned: op_cluster_last copies asynchronously
+			v = 128
 		case !known:
 			t.Fatalf("argument %s", a.Name)
 		}
@@ -121,8 +121,10 @@ func runOrdered(t *testing.T, k *thr.Kernel, seed uint64) *sim.Errors {
 	return e
 }
 
+var orderedKernels = []string{"op_last_block", "op_tree", "op_mail", "op_cluster_last"}
+
 func TestOrdersAreSilent(t *testing.T) {
-	for _, name := range []string{"op_last_block", "op_tree", "op_mail"} {
+	for _, name := range orderedKernels {
 		for seed := range uint64(16) {
 			if e := runOrdered(t, lowered(t, name), seed); e != nil {
 				t.Errorf("%s, seed %d: %v", name, seed, e)
@@ -132,7 +134,7 @@ func TestOrdersAreSilent(t *testing.T) {
 }
 
 func TestRelaxedIsReported(t *testing.T) {
-	for _, name := range []string{"op_last_block", "op_tree", "op_mail"} {
+	for _, name := range orderedKernels {
 		k, seen := lowered(t, name), false
 		relax(k)
 		for seed := range uint64(16) {
@@ -156,15 +158,15 @@ func TestRelaxedIsReported(t *testing.T) {
 // Each barrier of these kernels is needed, before a release, after an acquire, around the shared result, but for the
 // two that op_mail's author wrote between accesses of different scopes.
 func TestDroppedBarrierIsReported(t *testing.T) {
-	for _, name := range []string{"op_last_block", "op_tree", "op_mail"} {
-		for _, fn := range []thr.Fn{thr.BlockSync, thr.WarpSync} {
+	for _, name := range orderedKernels {
+		for _, fn := range []thr.Fn{thr.BlockSync, thr.WarpSync, thr.ClusterSync} {
 			for i := 0; ; i++ {
 				k := lowered(t, name)
 				if name == "op_mail" && fn == thr.BlockSync && i > 1 {
 					break
 				}
 				if !withoutSync(k, fn, i) {
-					if i == 0 && (fn == thr.BlockSync || name == "op_mail") {
+					if i == 0 && (fn == thr.BlockSync || fn == thr.WarpSync && name == "op_mail" || fn == thr.ClusterSync && name == "op_cluster_last") {
 						t.Errorf("%s has no %v", name, fn)
 					}
 					break
@@ -172,7 +174,7 @@ func TestDroppedBarrierIsReported(t *testing.T) {
 				seen := false
 				for seed := range uint64(16) {
 					e := runOrdered(t, k, seed)
-					seen = seen || e != nil && (e.Has(sim.GlobalRace) || e.Has(sim.Race))
+					seen = seen || e != nil && (e.Has(sim.GlobalRace) || e.Has(sim.Race) || e.Has(sim.NotRunning))
 				}
 				if !seen {
 					t.Errorf("%s without %v %d is silent", name, fn, i)
