@@ -85,7 +85,7 @@ func (s shape) String() string {
 // shapes are ragged, tiny, full, padded and unaligned rows for every capacity.
 func shapes() []shape {
 	var out []shape
-	for _, n := range []int{1, 7, 64, 100, 512, 1000, 1024, 2048, 4096, 5120, 8191, 8192, 16384} {
+	for _, n := range []int{1, 7, 64, 100, 512, 1001, 1000, 1024, 2048, 4096, 5120, 8191, 8192, 16384} {
 		for _, rows := range []int{0, 1, 3, 17} {
 			if rows > 3 && n > 5120 { // the simulator's time
 				rows = 5
