@@ -59,6 +59,27 @@ var clusterPrograms = []struct {
 		tile.Store(block, tile.Peer(s, other), tile.Load(block, a.X.Row(rank), block.Striped(64, 2)))
 		tile.Store(block, a.B.At(rank), tile.Load(block, s, block.Striped(64, 1)))
 	}},
+	// Stores to two peers do not meet: none between them.
+	{"send to both", 64, 2, func(k *tile.Builder, a clusterInts) {
+		cluster, block := k.Cluster(), k.Block()
+		s := tile.NewShared[tile.I32](k, 2, 64)
+		rank := cluster.Rank()
+		x := tile.Load(block, a.X.Row(rank), block.Striped(64, 2))
+		for to := range 2 {
+			tile.Store(block, tile.Peer(s.At(rank), to), x)
+		}
+		tile.Store(block, a.B.At(rank), tile.Load(block, s.At(rank.AddInt(1).RemInt(2)), block.Striped(64, 1)))
+	}},
+	// Stores of other threads to one peer do; the peer must not leave before it is read.
+	{"send twice to one", 64, 4, func(k *tile.Builder, a clusterInts) {
+		cluster, block := k.Cluster(), k.Block()
+		s := tile.NewShared[tile.I32](k, 2, 64)
+		rank := cluster.Rank()
+		for i := range 2 {
+			tile.Store(block, tile.Peer(s.At(rank), 1), tile.Load(block, a.X.Row(rank), block.Striped(64, i+1)))
+		}
+		tile.Store(block, a.B.At(rank), tile.Load(block, tile.Peer(s.At(rank), 1), block.Striped(64, 1)))
+	}},
 	// A barrier of the block between the store and the fetch does not do.
 	{"fetch after a read of the block's own", 64, 2, func(k *tile.Builder, a clusterInts) {
 		cluster, block := k.Cluster(), k.Block()
