@@ -70,13 +70,15 @@ var clusterPrograms = []struct {
 		}
 		tile.Store(block, a.B.At(rank), tile.Load(block, s.At(rank.AddInt(1).RemInt(2)), block.Striped(64, 1)))
 	}},
-	// Stores of other threads to one peer do; the peer must not leave before it is read.
+	// Stores of two blocks to one peer may: each row is written by one block, then by the other. The peer must not
+	// leave before it is read.
 	{"send twice to one", 64, 4, func(k *tile.Builder, a clusterInts) {
 		cluster, block := k.Cluster(), k.Block()
 		s := tile.NewShared[tile.I32](k, 2, 64)
 		rank := cluster.Rank()
+		x := tile.Load(block, a.X.Row(rank), block.Striped(64, 1))
 		for i := range 2 {
-			tile.Store(block, tile.Peer(s.At(rank), 1), tile.Load(block, a.X.Row(rank), block.Striped(64, i+1)))
+			tile.Store(block, tile.Peer(s.At(rank.AddInt(i).RemInt(2)), 1), x)
 		}
 		tile.Store(block, a.B.At(rank), tile.Load(block, tile.Peer(s.At(rank), 1), block.Striped(64, 1)))
 	}},

@@ -51,8 +51,12 @@ type Target struct {
 // lowered are the features that gotile emits instructions of, on every target that has them.
 var lowered = map[Feature]bool{Atomics: true, CpAsync: true, Cluster: true}
 
-// atomicTests are the cases that run every atomic; receipts in their package say where they ran.
-const atomicTests = "internal/optest op/atomic_*"
+// cases are those that run all of a feature; receipts in their package say where they ran.
+var cases = map[Feature]string{
+	Atomics: "internal/optest op/atomic_*",
+	CpAsync: "internal/optest op/copy_async/*",
+	Cluster: "internal/optest op/cluster_*",
+}
 
 // Has reports whether the hardware has a feature.
 func (t *Target) Has(f Feature) bool { return t.Features[f].Hardware }
@@ -90,9 +94,11 @@ var table = func() map[string]*Target {
 	proxy.Name, proxy.Arch, proxy.CC, proxy.Proxy = "sm_90a-as-120", "sm_90a", 90, "sm_120a"
 	proxy.Features = maps.Clone(proxy.Features)
 	m[proxy.Name] = &proxy
-	verified(m["sm_90a"], Atomics, atomicTests+" on H200")
-	verified(&proxy, Atomics, atomicTests+" on H200")
-	verified(m["sm_120a"], Atomics, atomicTests+" by proxy: sm_90a-as-120 on H200")
+	for f, ran := range cases {
+		verified(m["sm_90a"], f, ran+" on H200")
+		verified(&proxy, f, ran+" on H200")
+		verified(m["sm_120a"], f, ran+" by proxy: sm_90a-as-120 on H200")
+	}
 	return m
 }()
 

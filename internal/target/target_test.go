@@ -2,8 +2,10 @@ package target
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -72,8 +74,8 @@ func TestHardware(t *testing.T) {
 	}
 }
 
-// TestColumns: only atomics, clusters and cp.async are lowered, nothing is lowered or verified that the hardware has not, and a proxy's
-// verification is not its target's.
+// TestColumns: only atomics, clusters and cp.async are lowered, nothing is lowered or verified that the hardware has
+// not, and a proxy's verification is not its target's.
 func TestColumns(t *testing.T) {
 	for _, n := range Names() {
 		for f, s := range table[n].Features {
@@ -85,20 +87,21 @@ func TestColumns(t *testing.T) {
 			}
 		}
 	}
-	for n, want := range map[string]string{
-		"sm_90a": "internal/optest op/atomic_* on H200", "sm_90a-as-120": "internal/optest op/atomic_* on H200",
-		"sm_120a": "internal/optest op/atomic_* by proxy: sm_90a-as-120 on H200",
-		"sm_80":   "", "sm_86": "", "sm_89": "", "sm_100a": "", "sm_103a": "", "sm_121a": "",
-	} {
-		if got := table[n].Features[Atomics].Verified; got != want {
-			t.Errorf("%s: atomics verified %q, want %q", n, got, want)
+	for f, ran := range map[Feature]string{Atomics: "internal/optest op/atomic_*", CpAsync: "internal/optest op/copy_async/*", Cluster: "internal/optest op/cluster_*"} {
+		for n, want := range map[string]string{
+			"sm_90a": ran + " on H200", "sm_90a-as-120": ran + " on H200", "sm_120a": ran + " by proxy: sm_90a-as-120 on H200",
+			"sm_80": "", "sm_86": "", "sm_89": "", "sm_100a": "", "sm_103a": "", "sm_121a": "",
+		} {
+			if got := table[n].Features[f].Verified; got != want {
+				t.Errorf("%s: %s verified %q, want %q", n, f, got, want)
+			}
 		}
 	}
 }
 
-// TestVerifiedByReceipts: the H200's receipts of internal/optest hold each atomic for exactly the targets that the
-// table says ran there.
-func TestVerifiedByReceipts(t *testing.T) {
+// casesRun lists the cases that the H200's receipts of internal/optest hold, by target.
+func casesRun(t *testing.T) map[string]map[string]bool {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "optest", "receipts", "h200.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -112,26 +115,41 @@ func TestVerifiedByReceipts(t *testing.T) {
 	if err := json.Unmarshal(text, &receipts); err != nil {
 		t.Fatal(err)
 	}
-	ran := map[string]map[string]bool{}
+	out := map[string]map[string]bool{}
 	for _, k := range receipts.Kernels {
 		for _, c := range k.Ran {
-			if op, ok := strings.CutPrefix(c, "op/atomic_"); ok {
-				if ran[k.Target] == nil {
-					ran[k.Target] = map[string]bool{}
-				}
-				op, _, _ = strings.Cut(op, "/")
-				ran[k.Target][op] = true
+			if out[k.Target] == nil {
+				out[k.Target] = map[string]bool{}
 			}
+			out[k.Target][c] = true
 		}
 	}
-	for _, n := range Names() {
-		claimed := strings.HasSuffix(table[n].Features[Atomics].Verified, "op/atomic_* on H200")
-		if claimed != (len(ran[n]) > 0) {
-			t.Errorf("%s: verified on H200 %v, receipts hold %v", n, claimed, ran[n])
-		}
-		for _, op := range []string{"add", "max", "min", "exch", "cas"} {
-			if claimed && !ran[n][op] {
-				t.Errorf("%s: no receipt of op/atomic_%s", n, op)
+	return out
+}
+
+// TestVerifiedByReceipts: the H200's receipts of internal/optest hold the cases of each feature, of every kind, for
+// exactly the targets that the table says ran there.
+func TestVerifiedByReceipts(t *testing.T) {
+	cases := casesRun(t)
+	for f, kinds := range map[Feature][]string{
+		Atomics: {"op/atomic_add/", "op/atomic_max/", "op/atomic_min/", "op/atomic_exch/", "op/atomic_cas/"},
+		CpAsync: {"op/copy_async/ring/", "op/copy_async/ping_pong/", "op/copy_async/box/"},
+		Cluster: {"op/cluster_rank/", "op/cluster_id/", "op/cluster_barrier/global", "op/cluster_barrier/peer/"},
+	} {
+		_, pattern, _ := strings.Cut(table["sm_90a"].Features[f].Verified, " ")
+		pattern = strings.TrimSuffix(pattern, " on H200")
+		for _, n := range Names() {
+			holds := func(prefix string) bool {
+				return slices.ContainsFunc(slices.Collect(maps.Keys(cases[n])), func(c string) bool { return strings.HasPrefix(c, prefix) })
+			}
+			claimed := strings.HasSuffix(table[n].Features[f].Verified, pattern+" on H200")
+			if held := holds(strings.TrimSuffix(pattern, "*")); claimed != held {
+				t.Errorf("%s: %s verified on H200 %v, receipts hold cases %v", n, f, claimed, held)
+			}
+			for _, kind := range kinds {
+				if claimed && !holds(kind) {
+					t.Errorf("%s: no receipt of %s", n, kind)
+				}
 			}
 		}
 	}
