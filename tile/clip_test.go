@@ -68,6 +68,11 @@ func TestSymbolLimits(t *testing.T) {
 		{"from an offset", func(k *tile.Builder, a wrongArgs) {
 			tile.Load(k, a.V.At(k.BlockID()), k.Block().Striped(500, 4))
 		}, 0},
+		{"said", func(k *tile.Builder, a wrongArgs) { a.X.Dim(1).AtMost(4096) }, 4096},
+		{"said to be more than it is", func(k *tile.Builder, a wrongArgs) {
+			a.X.Dim(1).AtMost(4096)
+			tile.Load(k, a.V, k.Block().Striped(500, 4))
+		}, 500},
 		{"clipped at less", func(k *tile.Builder, a wrongArgs) {
 			tile.Load(k, a.V, k.Block().Striped(500, 4).Clip(a.V.Dim(0).MinInt(500)))
 		}, 0},

@@ -50,6 +50,14 @@ var wrongLimits = []wrong{
 		_, err := tile.Define("main", empty) // ERR kernel name "main" is taken by CUDA or C; use another
 		return err
 	}},
+	{name: "at most of an index", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {
+		a.X.Dim(1).Scale(2).AtMost(64) // ERR AtMost of what is no run-time dimension itself; give one such as a.X.Dim(1)
+		k.BlockID().AtMost(64)         // ERR AtMost of what is no run-time dimension itself; give one such as a.X.Dim(1)
+		a.S.Dim(0).AtMost(128)         // ERR AtMost of what is no run-time dimension itself; give one such as a.X.Dim(1)
+	}},
+	{name: "at most nothing", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {
+		a.X.Dim(1).AtMost(0) // ERR AtMost(0): no launch would be left; give at least 1
+	}},
 	{name: "a step that overflows", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {
 		for i := range tile.Range(k, 0, a.X.Dim(0), 1<<20) { // ERR Range with step 1048576: the 32-bit variable must not pass its end by more than 65536; count by one and scale the index
 			tile.LoadScalar(k, a.I.At(i))

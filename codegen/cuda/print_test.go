@@ -168,6 +168,15 @@ func TestHeading(t *testing.T) {
 	if text = mustPrint(t, k, Options{}); !strings.Contains(text, "a grid of parts blocks") {
 		t.Errorf("no fixed grid in\n%s", text)
 	}
+	if strings.Contains(text, "whole vectors") {
+		t.Errorf("a kernel with all forms claims whole vectors:\n%s", text)
+	}
+	n := &ir.Symbol{Name: "n"}
+	k.IR.Symbols = append(k.IR.Symbols, n)
+	k.Whole = &thr.Whole{Multiple: map[*ir.Symbol]int{n: 8}}
+	if text = mustPrint(t, k, Options{}); !strings.Contains(text, "\n// The launch sees to whole vectors: n a multiple of 8\n") {
+		t.Errorf("no demand of whole vectors in\n%s", text)
+	}
 }
 
 // TestNVCC: the text is ordinary CUDA too.

@@ -127,3 +127,29 @@ func TestConfigThatIsNeverChosen(t *testing.T) {
 		}
 	}
 }
+
+// A config for whole vectors leaves others to those behind it, but not those with its own demands.
+func TestWholeVectorsBeforeOthers(t *testing.T) {
+	config := func(name string, multiple int) Variant {
+		b := newKernel(name, "kArgs", dtype.F32, 64)
+		if multiple > 1 {
+			b.k.Whole = &thr.Whole{Aligned: []*ir.Arg{b.x}, Multiple: map[*ir.Symbol]int{b.n: multiple}}
+		}
+		return Variant{File: name + ".cu", Targets: []string{"sm_80"}, Kernel: b.k}
+	}
+	for _, c := range []struct {
+		name          string
+		first, second int
+		ok            bool
+	}{
+		{"whole, then any", 4, 1, true},
+		{"the longer vectors, then the shorter", 8, 4, true},
+		{"any, then whole", 1, 4, false},
+		{"whole twice", 4, 4, false},
+	} {
+		_, err := Generate(Family{Package: "p", Variants: []Variant{config("a", c.first), config("b", c.second)}})
+		if never := err != nil && strings.Contains(err.Error(), "kernel b can never be chosen: a, which stands before it"); never == c.ok || (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}

@@ -194,6 +194,32 @@ func TestClusters(t *testing.T) {
 	}
 }
 
+// What a kernel for whole vectors asks of a launch: of tensors by field, scalars not counted, and of every symbol.
+func TestWholeVectors(t *testing.T) {
+	b := newKernel("k", "kArgs", dtype.F32, 64)
+	z := &ir.Arg{Field: "Z", Name: "z", DT: dtype.F32, Dims: []ir.DimSpec{{Symbol: b.n}}, Read: true}
+	b.k.IR.Args = append(b.k.IR.Args, z) // behind the scalar
+	b.k.Whole = &thr.Whole{Aligned: []*ir.Arg{z}, Multiple: map[*ir.Symbol]int{b.n: 4}}
+	text, err := Generate(family(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat := strings.Join(strings.Fields(string(text)), " ")
+	for _, want := range []string{"Aligned: []int{1},", "Multiple: []int{1, 4},"} {
+		if !strings.Contains(flat, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	launch, err := LaunchText(b.k)
+	if want := "\nwhole z on 16 bytes; n a multiple of 4\n"; err != nil || !strings.HasSuffix(launch, want) {
+		t.Errorf("%v: no %q at the end of\n%s", err, want, launch)
+	}
+	b.k.Whole = nil
+	if text, err := Generate(family(b)); err != nil || strings.Contains(string(text), "Multiple") {
+		t.Errorf("%v: demands of a kernel that has none:\n%s", err, text)
+	}
+}
+
 // Each fact of a launch changes its text, and nothing else does.
 func TestLaunchText(t *testing.T) {
 	text := func(change func(*builder)) string {
@@ -221,6 +247,8 @@ func TestLaunchText(t *testing.T) {
 		"one":     func(b *builder) { b.k.Grid.N = nil },
 		"offset":  func(b *builder) { b.k.Args[2].Offset = 20; b.k.Args[3].Offset = 16 },
 		"size":    func(b *builder) { b.k.ArgBytes = 40 },
+		"aligned": func(b *builder) { b.k.Whole = &thr.Whole{Aligned: []*ir.Arg{b.x}} },
+		"whole":   func(b *builder) { b.k.Whole = &thr.Whole{Multiple: map[*ir.Symbol]int{b.n: 4}} },
 	} {
 		if text(change) == base {
 			t.Errorf("%s does not show", name)

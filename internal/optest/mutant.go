@@ -110,5 +110,5 @@ var families = []*bind.Family{
 	&sharedFamily, &staticFamily, &stridedFamily, &tileFamily, &variableFamily, &vectorFamily, &warpFamily, &warpSharedFamily, &whileFamily,
 	&lastBlockFamily, &treeFamily, &mailFamily, &orderFamily, &floatOrderFamily,
 	&clusterRowFamily, &clusterTileFamily, &clusterGridFamily, &clusterShareFamily, &clusterPeerFamily, &clusterOrderFamily, &clusterAtomicFamily, &clusterLastFamily,
-	&ringFamily, &pingPongFamily, &boxFamily, &columnsFamily,
+	&ringFamily, &pingPongFamily, &boxFamily, &columnsFamily, &wholeFamily,
 }

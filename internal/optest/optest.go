@@ -44,6 +44,6 @@ var kernels = sync.OnceValue(func() tile.Set {
 		atomicKernels(), floatAtomicKernels(), scalarKernels(), ptxKernels(),
 		lastBlockKernels(), treeKernels(), mailKernels(), orderKernels(), floatOrderKernels(),
 		clusterRowKernels(), clusterTileKernels(), clusterGridKernels(), clusterShareKernels(), clusterPeerKernels(), clusterOrderKernels(), clusterAtomicKernels(), clusterLastKernels(),
-		ringKernels(), pingPongKernels(), boxKernels(), columnsKernels(),
+		ringKernels(), pingPongKernels(), boxKernels(), columnsKernels(), wholeKernels(),
 	)
 })

@@ -125,7 +125,14 @@ func (k *Kernel) WholeText() string {
 			dims = append(dims, fmt.Sprintf("%s a multiple of %d", s.Name, n))
 		}
 	}
-	return strings.Join(args, ", ") + " on 16 bytes; " + strings.Join(dims, ", ")
+	var parts []string
+	if args != nil {
+		parts = append(parts, strings.Join(args, ", ")+" on 16 bytes")
+	}
+	if dims != nil {
+		parts = append(parts, strings.Join(dims, ", "))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // Expr is an expression without effects.

@@ -142,7 +142,7 @@ func (f *Family) notWhole(target string, tensors []device.Tensor, dims []int32) 
 			continue
 		}
 		for i, n := range c.Multiple {
-			if int(dims[i])%n != 0 {
+			if dims[i] > 0 && int(dims[i])%n != 0 { // not of one that BindKnown does not know
 				return f.errorf(device.ErrShape, f.firstWith(i, tensors), "%s is %d; %s takes multiples of %d, whole vectors of 16 bytes: pad it, %s", f.Symbols[i], dims[i], c.Kernel.Name, n, way)
 			}
 		}
