@@ -50,32 +50,31 @@ extern "C" __global__ void __launch_bounds__(256) copy(const __grid_constant__ c
   bool x0_vec = aligned(a.x0, 16) && (a.n & 3) == 0;
   int col0 = (int)threadIdx.x * 4;
   bool y0_vec = aligned(a.y0, 16) && (a.n & 3) == 0;
-  for (int it = (int)(blockIdx.x * 1024u); it < a.n; it += (int)(gridDim.x * 1024u)) {
-    int n_left = (int)((u32)a.n - (u32)it);
-    const u32* x0_at = a.x0 + (i64)it;
+  int it = (int)(blockIdx.x * 1024u);
+  int n_left = (int)((u32)a.n - (u32)it);
+  const u32* x0_at = a.x0 + (i64)it;
 
-    // load x0
-    u32 y0[4];
-    if (x0_vec) {
-      load_u32x4_if(y0, x0_at + (i64)col0, col0 < n_left);
-    } else {
-      int col0_ = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        y0[i] = load_u32_if(x0_at + (i64)(col0_ + i), col0_ + i < n_left);
-      }
+  // load x0
+  u32 y0[4];
+  if (x0_vec) {
+    load_u32x4_if(y0, x0_at + (i64)col0, col0 < n_left);
+  } else {
+    int col0_ = opaque(col0);
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      y0[i] = load_u32_if(x0_at + (i64)(col0_ + i), col0_ + i < n_left);
     }
-    u32* y0_at = a.y0 + (i64)it;
+  }
+  u32* y0_at = a.y0 + (i64)it;
 
-    // store y0
-    if (y0_vec) {
-      store_u32x4_if(y0_at + (i64)col0, y0, col0 < n_left);
-    } else {
-      int col0_2 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32_if(y0_at + (i64)(col0_2 + i), y0[i], col0_2 + i < n_left);
-      }
+  // store y0
+  if (y0_vec) {
+    store_u32x4_if(y0_at + (i64)col0, y0, col0 < n_left);
+  } else {
+    int col0_2 = opaque(col0);
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      store_u32_if(y0_at + (i64)(col0_2 + i), y0[i], col0_2 + i < n_left);
     }
   }
 }

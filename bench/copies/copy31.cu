@@ -56,63 +56,62 @@ extern "C" __global__ void __launch_bounds__(256) copy31(const __grid_constant__
   bool x1_vec = aligned(a.x1, 16) && (a.n & 3) == 0;
   bool x2_vec = aligned(a.x2, 16) && (a.n & 3) == 0;
   bool y0_vec = aligned(a.y0, 16) && (a.n & 3) == 0;
-  for (int it = (int)(blockIdx.x * 1024u); it < a.n; it += (int)(gridDim.x * 1024u)) {
-    int n_left = (int)((u32)a.n - (u32)it);
-    const u32* x0_at = a.x0 + (i64)it;
+  int it = (int)(blockIdx.x * 1024u);
+  int n_left = (int)((u32)a.n - (u32)it);
+  const u32* x0_at = a.x0 + (i64)it;
 
-    // load x0
-    u32 x0[4];
-    if (x0_vec) {
-      load_u32x4_if(x0, x0_at + (i64)col0, col0 < n_left);
-    } else {
-      int col0_ = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        x0[i] = load_u32_if(x0_at + (i64)(col0_ + i), col0_ + i < n_left);
-      }
-    }
-    const u32* x1_at = a.x1 + (i64)it;
-
-    // load x1
-    u32 x1[4];
-    if (x1_vec) {
-      load_u32x4_if(x1, x1_at + (i64)col0, col0 < n_left);
-    } else {
-      int col0_2 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        x1[i] = load_u32_if(x1_at + (i64)(col0_2 + i), col0_2 + i < n_left);
-      }
-    }
-    const u32* x2_at = a.x2 + (i64)it;
-
-    // load x2
-    u32 x2[4];
-    if (x2_vec) {
-      load_u32x4_if(x2, x2_at + (i64)col0, col0 < n_left);
-    } else {
-      int col0_3 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        x2[i] = load_u32_if(x2_at + (i64)(col0_3 + i), col0_3 + i < n_left);
-      }
-    }
-    u32 y0[4];
+  // load x0
+  u32 x0[4];
+  if (x0_vec) {
+    load_u32x4_if(x0, x0_at + (i64)col0, col0 < n_left);
+  } else {
+    int col0_ = opaque(col0);
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      y0[i] = x0[i] ^ x1[i] ^ x2[i];
+      x0[i] = load_u32_if(x0_at + (i64)(col0_ + i), col0_ + i < n_left);
     }
-    u32* y0_at = a.y0 + (i64)it;
+  }
+  const u32* x1_at = a.x1 + (i64)it;
 
-    // store y0
-    if (y0_vec) {
-      store_u32x4_if(y0_at + (i64)col0, y0, col0 < n_left);
-    } else {
-      int col0_4 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u32_if(y0_at + (i64)(col0_4 + i), y0[i], col0_4 + i < n_left);
-      }
+  // load x1
+  u32 x1[4];
+  if (x1_vec) {
+    load_u32x4_if(x1, x1_at + (i64)col0, col0 < n_left);
+  } else {
+    int col0_2 = opaque(col0);
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      x1[i] = load_u32_if(x1_at + (i64)(col0_2 + i), col0_2 + i < n_left);
+    }
+  }
+  const u32* x2_at = a.x2 + (i64)it;
+
+  // load x2
+  u32 x2[4];
+  if (x2_vec) {
+    load_u32x4_if(x2, x2_at + (i64)col0, col0 < n_left);
+  } else {
+    int col0_3 = opaque(col0);
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      x2[i] = load_u32_if(x2_at + (i64)(col0_3 + i), col0_3 + i < n_left);
+    }
+  }
+  u32 y0[4];
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    y0[i] = x0[i] ^ x1[i] ^ x2[i];
+  }
+  u32* y0_at = a.y0 + (i64)it;
+
+  // store y0
+  if (y0_vec) {
+    store_u32x4_if(y0_at + (i64)col0, y0, col0 < n_left);
+  } else {
+    int col0_4 = opaque(col0);
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      store_u32_if(y0_at + (i64)(col0_4 + i), y0[i], col0_4 + i < n_left);
     }
   }
 }

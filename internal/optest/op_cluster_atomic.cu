@@ -27,11 +27,6 @@ __device__ __forceinline__ int cluster_x() {
   asm("mov.u32 %0, %%clusterid.x;" : "=r"(r));
   return r;
 }
-__device__ __forceinline__ int clusters_x() {
-  int r;
-  asm("mov.u32 %0, %%nclusterid.x;" : "=r"(r));
-  return r;
-}
 __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
@@ -71,30 +66,29 @@ static_assert(field_offset(op_cluster_atomic_args, n) == 36, "n");
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(64) op_cluster_atomic(const __grid_constant__ op_cluster_atomic_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = cluster_rank() * 64 + (int)threadIdx.x;
-  for (int cluster = cluster_x(); cluster < a.clusters; cluster += clusters_x()) {
-    int old = 0;
-    if (cluster_rank() == 0 && (int)threadIdx.x == 0) old = atomicAdd(a.one, 1);
-    cluster_sync();
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_cluster_i32_if(peer_shared(smem, i), old, cluster_rank() == 0 && (int)threadIdx.x == 0);
-    }
-    cluster_sync();
-    old = load_shared_i32(smem);
-    int t = cluster_x();
-    int t2 = cluster_rank();
-    int* old_at = a.old + (i64)t * a.old_stride0 + (i64)t2;
-    store_i32_if(old_at, old, (int)threadIdx.x == 0);
-    int x[2];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      x[i] = 1;
-    }
+  int cluster = cluster_x();
+  int old = 0;
+  if (cluster_rank() == 0 && (int)threadIdx.x == 0) old = atomicAdd(a.one, 1);
+  cluster_sync();
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_cluster_i32_if(peer_shared(smem, i), old, cluster_rank() == 0 && (int)threadIdx.x == 0);
+  }
+  cluster_sync();
+  old = load_shared_i32(smem);
+  int t = cluster_x();
+  int t2 = cluster_rank();
+  int* old_at = a.old + (i64)t * a.old_stride0 + (i64)t2;
+  store_i32_if(old_at, old, (int)threadIdx.x == 0);
+  int x[2];
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    x[i] = 1;
+  }
 
-    // atomic_add all
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      if (col0 + i * 128 < a.n) atomicAdd(a.all + (i64)(col0 + i * 128), x[i]);
-    }
+  // atomic_add all
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    if (col0 + i * 128 < a.n) atomicAdd(a.all + (i64)(col0 + i * 128), x[i]);
   }
 }

@@ -77,105 +77,104 @@ extern "C" __global__ void __launch_bounds__(64) op_mail(const __grid_constant__
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x;
   int col02 = (int)(threadIdx.x & 31);
-  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
-    const int* x_at = a.x + (i64)row * a.x_stride0;
+  int row = (int)blockIdx.x;
+  const int* x_at = a.x + (i64)row * a.x_stride0;
 
-    // load x
-    int mail[2];
+  // load x
+  int mail[2];
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    mail[i] = load_i32_if(x_at + (i64)(col0 + i * 64), col0 + i * 64 < a.n);
+  }
+  int* mail_at = a.mail + (i64)row * a.mail_stride0;
+
+  // store mail
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_i32_if(mail_at + (i64)(col0 + i * 64), mail[i], col0 + i * 64 < a.n);
+  }
+  int* flag_at = a.flag + (i64)row;
+  __syncthreads();
+  store_i32_release_if(flag_at, 1, (int)threadIdx.x == 0);
+  int rem = rem_i32((int)((u32)row + (u32)a.rows - 1u), a.rows);
+  int* flag_at2 = a.flag + (i64)rem;
+  int seen = 0;
+  seen = load_i32_acquire_if(flag_at2, (int)threadIdx.x == 0);
+  store_shared_i32_if(smem, seen, (int)threadIdx.x == 0);
+  __syncthreads();
+  seen = load_shared_i32(smem);
+  int* seen_at = a.seen + (i64)row * a.seen_stride0;
+  store_i32_if(seen_at, seen, (int)threadIdx.x == 0);
+  if (seen == 1) {
+    int* mail_at2 = a.mail + (i64)rem * a.mail_stride0;
+
+    // load mail
+    int y[2];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      mail[i] = load_i32_if(x_at + (i64)(col0 + i * 64), col0 + i * 64 < a.n);
+      y[i] = load_i32_if(mail_at2 + (i64)(col0 + i * 64), col0 + i * 64 < a.n);
     }
-    int* mail_at = a.mail + (i64)row * a.mail_stride0;
+    int* y_at = a.y + (i64)row * a.y_stride0;
 
-    // store mail
+    // store y
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_i32_if(mail_at + (i64)(col0 + i * 64), mail[i], col0 + i * 64 < a.n);
+      store_i32_if(y_at + (i64)(col0 + i * 64), y[i], col0 + i * 64 < a.n);
     }
-    int* flag_at = a.flag + (i64)row;
-    __syncthreads();
-    store_i32_release_if(flag_at, 1, (int)threadIdx.x == 0);
-    int rem = rem_i32((int)((u32)row + (u32)a.rows - 1u), a.rows);
-    int* flag_at2 = a.flag + (i64)rem;
-    int seen = 0;
-    seen = load_i32_acquire_if(flag_at2, (int)threadIdx.x == 0);
-    store_shared_i32_if(smem, seen, (int)threadIdx.x == 0);
-    __syncthreads();
-    seen = load_shared_i32(smem);
-    int* seen_at = a.seen + (i64)row * a.seen_stride0;
-    store_i32_if(seen_at, seen, (int)threadIdx.x == 0);
-    if (seen == 1) {
-      int* mail_at2 = a.mail + (i64)rem * a.mail_stride0;
+  } else {
+    int y2[2];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      y2[i] = -1;
+    }
+    int* y_at2 = a.y + (i64)row * a.y_stride0;
+
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_i32_if(y_at2 + (i64)(col0 + i * 64), y2[i], col0 + i * 64 < a.n);
+    }
+  }
+  __syncthreads();
+  int rem2 = rem_i32((int)((u32)row + (u32)a.rows * 2u - 2u), a.rows);
+  if ((int)(threadIdx.x >> 5) == 0) {
+    int* flag_at3 = a.flag + (i64)rem2;
+    int seen2 = 0;
+    seen2 = load_i32_acquire_if(flag_at3, (int)(threadIdx.x & 31) == 0);
+    seen2 = __shfl_sync(0xffffffffu, seen2, 0);
+    int* seen_at2 = a.seen + (i64)row * a.seen_stride0 + 1;
+    store_i32_if(seen_at2, seen2, (int)(threadIdx.x & 31) == 0);
+    __syncwarp();
+    if (seen2 == 1) {
+      int* mail_at3 = a.mail + (i64)rem2 * a.mail_stride0;
 
       // load mail
-      int y[2];
+      int warp2[4];
       #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        y[i] = load_i32_if(mail_at2 + (i64)(col0 + i * 64), col0 + i * 64 < a.n);
+      for (int i = 0; i < 4; i++) {
+        warp2[i] = load_i32_if(mail_at3 + (i64)(col02 + i * 32), col02 + i * 32 < a.n);
       }
-      int* y_at = a.y + (i64)row * a.y_stride0;
+      int* warp_at = a.warp + (i64)row * a.warp_stride0;
 
-      // store y
+      // store warp
       #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_i32_if(y_at + (i64)(col0 + i * 64), y[i], col0 + i * 64 < a.n);
+      for (int i = 0; i < 4; i++) {
+        store_i32_if(warp_at + (i64)(col02 + i * 32), warp2[i], col02 + i * 32 < a.n);
       }
     } else {
-      int y2[2];
+      int warp3[4];
       #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        y2[i] = -1;
+      for (int i = 0; i < 4; i++) {
+        warp3[i] = -1;
       }
-      int* y_at2 = a.y + (i64)row * a.y_stride0;
+      int* warp_at2 = a.warp + (i64)row * a.warp_stride0;
 
-      // store y
+      // store warp
       #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_i32_if(y_at2 + (i64)(col0 + i * 64), y2[i], col0 + i * 64 < a.n);
+      for (int i = 0; i < 4; i++) {
+        store_i32_if(warp_at2 + (i64)(col02 + i * 32), warp3[i], col02 + i * 32 < a.n);
       }
     }
-    __syncthreads();
-    int rem2 = rem_i32((int)((u32)row + (u32)a.rows * 2u - 2u), a.rows);
-    if ((int)(threadIdx.x >> 5) == 0) {
-      int* flag_at3 = a.flag + (i64)rem2;
-      int seen2 = 0;
-      seen2 = load_i32_acquire_if(flag_at3, (int)(threadIdx.x & 31) == 0);
-      seen2 = __shfl_sync(0xffffffffu, seen2, 0);
-      int* seen_at2 = a.seen + (i64)row * a.seen_stride0 + 1;
-      store_i32_if(seen_at2, seen2, (int)(threadIdx.x & 31) == 0);
-      __syncwarp();
-      if (seen2 == 1) {
-        int* mail_at3 = a.mail + (i64)rem2 * a.mail_stride0;
-
-        // load mail
-        int warp2[4];
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-          warp2[i] = load_i32_if(mail_at3 + (i64)(col02 + i * 32), col02 + i * 32 < a.n);
-        }
-        int* warp_at = a.warp + (i64)row * a.warp_stride0;
-
-        // store warp
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-          store_i32_if(warp_at + (i64)(col02 + i * 32), warp2[i], col02 + i * 32 < a.n);
-        }
-      } else {
-        int warp3[4];
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-          warp3[i] = -1;
-        }
-        int* warp_at2 = a.warp + (i64)row * a.warp_stride0;
-
-        // store warp
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-          store_i32_if(warp_at2 + (i64)(col02 + i * 32), warp3[i], col02 + i * 32 < a.n);
-        }
-      }
-    }
-    __syncthreads();
   }
+  __syncthreads();
 }

@@ -92,6 +92,7 @@ func (l *lowering) loop(v *ir.Value) {
 	i := &thr.Local{Name: l.names.fresh(l.loopName(v)), Type: thr.Val(dtype.I32)}
 	l.scalars[body.Ind] = ref(i)
 	var lo, hi, step thr.Expr
+	once := false
 	if v.Op == ir.Range {
 		lo, hi, step = l.scalar(v.Args[0]), l.scalar(v.Args[1]), l.scalar(v.Args[2])
 	} else {
@@ -115,6 +116,9 @@ func (l *lowering) loop(v *ir.Value) {
 		if info.Scope == ir.ScopeWarp {
 			l.out.Grid.Step = n * l.k.Threads / 32
 		}
+		// One block an iteration: the grid is as large as the work, so there is no loop. Where the grid is rounded up, to
+		// whole blocks of warps or whole clusters, some have none.
+		once = info.Each && (info.Scope == ir.ScopeCluster || info.Scope == ir.ScopeBlock && l.k.Cluster == 0)
 		if info.Scope != ir.ScopeCluster && l.k.Cluster > 0 { // the grid counts clusters
 			l.out.Grid.Step *= l.k.Cluster
 		}
@@ -125,6 +129,11 @@ func (l *lowering) loop(v *ir.Value) {
 	leave()
 	l.gets = gets
 	l.cur = v
+	if once {
+		l.emit(thr.Decl{At: l.at(), Local: i, Init: lo})
+		l.emit(stmts...)
+		return
+	}
 	l.emit(thr.For{At: l.at(), Var: i, Lo: lo, Hi: hi, Step: step, Scope: v.Scope, Body: stmts})
 }
 

@@ -146,7 +146,7 @@ func wides(name string, act Activation, fit func(*Config)) []Config {
 func forwardConfigs(name string, act Activation, fit func(*Config)) []Config {
 	out := configs(name, act, fit)
 	if act == 0 {
-		out = append(out, stages(name)...)
+		out = append(out, stages(name, name != "rmsnorm_fwd")...)
 	}
 	return append(out, wides(name, act, fitWide)...)
 }
@@ -171,21 +171,27 @@ func short(all []Config) []Config {
 	return slices.DeleteFunc(all, func(c Config) bool { return c.Cap > smallCap || !c.Whole })
 }
 
-// fitForward gives a thread 32 bytes of a row of up to 8 KB and 64 of a longer one: small blocks, which start and end
+// fitForward gives a thread 32 bytes of a row of up to 16 KB and 64 of a longer one: small blocks, which start and end
 // independently of one another. Rows of 64 KB are staged.
 func fitForward(c *Config) {
-	bytes := 32
-	if c.Cap*c.X.Size() > 8<<10 {
+	bytes, row := 32, c.Cap*c.X.Size()
+	if row > 16<<10 {
 		bytes = 64
 	}
 	c.Per, c.Min = bytes/c.X.Size(), 128
-	if c.Cap*c.X.Size() > 32<<10 {
+	if c.threads() == 512 {
+		c.Resident = 2
+	}
+	if row > 32<<10 {
 		c.Per = 0
 	}
 }
 
-// fitForwardAdd is fitForward: one input more, and one output.
-func fitForwardAdd(c *Config) { fitForward(c) }
+// fitForwardAdd is fitForward with the registers that a second input takes.
+func fitForwardAdd(c *Config) {
+	fitForward(c)
+	c.Tight = c.Per > 0 && c.threads() == 512 // w is read when the sum is known, in registers that the inputs leave
+}
 
 // fitBackward leaves registers for two inputs, w, and the sums of dw in f32. A block of 512 threads and several rows has
 // few shares of dw to write; with w in f32 it would have too many registers a thread.
@@ -227,11 +233,8 @@ func fitOne(c *Config) {
 // fitGatedForward is fitForward, but for rows of 64 KB, which are not staged.
 func fitGatedForward(c *Config) {
 	fitForward(c)
-	switch {
-	case c.Per == 0:
+	if c.Per == 0 {
 		c.Per, c.Tight = 16, true
-	case c.threads() == 512:
-		c.Resident = 2
 	}
 }
 

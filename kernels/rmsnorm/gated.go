@@ -38,7 +38,7 @@ func gatedForward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 			x := tile.Cast[tile.F32](tile.Load(block, a.X.Row(row), span))
 			z := tile.Cast[tile.F32](tile.Load(block, a.Z.Row(row), span))
 			y, rstd := normalise(block, x, w, a.X.Dim(1), a.Eps)
-			tile.Store(block, a.Y.Row(row), tile.Cast[T](y.Mul(c.gate(z))))
+			tile.Store(block, a.Y.Row(row), tile.Cast[T](c.gated(y, z)))
 			tile.Store(block, a.Rstd.At(row), rstd)
 		}
 	}

@@ -471,6 +471,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_f16_f16_c3276
     }
     cp_async_commit();
   }
+  cp_async_wait_0();
   float part[8];
   float part2[8];
   float part3[8];

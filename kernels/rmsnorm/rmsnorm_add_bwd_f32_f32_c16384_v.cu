@@ -430,6 +430,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_f32_f32_c1638
     }
     cp_async_commit();
   }
+  cp_async_wait_0();
   float part[4];
   float part2[4];
   float part3[4];

@@ -315,6 +315,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     }
     cp_async_commit();
   }
+  cp_async_wait_0();
   float part[4];
   float part2[4];
   #pragma unroll

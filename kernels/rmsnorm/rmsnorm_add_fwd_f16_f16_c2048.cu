@@ -123,115 +123,113 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f16_f16_c2048(
       w[i] = lo | hi << 16;
     }
   }
-  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
-    const f16* x_at = a.x + (i64)row * a.x_stride0;
+  int row = (int)blockIdx.x;
+  const f16* x_at = a.x + (i64)row * a.x_stride0;
 
-    // load x
-    u32 x[8];
-    if (x_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
-      }
-    } else {
-      int col0_2 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo2 = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 1024)), col0_2 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-        u32 hi2 = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
-        x[i] = lo2 | hi2 << 16;
-      }
+  // load x
+  u32 x[8];
+  if (x_vec) {
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
     }
-    const f16* r_at = a.r + (i64)row * a.r_stride0;
-
-    // load r
-    u32 r[8];
-    if (r_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_u32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
-      }
-    } else {
-      int col0_3 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo3 = load_u16_if(r_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 1024)), col0_3 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-        u32 hi3 = load_u16_if(r_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
-        r[i] = lo3 | hi3 << 16;
-      }
-    }
-    u32 s[8];
-    float s_f32[16];
-    float sum = 0.0f;
+  } else {
+    int col0_2 = opaque(col0);
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      s[i] = f16_pair(f16_lo(x[i]) + f16_lo(r[i]), f16_hi(x[i]) + f16_hi(r[i]));
-      s_f32[i * 2] = f16_lo(s[i]);
-      s_f32[i * 2 + 1] = f16_hi(s[i]);
-      sum = fmaf(s_f32[i * 2], s_f32[i * 2], sum);
-      sum = fmaf(s_f32[i * 2 + 1], s_f32[i * 2 + 1], sum);
+      u32 lo2 = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 1024)), col0_2 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
+      u32 hi2 = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+      x[i] = lo2 | hi2 << 16;
     }
-
-    // sum: over the lanes of a warp
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-
-    // sum: over the warps of the block
-    __syncthreads();
-    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-    sum = 0.0f;
-    float part;
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      part = load_shared_f32(smem + (u32)(i * 4));
-      sum += part;
-    }
-    f16* s_at = a.s + (i64)row * a.s_stride0;
-
-    // store s
-    if (s_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(s_at + (i64)(col0 + i * 1024), &s[i * 4], col0 + i * 1024 < a.n);
-      }
-    } else {
-      int col0_4 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(s_at + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 1024)), s[i], col0_4 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-        store_u16_if(s_at + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), s[i] >> 16, col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
-      }
-    }
-    float n_f32 = (float)a.n;
-    float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-    u32 y[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y[i] = f16_pair(s_f32[i * 2] * rstd * f16_lo(w[i]), s_f32[i * 2 + 1] * rstd * f16_hi(w[i]));
-    }
-    f16* y_at = a.y + (i64)row * a.y_stride0;
-
-    // store y
-    if (y_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(y_at + (i64)(col0 + i * 1024), &y[i * 4], col0 + i * 1024 < a.n);
-      }
-    } else {
-      int col0_5 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(y_at + (i64)(col0_5 + ((i & 3) * 2 + (i >> 2) * 1024)), y[i], col0_5 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-        store_u16_if(y_at + (i64)(col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), y[i] >> 16, col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
-      }
-    }
-    float* rstd_at = a.rstd + (i64)row;
-
-    // store rstd
-    store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
   }
+  const f16* r_at = a.r + (i64)row * a.r_stride0;
+
+  // load r
+  u32 r[8];
+  if (r_vec) {
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
+    }
+  } else {
+    int col0_3 = opaque(col0);
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      u32 lo3 = load_u16_if(r_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 1024)), col0_3 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
+      u32 hi3 = load_u16_if(r_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+      r[i] = lo3 | hi3 << 16;
+    }
+  }
+  u32 s[8];
+  float s_f32[16];
+  float sum = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    s[i] = f16_pair(f16_lo(x[i]) + f16_lo(r[i]), f16_hi(x[i]) + f16_hi(r[i]));
+    s_f32[i * 2] = f16_lo(s[i]);
+    s_f32[i * 2 + 1] = f16_hi(s[i]);
+    sum = fmaf(s_f32[i * 2], s_f32[i * 2], sum);
+    sum = fmaf(s_f32[i * 2 + 1], s_f32[i * 2 + 1], sum);
+  }
+
+  // sum: over the lanes of a warp
+  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+  // sum: over the warps of the block
+  store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+  sum = 0.0f;
+  float part;
+  __syncthreads();
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    part = load_shared_f32(smem + (u32)(i * 4));
+    sum += part;
+  }
+  f16* s_at = a.s + (i64)row * a.s_stride0;
+
+  // store s
+  if (s_vec) {
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at + (i64)(col0 + i * 1024), &s[i * 4], col0 + i * 1024 < a.n);
+    }
+  } else {
+    int col0_4 = opaque(col0);
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      store_u16_if(s_at + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 1024)), s[i], col0_4 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
+      store_u16_if(s_at + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), s[i] >> 16, col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+    }
+  }
+  float n_f32 = (float)a.n;
+  float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
+  u32 y[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    y[i] = f16_pair(s_f32[i * 2] * rstd * f16_lo(w[i]), s_f32[i * 2 + 1] * rstd * f16_hi(w[i]));
+  }
+  f16* y_at = a.y + (i64)row * a.y_stride0;
+
+  // store y
+  if (y_vec) {
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at + (i64)(col0 + i * 1024), &y[i * 4], col0 + i * 1024 < a.n);
+    }
+  } else {
+    int col0_5 = opaque(col0);
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      store_u16_if(y_at + (i64)(col0_5 + ((i & 3) * 2 + (i >> 2) * 1024)), y[i], col0_5 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
+      store_u16_if(y_at + (i64)(col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), y[i] >> 16, col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+    }
+  }
+  float* rstd_at = a.rstd + (i64)row;
+
+  // store rstd
+  store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
 }

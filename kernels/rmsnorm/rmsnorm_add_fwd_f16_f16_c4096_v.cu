@@ -95,74 +95,72 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_fwd_f16_f16_c4096_
   for (int i = 0; i < 2; i++) {
     load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
   }
-  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
-    const f16* x_at = a.x + (i64)row * a.x_stride0;
+  int row = (int)blockIdx.x;
+  const f16* x_at = a.x + (i64)row * a.x_stride0;
 
-    // load x
-    u32 x[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
-    }
-    const f16* r_at = a.r + (i64)row * a.r_stride0;
-
-    // load r
-    u32 r[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
-    }
-    u32 s[8];
-    float s_f32[16];
-    float sum = 0.0f;
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      s[i] = f16_pair(f16_lo(x[i]) + f16_lo(r[i]), f16_hi(x[i]) + f16_hi(r[i]));
-      s_f32[i * 2] = f16_lo(s[i]);
-      s_f32[i * 2 + 1] = f16_hi(s[i]);
-      sum = fmaf(s_f32[i * 2], s_f32[i * 2], sum);
-      sum = fmaf(s_f32[i * 2 + 1], s_f32[i * 2 + 1], sum);
-    }
-
-    // sum: over the lanes of a warp
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-
-    // sum: over the warps of the block
-    __syncthreads();
-    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-    __syncthreads();
-    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 7) * 4));
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    f16* s_at = a.s + (i64)row * a.s_stride0;
-
-    // store s
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_u32x4_if(s_at + (i64)(col0 + i * 2048), &s[i * 4], col0 + i * 2048 < a.n);
-    }
-    float n_f32 = (float)a.n;
-    float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-    u32 y[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y[i] = f16_pair(s_f32[i * 2] * rstd * f16_lo(w[i]), s_f32[i * 2 + 1] * rstd * f16_hi(w[i]));
-    }
-    f16* y_at = a.y + (i64)row * a.y_stride0;
-
-    // store y
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_u32x4_if(y_at + (i64)(col0 + i * 2048), &y[i * 4], col0 + i * 2048 < a.n);
-    }
-    float* rstd_at = a.rstd + (i64)row;
-
-    // store rstd
-    store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
+  // load x
+  u32 x[8];
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
   }
+  const f16* r_at = a.r + (i64)row * a.r_stride0;
+
+  // load r
+  u32 r[8];
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    load_u32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
+  }
+  u32 s[8];
+  float s_f32[16];
+  float sum = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    s[i] = f16_pair(f16_lo(x[i]) + f16_lo(r[i]), f16_hi(x[i]) + f16_hi(r[i]));
+    s_f32[i * 2] = f16_lo(s[i]);
+    s_f32[i * 2 + 1] = f16_hi(s[i]);
+    sum = fmaf(s_f32[i * 2], s_f32[i * 2], sum);
+    sum = fmaf(s_f32[i * 2 + 1], s_f32[i * 2 + 1], sum);
+  }
+
+  // sum: over the lanes of a warp
+  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+  // sum: over the warps of the block
+  store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+  __syncthreads();
+  sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 7) * 4));
+  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+  f16* s_at = a.s + (i64)row * a.s_stride0;
+
+  // store s
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_u32x4_if(s_at + (i64)(col0 + i * 2048), &s[i * 4], col0 + i * 2048 < a.n);
+  }
+  float n_f32 = (float)a.n;
+  float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
+  u32 y[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    y[i] = f16_pair(s_f32[i * 2] * rstd * f16_lo(w[i]), s_f32[i * 2 + 1] * rstd * f16_hi(w[i]));
+  }
+  f16* y_at = a.y + (i64)row * a.y_stride0;
+
+  // store y
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_u32x4_if(y_at + (i64)(col0 + i * 2048), &y[i * 4], col0 + i * 2048 < a.n);
+  }
+  float* rstd_at = a.rstd + (i64)row;
+
+  // store rstd
+  store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
 }

@@ -443,6 +443,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_bwd_bf16_bf16_c32768_
     }
     cp_async_commit();
   }
+  cp_async_wait_0();
   float part[8];
   float part2[8];
   float part3[8];

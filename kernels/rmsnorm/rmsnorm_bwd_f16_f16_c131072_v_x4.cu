@@ -482,6 +482,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     }
     cp_async_commit();
   }
+  cp_async_wait_0();
   float part[8];
   float part2[8];
   float part3[8];

@@ -443,6 +443,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_bwd_f16_f16_c32768_v(
     }
     cp_async_commit();
   }
+  cp_async_wait_0();
   float part[8];
   float part2[8];
   float part3[8];

@@ -402,6 +402,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_bwd_f32_f32_c16384_v(
     }
     cp_async_commit();
   }
+  cp_async_wait_0();
   float part[4];
   float part2[4];
   float part3[4];

@@ -88,60 +88,58 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_bf16_bf16_c1024_v(
   for (int i = 0; i < 2; i++) {
     load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
   }
-  for (int row = (int)(blockIdx.x * 2u); row < a.rows; row += (int)(gridDim.x * 2u)) {
-    int rows_left = (int)((u32)a.rows - (u32)row);
-    const bf16* x_at = a.x + (i64)row * a.x_stride0;
+  int row = (int)(blockIdx.x * 2u);
+  int rows_left = (int)((u32)a.rows - (u32)row);
+  const bf16* x_at = a.x + (i64)row * a.x_stride0;
 
-    // load x
-    u32 x[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 512), row0 < rows_left && col0 + i * 512 < a.n);
-    }
-    float sum = 0.0f;
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      float x_f32_0 = bf16_lo(x[i]);
-      float x_f32_1 = bf16_hi(x[i]);
-      sum = fmaf(x_f32_0, x_f32_0, sum);
-      sum = fmaf(x_f32_1, x_f32_1, sum);
-    }
-
-    // sum: over the lanes of a warp
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-
-    // sum: over the warps of the block
-    __syncthreads();
-    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-    sum = 0.0f;
-    float part;
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      part = load_shared_f32(smem + (u32)(int)(((u32)((int)(threadIdx.x >> 5) & -2) + (u32)i) * 4u));
-      sum += part;
-    }
-    float n_f32 = (float)a.n;
-    float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-    u32 y[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y[i] = bf16_pair(bf16_lo(x[i]) * rstd * bf16_lo(w[i]), bf16_hi(x[i]) * rstd * bf16_hi(w[i]));
-    }
-    bf16* y_at = a.y + (i64)row * a.y_stride0;
-
-    // store y
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_u32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + i * 512), &y[i * 4], row0 < rows_left && col0 + i * 512 < a.n);
-    }
-    float* rstd_at = a.rstd + (i64)row;
-
-    // store rstd
-    store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 63) == 0 && row0 < rows_left);
+  // load x
+  u32 x[8];
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    load_u32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 512), row0 < rows_left && col0 + i * 512 < a.n);
   }
+  float sum = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    float x_f32_0 = bf16_lo(x[i]);
+    float x_f32_1 = bf16_hi(x[i]);
+    sum = fmaf(x_f32_0, x_f32_0, sum);
+    sum = fmaf(x_f32_1, x_f32_1, sum);
+  }
+
+  // sum: over the lanes of a warp
+  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+  // sum: over the warps of the block
+  store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+  sum = 0.0f;
+  float part;
+  __syncthreads();
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    part = load_shared_f32(smem + (u32)(int)(((u32)((int)(threadIdx.x >> 5) & -2) + (u32)i) * 4u));
+    sum += part;
+  }
+  float n_f32 = (float)a.n;
+  float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
+  u32 y[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    y[i] = bf16_pair(bf16_lo(x[i]) * rstd * bf16_lo(w[i]), bf16_hi(x[i]) * rstd * bf16_hi(w[i]));
+  }
+  bf16* y_at = a.y + (i64)row * a.y_stride0;
+
+  // store y
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_u32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + i * 512), &y[i * 4], row0 < rows_left && col0 + i * 512 < a.n);
+  }
+  float* rstd_at = a.rstd + (i64)row;
+
+  // store rstd
+  store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 63) == 0 && row0 < rows_left);
 }

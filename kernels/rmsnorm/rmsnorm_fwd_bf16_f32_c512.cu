@@ -109,69 +109,68 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_bf16_f32_c512(cons
       w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 7) + (i >> 3) * 256)), col0_ + ((i & 7) + (i >> 3) * 256) < a.n);
     }
   }
-  for (int row = (int)(blockIdx.x * 4u); row < a.rows; row += (int)(gridDim.x * 4u)) {
-    int rows_left = (int)((u32)a.rows - (u32)row);
-    const bf16* x_at = a.x + (i64)row * a.x_stride0;
+  int row = (int)(blockIdx.x * 4u);
+  int rows_left = (int)((u32)a.rows - (u32)row);
+  const bf16* x_at = a.x + (i64)row * a.x_stride0;
 
-    // load x
-    u32 x[8];
-    if (x_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_u32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
-      }
-    } else {
-      int row0_ = opaque(row0);
-      int col0_2 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
-        u32 hi = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
-        x[i] = lo | hi << 16;
-      }
+  // load x
+  u32 x[8];
+  if (x_vec) {
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
     }
-    float sum = 0.0f;
+  } else {
+    int row0_ = opaque(row0);
+    int col0_2 = opaque(col0);
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      float x_f32_0 = bf16_lo(x[i]);
-      float x_f32_1 = bf16_hi(x[i]);
-      sum = fmaf(x_f32_0, x_f32_0, sum);
-      sum = fmaf(x_f32_1, x_f32_1, sum);
+      u32 lo = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
+      u32 hi = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
+      x[i] = lo | hi << 16;
     }
-
-    // sum: over the lanes of a warp
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    float n_f32 = (float)a.n;
-    float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-    u32 y[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y[i] = bf16_pair(bf16_lo(x[i]) * rstd * w[i * 2], bf16_hi(x[i]) * rstd * w[i * 2 + 1]);
-    }
-    bf16* y_at = a.y + (i64)row * a.y_stride0;
-
-    // store y
-    if (y_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + i * 256), &y[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
-      }
-    } else {
-      int row0_2 = opaque(row0);
-      int col0_3 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(y_at + (i64)row0_2 * a.y_stride0 + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 256)), y[i], row0_2 < rows_left && col0_3 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
-        store_u16_if(y_at + (i64)row0_2 * a.y_stride0 + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), y[i] >> 16, row0_2 < rows_left && col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
-      }
-    }
-    float* rstd_at = a.rstd + (i64)row;
-
-    // store rstd
-    store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 31) == 0 && row0 < rows_left);
   }
+  float sum = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    float x_f32_0 = bf16_lo(x[i]);
+    float x_f32_1 = bf16_hi(x[i]);
+    sum = fmaf(x_f32_0, x_f32_0, sum);
+    sum = fmaf(x_f32_1, x_f32_1, sum);
+  }
+
+  // sum: over the lanes of a warp
+  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+  float n_f32 = (float)a.n;
+  float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
+  u32 y[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    y[i] = bf16_pair(bf16_lo(x[i]) * rstd * w[i * 2], bf16_hi(x[i]) * rstd * w[i * 2 + 1]);
+  }
+  bf16* y_at = a.y + (i64)row * a.y_stride0;
+
+  // store y
+  if (y_vec) {
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + i * 256), &y[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
+    }
+  } else {
+    int row0_2 = opaque(row0);
+    int col0_3 = opaque(col0);
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      store_u16_if(y_at + (i64)row0_2 * a.y_stride0 + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 256)), y[i], row0_2 < rows_left && col0_3 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
+      store_u16_if(y_at + (i64)row0_2 * a.y_stride0 + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), y[i] >> 16, row0_2 < rows_left && col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
+    }
+  }
+  float* rstd_at = a.rstd + (i64)row;
+
+  // store rstd
+  store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 31) == 0 && row0 < rows_left);
 }

@@ -96,124 +96,122 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f16_f16_wide(cons
   int col0 = (int)threadIdx.x * 8;
   bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
-  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
-    float acc[16];
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      acc[i] = 0.0f;
-    }
-    for (int it = 0; it < a.n; it += 16384) {
-      int n_left = a.n - it;
-      const f16* x_at = a.x + (i64)row * a.x_stride0 + (i64)it;
+  int row = (int)blockIdx.x;
+  float acc[16];
+  #pragma unroll
+  for (int i = 0; i < 16; i++) {
+    acc[i] = 0.0f;
+  }
+  for (int it = 0; it < a.n; it += 16384) {
+    int n_left = a.n - it;
+    const f16* x_at = a.x + (i64)row * a.x_stride0 + (i64)it;
 
-      // load x
-      u32 x[8];
-      if (x_vec) {
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
-        }
-      } else {
-        int col0_ = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-          u32 lo = load_u16_if(x_at + (i64)(col0_ + ((i & 3) * 2 + (i >> 2) * 8192)), col0_ + ((i & 3) * 2 + (i >> 2) * 8192) < n_left);
-          u32 hi = load_u16_if(x_at + (i64)(col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left);
-          x[i] = lo | hi << 16;
-        }
+    // load x
+    u32 x[8];
+    if (x_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
       }
+    } else {
+      int col0_ = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 8; i++) {
-        float x_f32_0 = f16_lo(x[i]);
-        float x_f32_1 = f16_hi(x[i]);
-        acc[i * 2] = fmaf(x_f32_0, x_f32_0, acc[i * 2]);
-        acc[i * 2 + 1] = fmaf(x_f32_1, x_f32_1, acc[i * 2 + 1]);
+        u32 lo = load_u16_if(x_at + (i64)(col0_ + ((i & 3) * 2 + (i >> 2) * 8192)), col0_ + ((i & 3) * 2 + (i >> 2) * 8192) < n_left);
+        u32 hi = load_u16_if(x_at + (i64)(col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left);
+        x[i] = lo | hi << 16;
       }
     }
-    float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      sum += acc[i];
+    for (int i = 0; i < 8; i++) {
+      float x_f32_0 = f16_lo(x[i]);
+      float x_f32_1 = f16_hi(x[i]);
+      acc[i * 2] = fmaf(x_f32_0, x_f32_0, acc[i * 2]);
+      acc[i * 2 + 1] = fmaf(x_f32_1, x_f32_1, acc[i * 2 + 1]);
     }
+  }
+  float sum = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 16; i++) {
+    sum += acc[i];
+  }
 
-    // sum: over the lanes of a warp
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+  // sum: over the lanes of a warp
+  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
-    // sum: over the warps of the block
-    __syncthreads();
-    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-    __syncthreads();
-    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 31) * 4));
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
-    float* rstd_at = a.rstd + (i64)row;
-    store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
-    for (int it2 = 0; it2 < a.n; it2 += 16384) {
-      int n_left2 = a.n - it2;
-      const f16* x_at2 = a.x + (i64)row * a.x_stride0 + (i64)it2;
+  // sum: over the warps of the block
+  store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+  __syncthreads();
+  sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 31) * 4));
+  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+  float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
+  float* rstd_at = a.rstd + (i64)row;
+  store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
+  for (int it2 = 0; it2 < a.n; it2 += 16384) {
+    int n_left2 = a.n - it2;
+    const f16* x_at2 = a.x + (i64)row * a.x_stride0 + (i64)it2;
 
-      // load x
-      u32 x2[8];
-      if (x_vec) {
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          load_u32x4_if(&x2[i * 4], x_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
-        }
-      } else {
-        int col0_2 = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-          u32 lo2 = load_u16_if(x_at2 + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_2 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
-          u32 hi2 = load_u16_if(x_at2 + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
-          x2[i] = lo2 | hi2 << 16;
-        }
+    // load x
+    u32 x2[8];
+    if (x_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&x2[i * 4], x_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
       }
-      const f16* w_at = a.w + (i64)it2;
-
-      // load w
-      u32 w[8];
-      if (w_vec) {
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          load_u32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
-        }
-      } else {
-        int col0_3 = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-          u32 lo3 = load_u16_if(w_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_3 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
-          u32 hi3 = load_u16_if(w_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
-          w[i] = lo3 | hi3 << 16;
-        }
-      }
-      u32 y[8];
+    } else {
+      int col0_2 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 8; i++) {
-        y[i] = f16_pair(f16_lo(x2[i]) * rstd * f16_lo(w[i]), f16_hi(x2[i]) * rstd * f16_hi(w[i]));
+        u32 lo2 = load_u16_if(x_at2 + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_2 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
+        u32 hi2 = load_u16_if(x_at2 + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
+        x2[i] = lo2 | hi2 << 16;
       }
-      f16* y_at = a.y + (i64)row * a.y_stride0 + (i64)it2;
+    }
+    const f16* w_at = a.w + (i64)it2;
 
-      // store y
-      if (y_vec) {
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < n_left2);
-        }
-      } else {
-        int col0_4 = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-          store_u16_if(y_at + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 8192)), y[i], col0_4 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
-          store_u16_if(y_at + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y[i] >> 16, col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
-        }
+    // load w
+    u32 w[8];
+    if (w_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
+      }
+    } else {
+      int col0_3 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        u32 lo3 = load_u16_if(w_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 8192)), col0_3 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
+        u32 hi3 = load_u16_if(w_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
+        w[i] = lo3 | hi3 << 16;
+      }
+    }
+    u32 y[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y[i] = f16_pair(f16_lo(x2[i]) * rstd * f16_lo(w[i]), f16_hi(x2[i]) * rstd * f16_hi(w[i]));
+    }
+    f16* y_at = a.y + (i64)row * a.y_stride0 + (i64)it2;
+
+    // store y
+    if (y_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < n_left2);
+      }
+    } else {
+      int col0_4 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        store_u16_if(y_at + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 8192)), y[i], col0_4 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2);
+        store_u16_if(y_at + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 8192)), y[i] >> 16, col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2);
       }
     }
   }

@@ -76,114 +76,112 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f32_f32_wide(cons
   int col0 = (int)threadIdx.x * 4;
   bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 3) == 0 && (a.n & 3) == 0;
-  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
-    float acc[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      acc[i] = 0.0f;
-    }
-    for (int it = 0; it < a.n; it += 8192) {
-      int n_left = a.n - it;
-      const float* x_at = a.x + (i64)row * a.x_stride0 + (i64)it;
+  int row = (int)blockIdx.x;
+  float acc[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    acc[i] = 0.0f;
+  }
+  for (int it = 0; it < a.n; it += 8192) {
+    int n_left = a.n - it;
+    const float* x_at = a.x + (i64)row * a.x_stride0 + (i64)it;
 
-      // load x
-      float x[8];
-      if (x_vec) {
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-        }
-      } else {
-        int col0_ = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-          x[i] = load_f32_if(x_at + (i64)(col0_ + ((i & 3) + (i >> 2) * 4096)), col0_ + ((i & 3) + (i >> 2) * 4096) < n_left);
-        }
+    // load x
+    float x[8];
+    if (x_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
       }
+    } else {
+      int col0_ = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 8; i++) {
-        acc[i] = fmaf(x[i], x[i], acc[i]);
+        x[i] = load_f32_if(x_at + (i64)(col0_ + ((i & 3) + (i >> 2) * 4096)), col0_ + ((i & 3) + (i >> 2) * 4096) < n_left);
       }
     }
-    float sum = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      sum += acc[i];
+      acc[i] = fmaf(x[i], x[i], acc[i]);
     }
+  }
+  float sum = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    sum += acc[i];
+  }
 
-    // sum: over the lanes of a warp
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+  // sum: over the lanes of a warp
+  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
-    // sum: over the warps of the block
-    __syncthreads();
-    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-    __syncthreads();
-    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 31) * 4));
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
-    float* rstd_at = a.rstd + (i64)row;
-    store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
-    for (int it2 = 0; it2 < a.n; it2 += 8192) {
-      int n_left2 = a.n - it2;
-      const float* x_at2 = a.x + (i64)row * a.x_stride0 + (i64)it2;
+  // sum: over the warps of the block
+  store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+  __syncthreads();
+  sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 31) * 4));
+  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+  float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
+  float* rstd_at = a.rstd + (i64)row;
+  store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
+  for (int it2 = 0; it2 < a.n; it2 += 8192) {
+    int n_left2 = a.n - it2;
+    const float* x_at2 = a.x + (i64)row * a.x_stride0 + (i64)it2;
 
-      // load x
-      float x2[8];
-      if (x_vec) {
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          load_f32x4_if(&x2[i * 4], x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-        }
-      } else {
-        int col0_2 = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-          x2[i] = load_f32_if(x_at2 + (i64)(col0_2 + ((i & 3) + (i >> 2) * 4096)), col0_2 + ((i & 3) + (i >> 2) * 4096) < n_left2);
-        }
+    // load x
+    float x2[8];
+    if (x_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&x2[i * 4], x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
       }
-      const float* w_at = a.w + (i64)it2;
-
-      // load w
-      float w[8];
-      if (w_vec) {
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          load_f32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-        }
-      } else {
-        int col0_3 = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-          w[i] = load_f32_if(w_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 4096)), col0_3 + ((i & 3) + (i >> 2) * 4096) < n_left2);
-        }
-      }
-      float y[8];
+    } else {
+      int col0_2 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 8; i++) {
-        y[i] = x2[i] * rstd * w[i];
+        x2[i] = load_f32_if(x_at2 + (i64)(col0_2 + ((i & 3) + (i >> 2) * 4096)), col0_2 + ((i & 3) + (i >> 2) * 4096) < n_left2);
       }
-      float* y_at = a.y + (i64)row * a.y_stride0 + (i64)it2;
+    }
+    const float* w_at = a.w + (i64)it2;
 
-      // store y
-      if (y_vec) {
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < n_left2);
-        }
-      } else {
-        int col0_4 = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-          store_f32_if(y_at + (i64)(col0_4 + ((i & 3) + (i >> 2) * 4096)), y[i], col0_4 + ((i & 3) + (i >> 2) * 4096) < n_left2);
-        }
+    // load w
+    float w[8];
+    if (w_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
+      }
+    } else {
+      int col0_3 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        w[i] = load_f32_if(w_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 4096)), col0_3 + ((i & 3) + (i >> 2) * 4096) < n_left2);
+      }
+    }
+    float y[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y[i] = x2[i] * rstd * w[i];
+    }
+    float* y_at = a.y + (i64)row * a.y_stride0 + (i64)it2;
+
+    // store y
+    if (y_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < n_left2);
+      }
+    } else {
+      int col0_4 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        store_f32_if(y_at + (i64)(col0_4 + ((i & 3) + (i >> 2) * 4096)), y[i], col0_4 + ((i & 3) + (i >> 2) * 4096) < n_left2);
       }
     }
   }

@@ -91,56 +91,55 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_silu_bf16_bf
   for (int i = 0; i < 2; i++) {
     load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 256), col0 + i * 256 < a.n);
   }
-  for (int row = (int)(blockIdx.x * 4u); row < a.rows; row += (int)(gridDim.x * 4u)) {
-    int rows_left = (int)((u32)a.rows - (u32)row);
-    const bf16* x_at = a.x + (i64)row * a.x_stride0;
+  int row = (int)(blockIdx.x * 4u);
+  int rows_left = (int)((u32)a.rows - (u32)row);
+  const bf16* x_at = a.x + (i64)row * a.x_stride0;
 
-    // load x
-    u32 x[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
-    }
-    const bf16* z_at = a.z + (i64)row * a.z_stride0;
-
-    // load z
-    u32 z[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&z[i * 4], z_at + (i64)row0 * a.z_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
-    }
-    float sum = 0.0f;
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      float x_f32_0 = bf16_lo(x[i]);
-      float x_f32_1 = bf16_hi(x[i]);
-      sum = fmaf(x_f32_0, x_f32_0, sum);
-      sum = fmaf(x_f32_1, x_f32_1, sum);
-    }
-
-    // sum: over the lanes of a warp
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    float n_f32 = (float)a.n;
-    float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-    u32 y[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y[i] = bf16_pair(bf16_lo(x[i]) * rstd * bf16_lo(w[i]) * silu_approx(bf16_lo(z[i])), bf16_hi(x[i]) * rstd * bf16_hi(w[i]) * silu_approx(bf16_hi(z[i])));
-    }
-    bf16* y_at = a.y + (i64)row * a.y_stride0;
-
-    // store y
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_u32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + i * 256), &y[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
-    }
-    float* rstd_at = a.rstd + (i64)row;
-
-    // store rstd
-    store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 31) == 0 && row0 < rows_left);
+  // load x
+  u32 x[8];
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    load_u32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
   }
+  const bf16* z_at = a.z + (i64)row * a.z_stride0;
+
+  // load z
+  u32 z[8];
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    load_u32x4_if(&z[i * 4], z_at + (i64)row0 * a.z_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
+  }
+  float sum = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    float x_f32_0 = bf16_lo(x[i]);
+    float x_f32_1 = bf16_hi(x[i]);
+    sum = fmaf(x_f32_0, x_f32_0, sum);
+    sum = fmaf(x_f32_1, x_f32_1, sum);
+  }
+
+  // sum: over the lanes of a warp
+  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+  float n_f32 = (float)a.n;
+  float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
+  u32 y[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    y[i] = bf16_pair(bf16_lo(x[i]) * rstd * bf16_lo(w[i]) * silu_approx(bf16_lo(z[i])), bf16_hi(x[i]) * rstd * bf16_hi(w[i]) * silu_approx(bf16_hi(z[i])));
+  }
+  bf16* y_at = a.y + (i64)row * a.y_stride0;
+
+  // store y
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_u32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + i * 256), &y[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
+  }
+  float* rstd_at = a.rstd + (i64)row;
+
+  // store rstd
+  store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 31) == 0 && row0 < rows_left);
 }

@@ -118,88 +118,87 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_silu_f16_f16
       w[i] = lo | hi << 16;
     }
   }
-  for (int row = (int)(blockIdx.x * 4u); row < a.rows; row += (int)(gridDim.x * 4u)) {
-    int rows_left = (int)((u32)a.rows - (u32)row);
-    const f16* x_at = a.x + (i64)row * a.x_stride0;
+  int row = (int)(blockIdx.x * 4u);
+  int rows_left = (int)((u32)a.rows - (u32)row);
+  const f16* x_at = a.x + (i64)row * a.x_stride0;
 
-    // load x
-    u32 x[8];
-    if (x_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_u32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
-      }
-    } else {
-      int row0_ = opaque(row0);
-      int col0_2 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo2 = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
-        u32 hi2 = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
-        x[i] = lo2 | hi2 << 16;
-      }
+  // load x
+  u32 x[8];
+  if (x_vec) {
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
     }
-    const f16* z_at = a.z + (i64)row * a.z_stride0;
-
-    // load z
-    u32 z[8];
-    if (z_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_u32x4_if(&z[i * 4], z_at + (i64)row0 * a.z_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
-      }
-    } else {
-      int row0_2 = opaque(row0);
-      int col0_3 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo3 = load_u16_if(z_at + (i64)row0_2 * a.z_stride0 + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 256)), row0_2 < rows_left && col0_3 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
-        u32 hi3 = load_u16_if(z_at + (i64)row0_2 * a.z_stride0 + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), row0_2 < rows_left && col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
-        z[i] = lo3 | hi3 << 16;
-      }
-    }
-    float sum = 0.0f;
+  } else {
+    int row0_ = opaque(row0);
+    int col0_2 = opaque(col0);
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      float x_f32_0 = f16_lo(x[i]);
-      float x_f32_1 = f16_hi(x[i]);
-      sum = fmaf(x_f32_0, x_f32_0, sum);
-      sum = fmaf(x_f32_1, x_f32_1, sum);
+      u32 lo2 = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
+      u32 hi2 = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
+      x[i] = lo2 | hi2 << 16;
     }
-
-    // sum: over the lanes of a warp
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    float n_f32 = (float)a.n;
-    float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-    u32 y[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y[i] = f16_pair(f16_lo(x[i]) * rstd * f16_lo(w[i]) * silu_approx(f16_lo(z[i])), f16_hi(x[i]) * rstd * f16_hi(w[i]) * silu_approx(f16_hi(z[i])));
-    }
-    f16* y_at = a.y + (i64)row * a.y_stride0;
-
-    // store y
-    if (y_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + i * 256), &y[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
-      }
-    } else {
-      int row0_3 = opaque(row0);
-      int col0_4 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_if(y_at + (i64)row0_3 * a.y_stride0 + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 256)), y[i], row0_3 < rows_left && col0_4 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
-        store_u16_if(y_at + (i64)row0_3 * a.y_stride0 + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), y[i] >> 16, row0_3 < rows_left && col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
-      }
-    }
-    float* rstd_at = a.rstd + (i64)row;
-
-    // store rstd
-    store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 31) == 0 && row0 < rows_left);
   }
+  const f16* z_at = a.z + (i64)row * a.z_stride0;
+
+  // load z
+  u32 z[8];
+  if (z_vec) {
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&z[i * 4], z_at + (i64)row0 * a.z_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
+    }
+  } else {
+    int row0_2 = opaque(row0);
+    int col0_3 = opaque(col0);
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      u32 lo3 = load_u16_if(z_at + (i64)row0_2 * a.z_stride0 + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 256)), row0_2 < rows_left && col0_3 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
+      u32 hi3 = load_u16_if(z_at + (i64)row0_2 * a.z_stride0 + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), row0_2 < rows_left && col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
+      z[i] = lo3 | hi3 << 16;
+    }
+  }
+  float sum = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    float x_f32_0 = f16_lo(x[i]);
+    float x_f32_1 = f16_hi(x[i]);
+    sum = fmaf(x_f32_0, x_f32_0, sum);
+    sum = fmaf(x_f32_1, x_f32_1, sum);
+  }
+
+  // sum: over the lanes of a warp
+  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+  float n_f32 = (float)a.n;
+  float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
+  u32 y[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    y[i] = f16_pair(f16_lo(x[i]) * rstd * f16_lo(w[i]) * silu_approx(f16_lo(z[i])), f16_hi(x[i]) * rstd * f16_hi(w[i]) * silu_approx(f16_hi(z[i])));
+  }
+  f16* y_at = a.y + (i64)row * a.y_stride0;
+
+  // store y
+  if (y_vec) {
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + i * 256), &y[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
+    }
+  } else {
+    int row0_3 = opaque(row0);
+    int col0_4 = opaque(col0);
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      store_u16_if(y_at + (i64)row0_3 * a.y_stride0 + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 256)), y[i], row0_3 < rows_left && col0_4 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
+      store_u16_if(y_at + (i64)row0_3 * a.y_stride0 + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), y[i] >> 16, row0_3 < rows_left && col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
+    }
+  }
+  float* rstd_at = a.rstd + (i64)row;
+
+  // store rstd
+  store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 31) == 0 && row0 < rows_left);
 }

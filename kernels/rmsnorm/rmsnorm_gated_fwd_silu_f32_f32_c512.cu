@@ -18,7 +18,6 @@ typedef unsigned long long u64;
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ float silu(float x) { return x / (1.0f + expf(-x)); }
 __device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
 __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
@@ -98,92 +97,90 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_silu_f32_f32
       w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 256)), col0_ + ((i & 3) + (i >> 2) * 256) < a.n);
     }
   }
-  for (int row = (int)(blockIdx.x * 2u); row < a.rows; row += (int)(gridDim.x * 2u)) {
-    int rows_left = (int)((u32)a.rows - (u32)row);
-    const float* x_at = a.x + (i64)row * a.x_stride0;
+  int row = (int)(blockIdx.x * 2u);
+  int rows_left = (int)((u32)a.rows - (u32)row);
+  const float* x_at = a.x + (i64)row * a.x_stride0;
 
-    // load x
-    float x[8];
-    if (x_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_f32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
-      }
-    } else {
-      int row0_ = opaque(row0);
-      int col0_2 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        x[i] = load_f32_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) + (i >> 2) * 256) < a.n);
-      }
-    }
-    const float* z_at = a.z + (i64)row * a.z_stride0;
-
-    // load z
-    float z[8];
-    if (z_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_f32x4_if(&z[i * 4], z_at + (i64)row0 * a.z_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
-      }
-    } else {
-      int row0_2 = opaque(row0);
-      int col0_3 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        z[i] = load_f32_if(z_at + (i64)row0_2 * a.z_stride0 + (i64)(col0_3 + ((i & 3) + (i >> 2) * 256)), row0_2 < rows_left && col0_3 + ((i & 3) + (i >> 2) * 256) < a.n);
-      }
-    }
-    float sum = 0.0f;
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      sum = fmaf(x[i], x[i], sum);
-    }
-
-    // sum: over the lanes of a warp
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-
-    // sum: over the warps of the block
-    __syncthreads();
-    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-    sum = 0.0f;
-    float part;
-    __syncthreads();
+  // load x
+  float x[8];
+  if (x_vec) {
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      part = load_shared_f32(smem + (u32)(int)(((u32)((int)(threadIdx.x >> 5) & -2) + (u32)i) * 4u));
-      sum += part;
+      load_f32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
     }
-    float n_f32 = (float)a.n;
-    float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-    float y[8];
+  } else {
+    int row0_ = opaque(row0);
+    int col0_2 = opaque(col0);
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y[i] = x[i] * rstd * w[i] * silu(z[i]);
+      x[i] = load_f32_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) + (i >> 2) * 256) < a.n);
     }
-    float* y_at = a.y + (i64)row * a.y_stride0;
-
-    // store y
-    if (y_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_f32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + i * 256), &y[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
-      }
-    } else {
-      int row0_3 = opaque(row0);
-      int col0_4 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_f32_if(y_at + (i64)row0_3 * a.y_stride0 + (i64)(col0_4 + ((i & 3) + (i >> 2) * 256)), y[i], row0_3 < rows_left && col0_4 + ((i & 3) + (i >> 2) * 256) < a.n);
-      }
-    }
-    float* rstd_at = a.rstd + (i64)row;
-
-    // store rstd
-    store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 63) == 0 && row0 < rows_left);
   }
+  const float* z_at = a.z + (i64)row * a.z_stride0;
+
+  // load z
+  float z[8];
+  if (z_vec) {
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&z[i * 4], z_at + (i64)row0 * a.z_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
+    }
+  } else {
+    int row0_2 = opaque(row0);
+    int col0_3 = opaque(col0);
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      z[i] = load_f32_if(z_at + (i64)row0_2 * a.z_stride0 + (i64)(col0_3 + ((i & 3) + (i >> 2) * 256)), row0_2 < rows_left && col0_3 + ((i & 3) + (i >> 2) * 256) < a.n);
+    }
+  }
+  float sum = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    sum = fmaf(x[i], x[i], sum);
+  }
+
+  // sum: over the lanes of a warp
+  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+  // sum: over the warps of the block
+  store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+  sum = 0.0f;
+  float part;
+  __syncthreads();
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    part = load_shared_f32(smem + (u32)(int)(((u32)((int)(threadIdx.x >> 5) & -2) + (u32)i) * 4u));
+    sum += part;
+  }
+  float n_f32 = (float)a.n;
+  float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
+  float y[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    y[i] = x[i] * rstd * w[i] * z[i] / (expf(-z[i]) + 1.0f);
+  }
+  float* y_at = a.y + (i64)row * a.y_stride0;
+
+  // store y
+  if (y_vec) {
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + i * 256), &y[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
+    }
+  } else {
+    int row0_3 = opaque(row0);
+    int col0_4 = opaque(col0);
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      store_f32_if(y_at + (i64)row0_3 * a.y_stride0 + (i64)(col0_4 + ((i & 3) + (i >> 2) * 256)), y[i], row0_3 < rows_left && col0_4 + ((i & 3) + (i >> 2) * 256) < a.n);
+    }
+  }
+  float* rstd_at = a.rstd + (i64)row;
+
+  // store rstd
+  store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 63) == 0 && row0 < rows_left);
 }

@@ -18,7 +18,6 @@ typedef long long i64;
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ float silu(float x) { return x / (1.0f + expf(-x)); }
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
@@ -75,62 +74,60 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_silu_f32_
   for (int i = 0; i < 4; i++) {
     load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
   }
-  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
-    const float* x_at = a.x + (i64)row * a.x_stride0;
+  int row = (int)blockIdx.x;
+  const float* x_at = a.x + (i64)row * a.x_stride0;
 
-    // load x
-    float x[16];
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
-    }
-    const float* z_at = a.z + (i64)row * a.z_stride0;
-
-    // load z
-    float z[16];
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      load_f32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
-    }
-    float sum = 0.0f;
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      sum = fmaf(x[i], x[i], sum);
-    }
-
-    // sum: over the lanes of a warp
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-
-    // sum: over the warps of the block
-    __syncthreads();
-    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-    __syncthreads();
-    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 15) * 4));
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    float n_f32 = (float)a.n;
-    float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-    float y[16];
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y[i] = x[i] * rstd * w[i] * silu(z[i]);
-    }
-    float* y_at = a.y + (i64)row * a.y_stride0;
-
-    // store y
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      store_f32x4_if(y_at + (i64)(col0 + i * 2048), &y[i * 4], col0 + i * 2048 < a.n);
-    }
-    float* rstd_at = a.rstd + (i64)row;
-
-    // store rstd
-    store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
+  // load x
+  float x[16];
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
   }
+  const float* z_at = a.z + (i64)row * a.z_stride0;
+
+  // load z
+  float z[16];
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    load_f32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
+  }
+  float sum = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 16; i++) {
+    sum = fmaf(x[i], x[i], sum);
+  }
+
+  // sum: over the lanes of a warp
+  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+  // sum: over the warps of the block
+  store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+  __syncthreads();
+  sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 15) * 4));
+  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+  float n_f32 = (float)a.n;
+  float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
+  float y[16];
+  #pragma unroll
+  for (int i = 0; i < 16; i++) {
+    y[i] = x[i] * rstd * w[i] * z[i] / (expf(-z[i]) + 1.0f);
+  }
+  float* y_at = a.y + (i64)row * a.y_stride0;
+
+  // store y
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    store_f32x4_if(y_at + (i64)(col0 + i * 2048), &y[i * 4], col0 + i * 2048 < a.n);
+  }
+  float* rstd_at = a.rstd + (i64)row;
+
+  // store rstd
+  store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
 }

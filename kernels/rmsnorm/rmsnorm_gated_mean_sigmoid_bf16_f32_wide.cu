@@ -115,116 +115,114 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_mean_sigmoid_bf1
   bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
-  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
-    float acc[16];
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      acc[i] = 0.0f;
-    }
-    for (int it = 0; it < a.n; it += 8192) {
-      int n_left = a.n - it;
-      const bf16* x_at = a.x + (i64)row * a.x_stride0 + (i64)it;
+  int row = (int)blockIdx.x;
+  float acc[16];
+  #pragma unroll
+  for (int i = 0; i < 16; i++) {
+    acc[i] = 0.0f;
+  }
+  for (int it = 0; it < a.n; it += 8192) {
+    int n_left = a.n - it;
+    const bf16* x_at = a.x + (i64)row * a.x_stride0 + (i64)it;
 
-      // load x
-      u32 x[8];
-      if (x_vec) {
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-        }
-      } else {
-        int col0_ = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-          u32 lo = load_u16_if(x_at + (i64)(col0_ + ((i & 3) * 2 + (i >> 2) * 4096)), col0_ + ((i & 3) * 2 + (i >> 2) * 4096) < n_left);
-          u32 hi = load_u16_if(x_at + (i64)(col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left);
-          x[i] = lo | hi << 16;
-        }
+    // load x
+    u32 x[8];
+    if (x_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
       }
-      const bf16* z_at = a.z + (i64)row * a.z_stride0 + (i64)it;
-
-      // load z
-      u32 z[8];
-      if (z_vec) {
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          load_u32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-        }
-      } else {
-        int col0_2 = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-          u32 lo2 = load_u16_if(z_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 4096)), col0_2 + ((i & 3) * 2 + (i >> 2) * 4096) < n_left);
-          u32 hi2 = load_u16_if(z_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left);
-          z[i] = lo2 | hi2 << 16;
-        }
-      }
-      const bf16* dy_at = a.dy + (i64)row * a.dy_stride0 + (i64)it;
-
-      // load dy
-      u32 dy[8];
-      if (dy_vec) {
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          load_u32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-        }
-      } else {
-        int col0_3 = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-          u32 lo3 = load_u16_if(dy_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 4096)), col0_3 + ((i & 3) * 2 + (i >> 2) * 4096) < n_left);
-          u32 hi3 = load_u16_if(dy_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left);
-          dy[i] = lo3 | hi3 << 16;
-        }
-      }
-      const float* w_at = a.w + (i64)it;
-
-      // load w
-      float w[16];
-      if (w_vec) {
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          load_f32x4_if(&w[i * 8], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-          load_f32x4_if(&w[i * 8 + 4], w_at + (i64)(col0 + (4 + i * 4096)), col0 + (4 + i * 4096) < n_left);
-        }
-      } else {
-        int col0_4 = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 16; i++) {
-          w[i] = load_f32_if(w_at + (i64)(col0_4 + ((i & 7) + (i >> 3) * 4096)), col0_4 + ((i & 7) + (i >> 3) * 4096) < n_left);
-        }
-      }
+    } else {
+      int col0_ = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 8; i++) {
-        acc[i * 2] += col0 + ((i & 3) * 2 + (i >> 2) * 4096) < n_left ? bf16_lo(x[i]) * (bf16_lo(dy[i]) * sigmoid_approx(bf16_lo(z[i])) * w[i * 2]) : 0.0f;
-        acc[i * 2 + 1] += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left ? bf16_hi(x[i]) * (bf16_hi(dy[i]) * sigmoid_approx(bf16_hi(z[i])) * w[i * 2 + 1]) : 0.0f;
+        u32 lo = load_u16_if(x_at + (i64)(col0_ + ((i & 3) * 2 + (i >> 2) * 4096)), col0_ + ((i & 3) * 2 + (i >> 2) * 4096) < n_left);
+        u32 hi = load_u16_if(x_at + (i64)(col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left);
+        x[i] = lo | hi << 16;
       }
     }
-    float sum = 0.0f;
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      sum += acc[i];
+    const bf16* z_at = a.z + (i64)row * a.z_stride0 + (i64)it;
+
+    // load z
+    u32 z[8];
+    if (z_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
+      }
+    } else {
+      int col0_2 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        u32 lo2 = load_u16_if(z_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 4096)), col0_2 + ((i & 3) * 2 + (i >> 2) * 4096) < n_left);
+        u32 hi2 = load_u16_if(z_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left);
+        z[i] = lo2 | hi2 << 16;
+      }
     }
+    const bf16* dy_at = a.dy + (i64)row * a.dy_stride0 + (i64)it;
 
-    // sum: over the lanes of a warp
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    // load dy
+    u32 dy[8];
+    if (dy_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
+      }
+    } else {
+      int col0_3 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        u32 lo3 = load_u16_if(dy_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 4096)), col0_3 + ((i & 3) * 2 + (i >> 2) * 4096) < n_left);
+        u32 hi3 = load_u16_if(dy_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left);
+        dy[i] = lo3 | hi3 << 16;
+      }
+    }
+    const float* w_at = a.w + (i64)it;
 
-    // sum: over the warps of the block
-    __syncthreads();
-    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-    __syncthreads();
-    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 15) * 4));
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    const float* rstd_at = a.rstd + (i64)row;
-    float rstd = load_f32(rstd_at);
-    float* mean_at = a.mean + (i64)row;
-    store_f32_if(mean_at, sum * rstd * rstd / (float)a.n, (int)threadIdx.x == 0);
+    // load w
+    float w[16];
+    if (w_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&w[i * 8], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
+        load_f32x4_if(&w[i * 8 + 4], w_at + (i64)(col0 + (4 + i * 4096)), col0 + (4 + i * 4096) < n_left);
+      }
+    } else {
+      int col0_4 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        w[i] = load_f32_if(w_at + (i64)(col0_4 + ((i & 7) + (i >> 3) * 4096)), col0_4 + ((i & 7) + (i >> 3) * 4096) < n_left);
+      }
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      acc[i * 2] += col0 + ((i & 3) * 2 + (i >> 2) * 4096) < n_left ? bf16_lo(x[i]) * (bf16_lo(dy[i]) * sigmoid_approx(bf16_lo(z[i])) * w[i * 2]) : 0.0f;
+      acc[i * 2 + 1] += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left ? bf16_hi(x[i]) * (bf16_hi(dy[i]) * sigmoid_approx(bf16_hi(z[i])) * w[i * 2 + 1]) : 0.0f;
+    }
   }
+  float sum = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 16; i++) {
+    sum += acc[i];
+  }
+
+  // sum: over the lanes of a warp
+  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+  // sum: over the warps of the block
+  store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+  __syncthreads();
+  sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 15) * 4));
+  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+  const float* rstd_at = a.rstd + (i64)row;
+  float rstd = load_f32(rstd_at);
+  float* mean_at = a.mean + (i64)row;
+  store_f32_if(mean_at, sum * rstd * rstd / (float)a.n, (int)threadIdx.x == 0);
 }

@@ -18,7 +18,6 @@ typedef unsigned long long u64;
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
 __device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
 __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
@@ -83,108 +82,106 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_mean_sigmoid_f32
   bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
-  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
-    float acc[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      acc[i] = 0.0f;
-    }
-    for (int it = 0; it < a.n; it += 4096) {
-      int n_left = a.n - it;
-      const float* x_at = a.x + (i64)row * a.x_stride0 + (i64)it;
+  int row = (int)blockIdx.x;
+  float acc[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    acc[i] = 0.0f;
+  }
+  for (int it = 0; it < a.n; it += 4096) {
+    int n_left = a.n - it;
+    const float* x_at = a.x + (i64)row * a.x_stride0 + (i64)it;
 
-      // load x
-      float x[8];
-      if (x_vec) {
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
-        }
-      } else {
-        int col0_ = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-          x[i] = load_f32_if(x_at + (i64)(col0_ + ((i & 3) + (i >> 2) * 2048)), col0_ + ((i & 3) + (i >> 2) * 2048) < n_left);
-        }
+    // load x
+    float x[8];
+    if (x_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
       }
-      const float* z_at = a.z + (i64)row * a.z_stride0 + (i64)it;
-
-      // load z
-      float z[8];
-      if (z_vec) {
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          load_f32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
-        }
-      } else {
-        int col0_2 = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-          z[i] = load_f32_if(z_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 2048)), col0_2 + ((i & 3) + (i >> 2) * 2048) < n_left);
-        }
-      }
-      const float* dy_at = a.dy + (i64)row * a.dy_stride0 + (i64)it;
-
-      // load dy
-      float dy[8];
-      if (dy_vec) {
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          load_f32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
-        }
-      } else {
-        int col0_3 = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-          dy[i] = load_f32_if(dy_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 2048)), col0_3 + ((i & 3) + (i >> 2) * 2048) < n_left);
-        }
-      }
-      const float* w_at = a.w + (i64)it;
-
-      // load w
-      float w[8];
-      if (w_vec) {
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          load_f32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
-        }
-      } else {
-        int col0_4 = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-          w[i] = load_f32_if(w_at + (i64)(col0_4 + ((i & 3) + (i >> 2) * 2048)), col0_4 + ((i & 3) + (i >> 2) * 2048) < n_left);
-        }
-      }
+    } else {
+      int col0_ = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 8; i++) {
-        acc[i] += col0 + ((i & 3) + (i >> 2) * 2048) < n_left ? x[i] * (dy[i] * sigmoid(z[i]) * w[i]) : 0.0f;
+        x[i] = load_f32_if(x_at + (i64)(col0_ + ((i & 3) + (i >> 2) * 2048)), col0_ + ((i & 3) + (i >> 2) * 2048) < n_left);
       }
     }
-    float sum = 0.0f;
+    const float* z_at = a.z + (i64)row * a.z_stride0 + (i64)it;
+
+    // load z
+    float z[8];
+    if (z_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
+      }
+    } else {
+      int col0_2 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        z[i] = load_f32_if(z_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 2048)), col0_2 + ((i & 3) + (i >> 2) * 2048) < n_left);
+      }
+    }
+    const float* dy_at = a.dy + (i64)row * a.dy_stride0 + (i64)it;
+
+    // load dy
+    float dy[8];
+    if (dy_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
+      }
+    } else {
+      int col0_3 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        dy[i] = load_f32_if(dy_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 2048)), col0_3 + ((i & 3) + (i >> 2) * 2048) < n_left);
+      }
+    }
+    const float* w_at = a.w + (i64)it;
+
+    // load w
+    float w[8];
+    if (w_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
+      }
+    } else {
+      int col0_4 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        w[i] = load_f32_if(w_at + (i64)(col0_4 + ((i & 3) + (i >> 2) * 2048)), col0_4 + ((i & 3) + (i >> 2) * 2048) < n_left);
+      }
+    }
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      sum += acc[i];
+      acc[i] += col0 + ((i & 3) + (i >> 2) * 2048) < n_left ? x[i] * (dy[i] / (expf(-z[i]) + 1.0f) * w[i]) : 0.0f;
     }
-
-    // sum: over the lanes of a warp
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-
-    // sum: over the warps of the block
-    __syncthreads();
-    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-    __syncthreads();
-    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 15) * 4));
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    const float* rstd_at = a.rstd + (i64)row;
-    float rstd = load_f32(rstd_at);
-    float* mean_at = a.mean + (i64)row;
-    store_f32_if(mean_at, sum * rstd * rstd / (float)a.n, (int)threadIdx.x == 0);
   }
+  float sum = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
+    sum += acc[i];
+  }
+
+  // sum: over the lanes of a warp
+  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+  // sum: over the warps of the block
+  store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+  __syncthreads();
+  sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 15) * 4));
+  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+  const float* rstd_at = a.rstd + (i64)row;
+  float rstd = load_f32(rstd_at);
+  float* mean_at = a.mean + (i64)row;
+  store_f32_if(mean_at, sum * rstd * rstd / (float)a.n, (int)threadIdx.x == 0);
 }

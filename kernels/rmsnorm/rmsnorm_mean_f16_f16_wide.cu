@@ -89,99 +89,97 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_mean_f16_f16_wide(cons
   int col0 = (int)threadIdx.x * 8;
   bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
-  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
-    float acc[16];
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      acc[i] = 0.0f;
-    }
-    for (int it = 0; it < a.n; it += 8192) {
-      int n_left = a.n - it;
-      const f16* x_at = a.x + (i64)row * a.x_stride0 + (i64)it;
+  int row = (int)blockIdx.x;
+  float acc[16];
+  #pragma unroll
+  for (int i = 0; i < 16; i++) {
+    acc[i] = 0.0f;
+  }
+  for (int it = 0; it < a.n; it += 8192) {
+    int n_left = a.n - it;
+    const f16* x_at = a.x + (i64)row * a.x_stride0 + (i64)it;
 
-      // load x
-      u32 x[8];
-      if (x_vec) {
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-        }
-      } else {
-        int col0_ = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-          u32 lo = load_u16_if(x_at + (i64)(col0_ + ((i & 3) * 2 + (i >> 2) * 4096)), col0_ + ((i & 3) * 2 + (i >> 2) * 4096) < n_left);
-          u32 hi = load_u16_if(x_at + (i64)(col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left);
-          x[i] = lo | hi << 16;
-        }
+    // load x
+    u32 x[8];
+    if (x_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
       }
-      const f16* dy_at = a.dy + (i64)row * a.dy_stride0 + (i64)it;
-
-      // load dy
-      u32 dy[8];
-      if (dy_vec) {
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          load_u32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-        }
-      } else {
-        int col0_2 = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-          u32 lo2 = load_u16_if(dy_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 4096)), col0_2 + ((i & 3) * 2 + (i >> 2) * 4096) < n_left);
-          u32 hi2 = load_u16_if(dy_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left);
-          dy[i] = lo2 | hi2 << 16;
-        }
-      }
-      const f16* w_at = a.w + (i64)it;
-
-      // load w
-      u32 w[8];
-      if (w_vec) {
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          load_u32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-        }
-      } else {
-        int col0_3 = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-          u32 lo3 = load_u16_if(w_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 4096)), col0_3 + ((i & 3) * 2 + (i >> 2) * 4096) < n_left);
-          u32 hi3 = load_u16_if(w_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left);
-          w[i] = lo3 | hi3 << 16;
-        }
-      }
+    } else {
+      int col0_ = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 8; i++) {
-        acc[i * 2] = fmaf(f16_lo(x[i]), f16_lo(dy[i]) * f16_lo(w[i]), acc[i * 2]);
-        acc[i * 2 + 1] = fmaf(f16_hi(x[i]), f16_hi(dy[i]) * f16_hi(w[i]), acc[i * 2 + 1]);
+        u32 lo = load_u16_if(x_at + (i64)(col0_ + ((i & 3) * 2 + (i >> 2) * 4096)), col0_ + ((i & 3) * 2 + (i >> 2) * 4096) < n_left);
+        u32 hi = load_u16_if(x_at + (i64)(col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left);
+        x[i] = lo | hi << 16;
       }
     }
-    float sum = 0.0f;
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      sum += acc[i];
+    const f16* dy_at = a.dy + (i64)row * a.dy_stride0 + (i64)it;
+
+    // load dy
+    u32 dy[8];
+    if (dy_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
+      }
+    } else {
+      int col0_2 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        u32 lo2 = load_u16_if(dy_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 4096)), col0_2 + ((i & 3) * 2 + (i >> 2) * 4096) < n_left);
+        u32 hi2 = load_u16_if(dy_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left);
+        dy[i] = lo2 | hi2 << 16;
+      }
     }
+    const f16* w_at = a.w + (i64)it;
 
-    // sum: over the lanes of a warp
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-
-    // sum: over the warps of the block
-    __syncthreads();
-    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-    __syncthreads();
-    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 15) * 4));
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    const float* rstd_at = a.rstd + (i64)row;
-    float rstd = load_f32(rstd_at);
-    float* mean_at = a.mean + (i64)row;
-    store_f32_if(mean_at, sum * rstd * rstd / (float)a.n, (int)threadIdx.x == 0);
+    // load w
+    u32 w[8];
+    if (w_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
+      }
+    } else {
+      int col0_3 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        u32 lo3 = load_u16_if(w_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 4096)), col0_3 + ((i & 3) * 2 + (i >> 2) * 4096) < n_left);
+        u32 hi3 = load_u16_if(w_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 4096)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < n_left);
+        w[i] = lo3 | hi3 << 16;
+      }
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      acc[i * 2] = fmaf(f16_lo(x[i]), f16_lo(dy[i]) * f16_lo(w[i]), acc[i * 2]);
+      acc[i * 2 + 1] = fmaf(f16_hi(x[i]), f16_hi(dy[i]) * f16_hi(w[i]), acc[i * 2 + 1]);
+    }
   }
+  float sum = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 16; i++) {
+    sum += acc[i];
+  }
+
+  // sum: over the lanes of a warp
+  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+  // sum: over the warps of the block
+  store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+  __syncthreads();
+  sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 15) * 4));
+  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+  const float* rstd_at = a.rstd + (i64)row;
+  float rstd = load_f32(rstd_at);
+  float* mean_at = a.mean + (i64)row;
+  store_f32_if(mean_at, sum * rstd * rstd / (float)a.n, (int)threadIdx.x == 0);
 }

@@ -57,6 +57,7 @@ func stagedGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w t
 		}
 		tile.Commit(block)
 	}
+	tile.WaitGroup(block, 0) // for w, in a block without rows
 	for i := range c.Shared {
 		tile.Store(block, part.At(first, c.column(k, i)), dw[i].Get())
 	}

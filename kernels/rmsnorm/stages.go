@@ -11,8 +11,12 @@ var (
 
 // stages are the configs of staged forward passes for rows past what fits registers, ascending; of two for one length
 // the first that a target takes is used. A thread has 32 bytes of a chunk.
-func stages(name string) []Config {
+func stages(name string, add bool) []Config {
 	var out []Config
+	held := 3 // chunks in registers, of eight
+	if add {
+		held = 2
+	}
 	for _, t := range pairs {
 		c := Config{Name: name, X: t.x, W: t.w, Whole: true, Per: 32 / t.x.Size()}
 		if c.W.Size() > c.X.Size() {
@@ -25,7 +29,7 @@ func stages(name string) []Config {
 		out = append(out, c.stage(2*row, 2, 2, 1))
 		for _, cluster := range []int{1, 2, 4, 8} {
 			if n := 4 * row * cluster; n <= widest {
-				out = append(out, c.stage(n, 6, 2, cluster, roomy...))
+				out = append(out, c.stage(n, 8-held, held, cluster, roomy...))
 			}
 			if n := 2 * row * cluster; cluster > 1 && n <= widest {
 				out = append(out, c.stage(n, 2, 2, cluster, small...))

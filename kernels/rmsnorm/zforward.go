@@ -368,12 +368,13 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_bf16_c8192_v",
-				Source:   cu_rmsnorm_fwd_bf16_bf16_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_bf16_bf16_c8192_v",
+				Source:    cu_rmsnorm_fwd_bf16_bf16_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c8192_v")
 				},
@@ -387,12 +388,13 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_bf16_c16384_v",
-				Source:   cu_rmsnorm_fwd_bf16_bf16_c16384_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_bf16_bf16_c16384_v",
+				Source:    cu_rmsnorm_fwd_bf16_bf16_c16384_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c16384_v")
 				},
@@ -514,12 +516,13 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_f32_c8192_v",
-				Source:   cu_rmsnorm_fwd_bf16_f32_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_bf16_f32_c8192_v",
+				Source:    cu_rmsnorm_fwd_bf16_f32_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_f32_c8192_v")
 				},
@@ -533,12 +536,13 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_f32_c16384_v",
-				Source:   cu_rmsnorm_fwd_bf16_f32_c16384_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_bf16_f32_c16384_v",
+				Source:    cu_rmsnorm_fwd_bf16_f32_c16384_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_f32_c16384_v")
 				},
@@ -660,12 +664,13 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f16_c8192_v",
-				Source:   cu_rmsnorm_fwd_f16_f16_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_f16_f16_c8192_v",
+				Source:    cu_rmsnorm_fwd_f16_f16_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c8192_v")
 				},
@@ -679,12 +684,13 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f16_c16384_v",
-				Source:   cu_rmsnorm_fwd_f16_f16_c16384_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_f16_f16_c16384_v",
+				Source:    cu_rmsnorm_fwd_f16_f16_c16384_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c16384_v")
 				},
@@ -806,12 +812,13 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f32_c8192_v",
-				Source:   cu_rmsnorm_fwd_f16_f32_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_f16_f32_c8192_v",
+				Source:    cu_rmsnorm_fwd_f16_f32_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f32_c8192_v")
 				},
@@ -825,12 +832,13 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f32_c16384_v",
-				Source:   cu_rmsnorm_fwd_f16_f32_c16384_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_f16_f32_c16384_v",
+				Source:    cu_rmsnorm_fwd_f16_f32_c16384_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f32_c16384_v")
 				},
@@ -935,12 +943,13 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f32_f32_c4096_v",
-				Source:   cu_rmsnorm_fwd_f32_f32_c4096_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_f32_f32_c4096_v",
+				Source:    cu_rmsnorm_fwd_f32_f32_c4096_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c4096_v")
 				},
@@ -954,12 +963,13 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f32_f32_c8192_v",
-				Source:   cu_rmsnorm_fwd_f32_f32_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_f32_f32_c8192_v",
+				Source:    cu_rmsnorm_fwd_f32_f32_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c8192_v")
 				},
@@ -1016,7 +1026,7 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_bf16_bf16_c131072_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
-				Shared:   196736,
+				Shared:   163968,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c131072_v")
@@ -1036,7 +1046,7 @@ var forwardFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
-				Shared:   196752,
+				Shared:   163984,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c262144_v_x2")
@@ -1134,7 +1144,7 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f16_f16_c131072_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
-				Shared:   196736,
+				Shared:   163968,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c131072_v")
@@ -1154,7 +1164,7 @@ var forwardFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
-				Shared:   196752,
+				Shared:   163984,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c262144_v_x2")
@@ -1252,7 +1262,7 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f32_f32_c65536_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
-				Shared:   196736,
+				Shared:   163968,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c65536_v")
@@ -1272,7 +1282,7 @@ var forwardFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
-				Shared:   196752,
+				Shared:   163984,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c131072_v_x2")
@@ -1312,7 +1322,7 @@ var forwardFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  4,
-				Shared:   196752,
+				Shared:   163984,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c262144_v_x4")

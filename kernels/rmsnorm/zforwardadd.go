@@ -380,12 +380,13 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_bf16_c8192_v",
-				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_bf16_bf16_c8192_v",
+				Source:    cu_rmsnorm_add_fwd_bf16_bf16_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c8192_v")
 				},
@@ -399,12 +400,13 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_bf16_c16384_v",
-				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c16384_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_bf16_bf16_c16384_v",
+				Source:    cu_rmsnorm_add_fwd_bf16_bf16_c16384_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c16384_v")
 				},
@@ -526,12 +528,13 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_f32_c8192_v",
-				Source:   cu_rmsnorm_add_fwd_bf16_f32_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_bf16_f32_c8192_v",
+				Source:    cu_rmsnorm_add_fwd_bf16_f32_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c8192_v")
 				},
@@ -545,12 +548,13 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_f32_c16384_v",
-				Source:   cu_rmsnorm_add_fwd_bf16_f32_c16384_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_bf16_f32_c16384_v",
+				Source:    cu_rmsnorm_add_fwd_bf16_f32_c16384_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c16384_v")
 				},
@@ -672,12 +676,13 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f16_c8192_v",
-				Source:   cu_rmsnorm_add_fwd_f16_f16_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_f16_f16_c8192_v",
+				Source:    cu_rmsnorm_add_fwd_f16_f16_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c8192_v")
 				},
@@ -691,12 +696,13 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f16_c16384_v",
-				Source:   cu_rmsnorm_add_fwd_f16_f16_c16384_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_f16_f16_c16384_v",
+				Source:    cu_rmsnorm_add_fwd_f16_f16_c16384_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c16384_v")
 				},
@@ -818,12 +824,13 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f32_c8192_v",
-				Source:   cu_rmsnorm_add_fwd_f16_f32_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_f16_f32_c8192_v",
+				Source:    cu_rmsnorm_add_fwd_f16_f32_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c8192_v")
 				},
@@ -837,12 +844,13 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f32_c16384_v",
-				Source:   cu_rmsnorm_add_fwd_f16_f32_c16384_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_f16_f32_c16384_v",
+				Source:    cu_rmsnorm_add_fwd_f16_f32_c16384_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c16384_v")
 				},
@@ -947,12 +955,13 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f32_f32_c4096_v",
-				Source:   cu_rmsnorm_add_fwd_f32_f32_c4096_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_f32_f32_c4096_v",
+				Source:    cu_rmsnorm_add_fwd_f32_f32_c4096_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c4096_v")
 				},
@@ -966,12 +975,13 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f32_f32_c8192_v",
-				Source:   cu_rmsnorm_add_fwd_f32_f32_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_f32_f32_c8192_v",
+				Source:    cu_rmsnorm_add_fwd_f32_f32_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c8192_v")
 				},

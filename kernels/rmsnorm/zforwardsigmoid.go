@@ -317,12 +317,13 @@ var forwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_sigmoid_bf16_bf16_c8192_v",
-				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 80,
+				Name:      "rmsnorm_gated_fwd_sigmoid_bf16_bf16_c8192_v",
+				Source:    cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_bf16_bf16_c8192_v")
 				},
@@ -464,12 +465,13 @@ var forwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_sigmoid_bf16_f32_c8192_v",
-				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 80,
+				Name:      "rmsnorm_gated_fwd_sigmoid_bf16_f32_c8192_v",
+				Source:    cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_bf16_f32_c8192_v")
 				},
@@ -611,12 +613,13 @@ var forwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_sigmoid_f16_f16_c8192_v",
-				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 80,
+				Name:      "rmsnorm_gated_fwd_sigmoid_f16_f16_c8192_v",
+				Source:    cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f16_f16_c8192_v")
 				},
@@ -758,12 +761,13 @@ var forwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_sigmoid_f16_f32_c8192_v",
-				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 80,
+				Name:      "rmsnorm_gated_fwd_sigmoid_f16_f32_c8192_v",
+				Source:    cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f16_f32_c8192_v")
 				},
@@ -888,12 +892,13 @@ var forwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_sigmoid_f32_f32_c4096_v",
-				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c4096_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 80,
+				Name:      "rmsnorm_gated_fwd_sigmoid_f32_f32_c4096_v",
+				Source:    cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c4096_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f32_f32_c4096_v")
 				},
