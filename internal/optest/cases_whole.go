@@ -56,7 +56,9 @@ func checkWhole(r run, t dtype.Type) error {
 		ints(r, "y of "+c.String(), p.Y, want)
 	}
 	n := otherMost + vec
-	p := wholeParams{X: r.In(t, make([]float64, n), 1, n), Y: r.Out(t, 1, n), W: r.In(t, make([]float64, n), n)}
+	row := r.In(t, make([]float64, n), 1, n)
+	untouched := r.Place(tiletest.Spec{Role: tiletest.Both, DType: t, Values: make([]float64, n), Shape: []int{1, n}})
+	p := wholeParams{X: row, Y: untouched, W: r.In(t, make([]float64, n), n)}
 	err := launchWhole(r.Stream, p)
 	want := fmt.Sprintf("launchWhole: X: n is %d; the largest kernel for these types, op_whole_%v, holds %d: split it, or add a config with a larger capacity and run gotile gen", n, t, otherMost)
 	if !errors.Is(err, bind.ErrLimit) || err.Error() != want {
