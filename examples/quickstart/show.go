@@ -51,14 +51,26 @@ func showCUDA(stdout io.Writer, d *device.Device, results []result) error {
 	return nil
 }
 
-// arithmetic is what a forward kernel does between its last load and its first store.
+// arithmetic is what a forward kernel does between its last load and its first store, indented by four spaces.
 func arithmetic(text string) string {
 	_, body, _ := strings.Cut(text, "extern \"C\"")
-	body, _, _ = strings.Cut(body, "\n\n    // store y\n")
-	if i := strings.Index(body, "    float sum "); i >= 0 {
-		body = body[i:]
+	lines := strings.Split(body, "\n")
+	at := func(text string) int {
+		return slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimLeft(l, " "), text) })
 	}
-	return body + "\n"
+	if i := at("// store y"); i >= 0 {
+		lines = lines[:i]
+	}
+	if i := at("float sum "); i >= 0 {
+		lines = lines[i:]
+	}
+	indent := len(lines[0]) - len(strings.TrimLeft(lines[0], " "))
+	for i, l := range lines {
+		if l != "" {
+			lines[i] = "    " + l[min(indent, len(l)):]
+		}
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), " \n") + "\n"
 }
 
 // report prints the table and fails when a result is off.
