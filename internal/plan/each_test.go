@@ -21,7 +21,6 @@ func TestOneBlockEachIsNoLoop(t *testing.T) {
 		{"a cluster each", func(k *tile.Builder) tile.Scope { return k.Cluster() }, true, 2, false},
 		{"resident blocks", func(k *tile.Builder) tile.Scope { return k.Block() }, false, 0, true},
 		{"resident clusters", func(k *tile.Builder) tile.Scope { return k.Cluster() }, false, 2, true},
-		{"warps, of which the last block has some without work", func(k *tile.Builder) tile.Scope { return k.Warp() }, true, 0, true},
 		{"blocks, of which the last cluster has some without work", func(k *tile.Builder) tile.Scope { return k.Block() }, true, 2, true},
 	} {
 		opts := []tile.Option{tile.Threads(64)}
