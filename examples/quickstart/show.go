@@ -14,16 +14,19 @@ import (
 	"github.com/gotile/gotile/runtime/device"
 )
 
-// writers are the beginnings of the names of the kernels that write each result.
-var writers = map[string]string{"y": "rmsnorm_fwd_", "rstd": "rmsnorm_fwd_", "dx": "rmsnorm_bwd_", "dw": "rmsnorm_dw_"}
+// writers are the beginnings of the names of the kernels that write each result. Where rows are short and few, one kernel
+// writes both gradients.
+var writers = map[string][]string{"y": {"rmsnorm_fwd_"}, "rstd": {"rmsnorm_fwd_"}, "dx": {"rmsnorm_bwd_"}, "dw": {"rmsnorm_dw_", "rmsnorm_bwd_one_"}}
 
 // attribute adds to each result the kernel that wrote it, from what the device has counted.
 func attribute(results []result, d *device.Device) []result {
 	launches := d.Launches()
 	for i := range results {
 		for name, count := range launches {
-			if strings.HasPrefix(name, writers[results[i].what]) {
-				results[i].kernel, results[i].launches = name, count
+			for _, prefix := range writers[results[i].what] {
+				if strings.HasPrefix(name, prefix) {
+					results[i].kernel, results[i].launches = name, count
+				}
 			}
 		}
 	}
