@@ -27,7 +27,9 @@ import "github.com/gotile/gotile/internal/ir"
 //	}
 //	tile.WaitGroup(block, 0) // nothing in flight at the end
 //
-// Copying before reading needs one barrier an iteration. The source is an argument that the kernel does not write.
+// Copying before reading needs one barrier an iteration. The source is an argument that the kernel does not write. T may
+// be any type of numbers. Reading a tile before the wait is refused when the kernel is built for a target where the
+// planner can tell, and otherwise reported by the simulator, as are copies that nobody waits for.
 func CopyAsync[T Number](s Scope, dst, src Source[T]) {
 	b, scope := scopeOf(s)
 	to, from := place(b, ir.CopyAsync, dst), place(b, ir.CopyAsync, src)
@@ -42,7 +44,7 @@ func Commit(s Scope) {
 	b.Commit(scope)
 }
 
-// WaitGroup waits until at most n of the newest groups are in flight; WaitGroup(s, 0) waits for all that were
+// WaitGroup waits until at most n of the newest groups, 0 to 64, are in flight; WaitGroup(s, 0) waits for all that were
 // committed.
 func WaitGroup(s Scope, n int) {
 	b, scope := scopeOf(s)

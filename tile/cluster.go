@@ -74,7 +74,8 @@ func clusterPosition(k *Builder, op ir.Op) Index {
 // Load reads from and Store writes to, at block or warp scope, in the memory of another block. The planner orders such
 // accesses with all that the other blocks do with the tile, and sees to it that the block has started and has not left;
 // where only one block comes, in a branch on its rank, put a Cluster.Sync before. Which block writes what is between
-// the blocks: two that write one element race.
+// the blocks: two that write one element race. A rank outside the cluster is refused where it is a Go number, and
+// otherwise reported by the simulator.
 func Peer[T Number, R Int](src Source[T], rank R) View[T] {
 	var t T
 	if src == nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // Columns is the loop over a row of n elements in chunks, for rows above the capacity of a span: Range(s, 0, n, c) with
-// the capacity c of the span's last axis. The column goes into the view, x.At(row, col); the last chunk is clipped at
+// the capacity c of the span's last axis. The variable is the first column of a chunk; it goes into the view, x.At(row, col); the last chunk is clipped at
 // the end of the row as any tile is. Results over the row live in a Var: a reduction of each chunk, or a tile of partial
 // results, whose chunks Fill makes whole. The chunks of a row are moved 16 bytes at a time where the row is.
 func Columns[N Int](s Scope, n N, span Span) iter.Seq[Index] {

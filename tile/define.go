@@ -28,7 +28,12 @@ type Option func(*ir.Builder)
 func Threads(n int) Option { return func(b *ir.Builder) { b.Kernel.Threads = n } }
 
 // ClusterSize makes the grid of clusters of n blocks, 2, 4 or 8, which run at the same time, meet at barriers and reach
-// one another's shared memory: Builder.Cluster is their scope. Targets before sm_90 have none.
+// one another's shared memory: Builder.Cluster is their scope. Targets before sm_90 have none: a kernel with clusters
+// names those that it is for,
+//
+//	tile.ClusterSize(4), tile.Targets("sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a")
+//
+// and its family has another, without clusters, for the rest; a launch takes the first that the device can run.
 func ClusterSize(n int) Option {
 	return func(b *ir.Builder) {
 		switch n {
@@ -49,7 +54,8 @@ func MinBlocks(n int) Option { return func(b *ir.Builder) { b.Kernel.MinBlocks =
 // tensors takes the next kernel of the family, or is refused.
 func WholeVectors() Option { return func(b *ir.Builder) { b.Kernel.Whole = true } }
 
-// Targets names the targets that the kernel is for; the default is all.
+// Targets names the targets that the kernel is for, as `gotile check -h` lists them; the default is all. A launch on
+// another target takes the next kernel of the family, or is refused with device.ErrTarget.
 func Targets(names ...string) Option {
 	return func(b *ir.Builder) { b.Kernel.Targets = append(b.Kernel.Targets, names...) }
 }

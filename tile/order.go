@@ -8,11 +8,17 @@ import "github.com/gotile/gotile/internal/ir"
 // the scope and not of the one thread that executes the access. Without an order an access is relaxed: it says nothing
 // about other memory.
 //
-// The last block of a grid adds up what all have stored:
+// The last block of a grid adds up what all have stored; Count is 0 before the first launch, and after each:
 //
 //	tile.Store(block, a.Part.Row(k.BlockID()), sum)
 //	old := tile.AtomicAdd(block, a.Count, tile.U32(1), tile.AcqRel)
-//	tile.If(block, old.Eq(last), func() { ... tile.Store(block, a.Count, tile.U32(0)) })
+//	last := k.NumBlocks().SubInt(1).Int()
+//	tile.If(block, tile.Cast[tile.I32](old).Eq(last), func() {
+//		...
+//		tile.Store(block, a.Count, tile.U32(0))
+//	})
+//
+// With the cluster as the scope of all of it, ClusterID and NumClusters take the place of BlockID and NumBlocks.
 type Order uint8
 
 // The orders.

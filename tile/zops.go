@@ -145,7 +145,9 @@ func (a Reg[T]) MinOf(axes ...int) Reg[T] { return a.reduce(ir.MinOf, axes) }
 // Prod is the product along axes, in a fixed order; without axes along all, which gives one value.
 func (a Reg[T]) Prod(axes ...int) Reg[T] { return a.reduce(ir.Prod, axes) }
 
-// Fold is the sum of the elements that each thread holds, a vector with one element a thread.
+// Fold is the sum of the elements that each thread holds, a vector with one element a thread: nothing moves between
+// threads. A loop over Columns adds these up, and Sum combines the threads once, at the end. Elements past the extents
+// count as 0; the result has no extents. A tile of which several threads hold the same element is refused.
 func (a Reg[T]) Fold() Reg[T] { return a.fold() }
 
 // Add is a + b; integers wrap.

@@ -47,7 +47,8 @@ def answer(message):
 def failure(e):
     print(repr(e), file=sys.stderr)
     lines = str(e).strip().splitlines() or [""]
-    return {"error": f"{type(e).__name__}: {lines[0][:160]}"}
+    hint = "; install it for the interpreter that -peers names" if isinstance(e, ModuleNotFoundError) else ""
+    return {"error": f"{type(e).__name__}: {lines[0][:160]}{hint}"}
 
 
 class Worker:

@@ -108,10 +108,22 @@ func suites(patterns []string) []string {
 	out := slices.Clone(patterns)
 	for i, p := range out {
 		if token.IsIdentifier(p) {
-			out[i] = "github.com/gotile/gotile/bench/" + p
+			out[i] = ownSuites + p
 		}
 	}
 	return out
+}
+
+// ownSuites is where they are.
+const ownSuites = "github.com/gotile/gotile/bench/"
+
+// suiteOf is the name that suites turns into an import path, if it is one of those.
+func suiteOf(path string) string {
+	name, ok := strings.CutPrefix(path, ownSuites)
+	if !ok || !token.IsIdentifier(name) {
+		return ""
+	}
+	return name
 }
 
 func (g *goCommand) goList(ctx context.Context, overlay, tag string, patterns []string) ([]*pkg, error) {
@@ -150,6 +162,8 @@ func (p *pkg) usable(c *worker.Command) error {
 	name := p.ImportPath
 	export, _, _ := strings.Cut(c.Exports(), "(")
 	switch {
+	case p.Dir == "" && c.Times && suiteOf(name) != "":
+		return fmt.Errorf("gotile has no suite of its own called %s; another package is named by its path, such as ./%[1]s", suiteOf(name))
 	case p.Dir == "" || len(p.GoFiles) == 0 && p.Error != nil:
 		if p.Error != nil {
 			return fmt.Errorf("%s: %s", name, strings.TrimSpace(p.Error.Err))

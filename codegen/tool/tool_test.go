@@ -231,6 +231,7 @@ func TestPackagesRefused(t *testing.T) {
 	mustFail(t, 1, "must carry //go:build !gotilegen", "gen", "../../untagged")
 	mustFail(t, 2, "nowhere", "gen", "./nowhere")
 	mustFail(t, 2, "example.com/nowhere", "check", "example.com/nowhere")
+	mustFail(t, 2, "gotile has no suite of its own called nowhere; another package is named by its path, such as ./nowhere", "bench", "nowhere")
 	mustFail(t, 2, "is not in the module you are in", "gen", "github.com/gotile/gotile/codegen/tool/internal/axpy")
 	mustFail(t, 2, "-c builds one program for one package; these are 2: example.com/user/kernels/axpy, example.com/user/two", "verify", "-c", "x", ".", "../../two")
 }

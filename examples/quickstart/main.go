@@ -36,7 +36,7 @@ func main() {
 // errUsage is the command line's fault.
 var errUsage = errors.New("quickstart -h lists the flags")
 
-// maxN is the longest row that the committed kernels take, maxElems keeps the float64 reference within a few GB.
+// maxN keeps to rows that one block holds, which is where the arithmetic reads best, and maxElems keeps the float64 reference within a few GB.
 const (
 	maxN     = 16384
 	maxElems = 1 << 26

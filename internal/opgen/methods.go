@@ -35,7 +35,7 @@ func writeReg(b *bytes.Buffer, op ir.Op) {
 	t := &ir.Table[op]
 	switch {
 	case op == ir.Fold:
-		fmt.Fprintf(b, "\n// %s is %s.\nfunc (a Reg[T]) %s() Reg[T] { return a.fold() }\n", t.Go, t.Doc, t.Go)
+		fmt.Fprintf(b, "\n// %s is %s: nothing moves between\n// threads. A loop over Columns adds these up, and Sum combines the threads once, at the end. Elements past the extents\n// count as 0; the result has no extents. A tile of which several threads hold the same element is refused.\nfunc (a Reg[T]) %s() Reg[T] { return a.fold() }\n", t.Go, t.Doc, t.Go)
 	case t.Class == ir.Reduction:
 		fmt.Fprintf(b, "\n// %s is %s; without axes along all, which gives one value.%s\nfunc (a Reg[T]) %s(axes ...int) Reg[T] { return a.reduce(ir.%s, axes) }\n", t.Go, t.Doc, types(t), t.Go, t.Go)
 	case !method(op):

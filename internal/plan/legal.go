@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gotile/gotile/internal/ir"
@@ -23,7 +24,7 @@ func needs(v *ir.Value) (target.Feature, bool) {
 // legal refuses a kernel that its target cannot run.
 func legal(s *state) error {
 	if len(s.k.Targets) > 0 && !slices.Contains(s.k.Targets, s.t.Name) && !slices.Contains(s.k.Targets, s.t.Proxy) {
-		return positioned(ir.Pos{}, "the kernel claims %v only; add %s to tile.Targets", s.k.Targets, s.t.Name)
+		return positioned(ir.Pos{}, "the kernel claims %s only; add %q to tile.Targets", strings.Join(s.k.Targets, ", "), s.t.Name)
 	}
 	if err := clusters(s); err != nil {
 		return err
@@ -46,7 +47,7 @@ func clusters(s *state) error {
 	var have []string
 	for _, name := range target.Names() {
 		if o, err := target.Lookup(name); err == nil && o.Has(target.Cluster) && n <= o.Cluster && o.Proxy == "" {
-			have = append(have, name)
+			have = append(have, strconv.Quote(name))
 		}
 	}
 	most := "no clusters"

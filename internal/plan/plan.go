@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -81,5 +82,9 @@ func dump(dir string, s *state, n int, pass, text string) error {
 
 // positioned is an error at a line of the user's code.
 func positioned(pos ir.Pos, format string, args ...any) error {
-	return fmt.Errorf("%s: %s", pos, fmt.Sprintf(format, args...))
+	text := fmt.Sprintf(format, args...)
+	if !pos.Known() { // of the kernel as a whole
+		return errors.New(text)
+	}
+	return fmt.Errorf("%s: %s", pos, text)
 }

@@ -26,10 +26,10 @@ func Cases() []tiletest.Case {
 				out = append(out, tiletest.Case{Name: p.String(), Run: p.wide})
 			}
 		}
-		for _, n := range []int{512, 4096, 16384, 20000} {
-			for _, p := range (problem{shape: shape{rows: 301, n: n}, x: t.x, w: t.w}).variants() {
+		for _, s := range []shape{{rows: 301, n: 512}, {rows: 301, n: 4096}, {rows: 301, n: 16384}, {rows: 301, n: 20000}, {rows: 67, n: clustered}} {
+			for _, p := range (problem{shape: s, x: t.x, w: t.w}).variants() {
 				out = append(out, tiletest.Case{Name: "repeat/" + p.String(), Run: p.repeat})
-				if p.split = n <= smallCap; p.split {
+				if p.split = s.n <= smallCap; p.split {
 					out = append(out, tiletest.Case{Name: "repeat/" + p.String(), Run: p.repeat})
 				}
 			}
@@ -47,9 +47,15 @@ func Cases() []tiletest.Case {
 		out = append(out, p.long(false))
 		p.shape = shape{rows: 1<<17 + 5, n: 16384} // 2^31 elements and five rows
 		out = append(out, p.long(true))
+		p.shape = shape{rows: 301, n: clustered} // several rows a cluster
+		out = append(out, p.long(true))
 	}
 	return out
 }
+
+// clustered is the length of rows that clusters share, backward in all types and forward in f32; a GPU holds fewer
+// clusters at once than the cases of it have rows.
+const clustered = 131072
 
 // variants are the problem in all forms.
 func (p problem) variants() []problem {

@@ -20,8 +20,10 @@
 // With s = 1/(1 + e^-z) the slopes are s' = s*(1 - s) and, of silu = z*s, s + z*s' = s + silu*(1 - s). Backward
 // computes act(z) and act'(z) anew from z.
 //
-// Rows have any length: up to 16,384 elements a block holds them in registers, longer ones are read in chunks. x, r, y,
-// z, s and their gradients have one type, bf16, f16 or f32; w is f32 or of x's type; everything is computed in f32.
+// Rows have any length. Short ones, of up to 8,192 or 16,384 elements, are held in a block's registers. Longer ones of up
+// to 262,144 are held in the shared memory and registers of a block or of a cluster of blocks, as far as the target goes,
+// where they are whole 16-byte vectors, w has x's type and there is no gate. All others are read in chunks, twice. x, r,
+// y, z, s and their gradients have one type, bf16, f16 or f32; w is f32 or of x's type; everything is computed in f32.
 package rmsnorm
 
 import (

@@ -18,7 +18,7 @@ type Inputs struct {
 	Z   device.Tensor // [rows, n], of X's type: the gate; unset: none
 	Act Activation    // of the gate
 	W   device.Tensor // [n], f32 or of X's type
-	Eps float32
+	Eps float32       // added to the mean of the squares
 }
 
 // Outputs are what a forward pass writes.
@@ -29,8 +29,8 @@ type Outputs struct {
 }
 
 // Forward launches one kernel, or none where there are no rows. Rows have at least one element. Inputs have a residual
-// or a gate or neither. Tensors that are wrong or do not agree are refused with a *bind.Error that names them, and
-// nothing is launched.
+// or a gate or neither; all outputs of the form are written. Tensors that are wrong or do not agree are refused with a
+// *bind.Error that names them, and nothing is launched. No output may overlap another tensor, which is not checked.
 func Forward(s *device.Stream, in Inputs, out Outputs) error {
 	form, err := formOfForward(in, out)
 	if err != nil {
@@ -71,10 +71,10 @@ type Gradients struct {
 }
 
 // Backward launches two kernels: dx, and dz, with each block's share of dw; and the sum of the shares, in a fixed
-// order. For rows of more elements than a block holds there is one before them, for the mean over each row; where rows
-// are short and few, one does it all. dw is the same in every run on a device. Without rows it is 0. Tensors that are
-// wrong or do not agree, and a scratch that does not serve, are refused with a *bind.Error that names them, and nothing
-// is launched.
+// order. For rows that neither a block nor a cluster holds (see the package) there is one before them, for the mean
+// over each row; where rows are short and few, one does it all. dw is the same in every run on a device. Without rows
+// it is 0. Tensors that are wrong or do not agree, and a scratch that does not serve, are refused with a *bind.Error
+// that names them, and nothing is launched. No output may overlap another tensor, which is not checked.
 func Backward(s *device.Stream, in Saved, out Gradients, scratch *Scratch) error {
 	return backwardWithin(s, in, out, scratch, smallWork)
 }

@@ -35,7 +35,8 @@ type replayed struct {
 
 // Launch queues the graph on a stream of its device. Launches are counted as if each had been made, under the phase
 // that the stream had when they were captured. Two replays of one graph do not overlap, on whatever streams they are.
-// Launch allocates nothing.
+// Launch allocates nothing. A graph that is closed is ErrClosed, a stream of another device ErrWrongDevice; what the
+// driver refuses is an *Error.
 func (g *Graph) Launch(s *Stream) error {
 	if err := s.enterOutside("Graph.Launch"); err != nil {
 		return err
