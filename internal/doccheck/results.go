@@ -176,6 +176,27 @@ func AllTables(r *bench.Results) (string, error) {
 	return b.String() + Provenance(r), nil
 }
 
+// wrap breaks a text at spaces into lines of at most 120 characters.
+func wrap(text string) string {
+	var b strings.Builder
+	length := 0
+	for i, word := range strings.Split(text, " ") {
+		n := len([]rune(word))
+		switch {
+		case i == 0:
+		case length+1+n > 120:
+			b.WriteByte('\n')
+			length = 0
+		default:
+			b.WriteByte(' ')
+			length++
+		}
+		b.WriteString(word)
+		length += n
+	}
+	return b.String()
+}
+
 // Provenance says what results are of.
 func Provenance(r *bench.Results) string {
 	s := fmt.Sprintf("%s, driver %s, NVRTC %s, commit %s", r.Device, r.Driver, r.NVRTC, r.Commit)
@@ -197,10 +218,10 @@ func Provenance(r *bench.Results) string {
 		}
 	}
 	if len(versions) > 0 {
-		s += "Peers: " + strings.Join(versions, ", ") + ".\n"
+		s += wrap("Peers: "+strings.Join(versions, ", ")+".") + "\n"
 	}
 	for _, n := range r.Notes {
-		s += "Note: " + n + ".\n"
+		s += wrap("Note: "+n+".") + "\n"
 	}
 	return s
 }
