@@ -197,12 +197,26 @@ func Provenance(r *bench.Results) string {
 		}
 	}
 	if len(versions) > 0 {
-		s += "Peers: " + strings.Join(versions, ", ") + ".\n"
+		s += wrap("Peers: " + strings.Join(versions, ", ") + ".")
 	}
 	for _, n := range r.Notes {
-		s += "Note: " + n + ".\n"
+		s += wrap("Note: " + n + ".")
 	}
 	return s
+}
+
+// wrap breaks a line at spaces where it is wider than the documents are.
+func wrap(line string) string {
+	const width = 120
+	var out string
+	for len(line) > width {
+		at := strings.LastIndexByte(line[:width+1], ' ')
+		if at < 0 {
+			break
+		}
+		out, line = out+line[:at]+"\n", line[at+1:]
+	}
+	return out + line + "\n"
 }
 
 // The bandwidth of reads plus writes that the floor assumes, in TB/s, and the part of it that a kernel should reach.
