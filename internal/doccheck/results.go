@@ -176,27 +176,6 @@ func AllTables(r *bench.Results) (string, error) {
 	return b.String() + Provenance(r), nil
 }
 
-// wrap breaks a text at spaces into lines of at most 120 characters.
-func wrap(text string) string {
-	var b strings.Builder
-	length := 0
-	for i, word := range strings.Split(text, " ") {
-		n := len([]rune(word))
-		switch {
-		case i == 0:
-		case length+1+n > 120:
-			b.WriteByte('\n')
-			length = 0
-		default:
-			b.WriteByte(' ')
-			length++
-		}
-		b.WriteString(word)
-		length += n
-	}
-	return b.String()
-}
-
 // Provenance says what results are of.
 func Provenance(r *bench.Results) string {
 	s := fmt.Sprintf("%s, driver %s, NVRTC %s, commit %s", r.Device, r.Driver, r.NVRTC, r.Commit)
@@ -218,12 +197,26 @@ func Provenance(r *bench.Results) string {
 		}
 	}
 	if len(versions) > 0 {
-		s += wrap("Peers: "+strings.Join(versions, ", ")+".") + "\n"
+		s += wrap("Peers: " + strings.Join(versions, ", ") + ".")
 	}
 	for _, n := range r.Notes {
-		s += wrap("Note: "+n+".") + "\n"
+		s += wrap("Note: " + n + ".")
 	}
 	return s
+}
+
+// wrap breaks a line at spaces where it is wider than the documents are.
+func wrap(line string) string {
+	const width = 120
+	var out string
+	for len(line) > width {
+		at := strings.LastIndexByte(line[:width+1], ' ')
+		if at < 0 {
+			break
+		}
+		out, line = out+line[:at]+"\n", line[at+1:]
+	}
+	return out + line + "\n"
 }
 
 // The bandwidth of reads plus writes that the floor assumes, in TB/s, and the part of it that a kernel should reach.

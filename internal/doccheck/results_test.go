@@ -162,17 +162,3 @@ func TestFloorsTable(t *testing.T) {
 		}
 	}
 }
-
-// Lines of many peers' versions are wrapped; none is lost.
-func TestWrap(t *testing.T) {
-	long := strings.TrimSpace(strings.Repeat("library-1.2.3, ", 30))
-	got := wrap(long)
-	if strings.ReplaceAll(got, "\n", " ") != long {
-		t.Errorf("got %q", got)
-	}
-	for _, l := range strings.Split(got, "\n") {
-		if len(l) > 120 || len(l) < 100 && !strings.HasSuffix(got, l) {
-			t.Errorf("a line of %d characters: %s", len(l), l)
-		}
-	}
-}
