@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -131,6 +132,9 @@ func (g *graphed) close() error {
 	return g.graph.Close()
 }
 
+// ErrWrong is of contenders whose outputs differ from the reference.
+var ErrWrong = errors.New("wrong")
+
 // verify compares what the contenders write with their checks; one that is wrong has an error in place of its time.
 // Contenders that share their checks have them computed once.
 func verify(ctx context.Context, turns []*turn, group int) {
@@ -178,7 +182,7 @@ func compare(checks []Check, got [][]float64) error {
 			}
 		}
 		if !(worst <= c.Tol*scale) {
-			return fmt.Errorf("wrong: %s differs by %.3g from element %d on, where up to %.3g is right; tolerance %.1g of that", c.Output, worst, c.At, scale, c.Tol)
+			return fmt.Errorf("%w: %s differs by %.3g from element %d on, where up to %.3g is right; tolerance %.1g of that", ErrWrong, c.Output, worst, c.At, scale, c.Tol)
 		}
 	}
 	return nil

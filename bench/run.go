@@ -42,6 +42,7 @@ type runner struct {
 	d        *device.Device
 	card     card
 	families []*family
+	wrong    []string // benchmarks whose first contender is
 	results  *Results
 	old      *Results
 	order    []string // names of all benchmarks of the suite
@@ -50,7 +51,7 @@ type runner struct {
 }
 
 // Run measures a suite, printing as it goes. After each benchmark the files are whole: what ends a run loses no more
-// than the benchmark under way.
+// than the benchmark under way. A first contender whose outputs are wrong makes the error ErrWrong, at the end.
 func Run(ctx context.Context, s Suite, o Options, stdout io.Writer) error {
 	r := &runner{Options: o, suite: s, card: cardOf(o.Device), stdout: stdout}
 	todo, err := r.select_()
@@ -119,6 +120,9 @@ func Run(ctx context.Context, s Suite, o Options, stdout io.Writer) error {
 	}
 	if r.path != "" {
 		fmt.Fprintln(stdout, "wrote", r.path)
+	}
+	if len(r.wrong) > 0 {
+		return fmt.Errorf("%w: the first contender of %s", ErrWrong, strings.Join(r.wrong, ", "))
 	}
 	return nil
 }
@@ -252,6 +256,9 @@ func (r *runner) benchmark(ctx context.Context, b *Benchmark) (err error) {
 	verify(ctx, turns, setup.Groups-1)
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if errors.Is(turns[0].err, ErrWrong) {
+		r.wrong = append(r.wrong, b.Name)
 	}
 	c.Ratio = ratios(turns)
 	for _, t := range turns {
