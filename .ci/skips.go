@@ -27,6 +27,8 @@ var allowed = regexp.MustCompile(strings.Join([]string{
 	`GOTILE_CONFORMANCE is not set`,                 // lists of public tests, which the repository does not hold
 	`once, on linux, is enough`,                     // not linux
 	`needs gigabytes of memory and minutes of`,      // tensors beyond 2^31 elements: verify runs them on GPUs
+	`would take the simulator minutes`,              // the same, by length of rows and number of runs
+	`runs it with x and w in bf16`,                  // long rows in every type pair: one pair on the simulator
 	`no file system may be mounted here`,            // a container's rule; the failing write is tested without
 	`fails on purpose`,                              // a test that another test runs in a process of its own
 }, "|"))
