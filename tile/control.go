@@ -23,6 +23,7 @@ type persistent struct {
 	step   int
 	blocks *Index
 	each   bool
+	looped bool
 }
 
 // Step makes an iteration cover n values of the loop variable.
@@ -34,8 +35,12 @@ func Blocks(dim Index) LoopOption { return func(p *persistent) { p.blocks = &dim
 
 // OneBlockEach makes the grid one block an iteration. The hardware then gives a block to a multiprocessor as soon as
 // another is done, which balances better than fixed shares; what a block does before the loop is done each time. With a
-// loop of the cluster it is one cluster an iteration.
+// loop of the cluster it is one cluster an iteration. As the loop then runs once, it is printed as a straight line.
 func OneBlockEach() LoopOption { return func(p *persistent) { p.each = true } }
+
+// Looped prints the loop of OneBlockEach although it runs once. The compiler then allots more registers, so that fewer
+// blocks are resident and more of them are at different places of their rows. Which is faster is to be measured.
+func Looped() LoopOption { return func(p *persistent) { p.looped = true } }
 
 // Persistent is a loop over 0, step, .. < n whose iterations the blocks of the grid share, or, at warp scope, all
 // warps of all blocks, or, at cluster scope, its clusters. The grid is as many blocks as the device holds at once, at
@@ -58,7 +63,7 @@ func Persistent[N Int](s Scope, n N, opts ...LoopOption) iter.Seq[Index] {
 				}
 			}
 		}
-		b.Persist(bound, p.step, ir.PersistentInfo{Scope: scope, Blocks: blocks, Each: p.each}, func(i *ir.Value) bool { return yield(Index{b: b, v: i}) })
+		b.Persist(bound, p.step, ir.PersistentInfo{Scope: scope, Blocks: blocks, Each: p.each, Looped: p.looped}, func(i *ir.Value) bool { return yield(Index{b: b, v: i}) })
 	}
 }
 

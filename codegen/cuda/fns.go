@@ -49,10 +49,12 @@ func init() {
 		thr.AtomicExch: {stmt: atomic("atomicExch", dtype.F32, dtype.I32, dtype.U32, dtype.I64)},
 		thr.AtomicCAS:  {stmt: atomic("atomicCAS", dtype.I32, dtype.U32, dtype.I64)},
 
-		thr.ClusterRank: {expr: function("cluster_rank")},
-		thr.ClusterX:    {expr: function("cluster_x")},
-		thr.ClustersX:   {expr: function("clusters_x")},
-		thr.ClusterSync: {stmt: func(p *printer, s thr.Do) code { return barrier(p.use("cluster_sync"))(p, s) }},
+		thr.ClusterRank:   {expr: function("cluster_rank")},
+		thr.ClusterX:      {expr: function("cluster_x")},
+		thr.ClustersX:     {expr: function("clusters_x")},
+		thr.ClusterSync:   {stmt: func(p *printer, s thr.Do) code { return barrier(p.use("cluster_sync"))(p, s) }},
+		thr.ClusterArrive: {stmt: func(p *printer, s thr.Do) code { return barrier(p.use("cluster_arrive"))(p, s) }},
+		thr.ClusterWait:   {stmt: func(p *printer, s thr.Do) code { return barrier(p.use("cluster_wait"))(p, s) }},
 		thr.CpAsync: {stmt: func(p *printer, s thr.Do) code {
 			return call(p.use("cp_async_16"), p.address(thr.Shared, s.Args[1]), p.expr(s.Args[0]), p.expr(s.Args[2]))
 		}},

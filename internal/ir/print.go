@@ -159,6 +159,9 @@ func (p *printer) op(v *Value, indent string) {
 		if a.Each {
 			p.printf(" each")
 		}
+		if a.Looped {
+			p.printf(" looped")
+		}
 	default:
 		p.args(v.Args)
 	}

@@ -95,6 +95,9 @@ func (b *Builder) Persist(n *Value, step int, info PersistentInfo, body func(i *
 	case info.Each && (info.Blocks != nil || info.Scope == ScopeWarp):
 		b.Errorf(Persistent, ErrControl, "OneBlockEach fixes the grid: it goes with a loop of the block, and not with Blocks")
 		ok = false
+	case info.Looped && !info.Each:
+		b.Errorf(Persistent, ErrControl, "Looped without OneBlockEach: other loops are printed as such anyway; leave it out")
+		ok = false
 	case info.Blocks != nil && b.Kernel.Cluster > 0 && info.Scope != ScopeCluster:
 		b.Errorf(Persistent, ErrControl, "Blocks with a loop of the %v in a kernel with clusters: a grid is whole clusters, so Blocks counts those; give Persistent the cluster as its scope", info.Scope)
 		ok = false

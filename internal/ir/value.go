@@ -167,6 +167,7 @@ type PersistentInfo struct {
 	Scope  Scope   // who shares the iterations: the grid's clusters, its blocks, or all their warps
 	Blocks *Symbol // the grid is exactly as many blocks (clusters) as this dimension; nil: as many as the device holds at once, at most one an iteration
 	Each   bool    // the grid is one block (cluster) an iteration
+	Looped bool    // although each block then has one iteration, it is a loop
 }
 
 // AsmInfo is the attribute of Asm: an elementwise PTX instruction.

@@ -43,7 +43,7 @@ var compounds = []compound{
 	{[]string{"Peer"}, "an attribute of load and store", "`Peer(tile, rank)` is a shared tile, or a view of one, in another block of the cluster"},
 	{[]string{"PTX"}, "asm", "`PTX[T](template, sim, operands...)`: %0 in the template is the result, %1 the first operand; sim computes the same on bits"},
 	{[]string{"Columns"}, "range", "`Columns(scope, n, span)` is a loop over a row in chunks of the span's capacity"},
-	{[]string{"Step", "Blocks", "OneBlockEach"}, "attributes of persistent", "options of `Persistent`"},
+	{[]string{"Step", "Blocks", "OneBlockEach", "Looped"}, "attributes of persistent", "options of `Persistent`"},
 }
 
 // writeCompounds is the section on them.

@@ -20,7 +20,7 @@ type clusterInts struct {
 	B tile.Global[tile.I32] `tile:"2,64"`
 }
 
-// clusterPrograms are right programs with the barriers of the cluster that each needs, all of which do.
+// clusterPrograms are right programs with the places where each must wait for its cluster, all of which do.
 var clusterPrograms = []struct {
 	name     string
 	n        int // elements of a row
@@ -28,8 +28,8 @@ var clusterPrograms = []struct {
 	body     func(k *tile.Builder, a clusterInts)
 }{
 	// Before the push, since the blocks must have started, and before the slots are read; a second row in the loop
-	// overwrites what others may still read.
-	{"row sums", 200, 2, func(k *tile.Builder, a clusterInts) {
+	// overwrites what others may still read, and the block must not leave while they do.
+	{"row sums", 200, 3, func(k *tile.Builder, a clusterInts) {
 		cluster := k.Cluster()
 		for row := range tile.Range(cluster, 0, a.X.Dim(0), 1) {
 			tile.Store(cluster, a.Y.At(row, 0), tile.Load(cluster, a.X.Row(row), cluster.Striped(256, 1)).Sum())
@@ -130,7 +130,8 @@ func runCluster(low *thr.Kernel, n int, seed uint64) error {
 func TestClusterBarriers(t *testing.T) {
 	for _, c := range clusterPrograms {
 		low := lower(t, defineCluster(t, c.body))
-		if got := strings.Count(thr.Print(low), "cluster_sync()"); got != c.barriers {
+		text := thr.Print(low)
+		if got := strings.Count(text, "cluster_sync()") + strings.Count(text, "cluster_wait()"); got != c.barriers {
 			t.Errorf("%s: %d barriers of the cluster, want %d:\n%s", c.name, got, c.barriers, thr.Print(low))
 		}
 		for seed := range uint64(4) {
@@ -148,12 +149,13 @@ func TestClusterBarriers(t *testing.T) {
 	}
 }
 
-// replaceClusterSync is a copy of a kernel with other statements in the place of its n-th barrier of the cluster.
+// replaceClusterSync is a copy of a kernel with other statements in the place of its n-th barrier of the cluster, or
+// second half of one.
 func replaceClusterSync(k *thr.Kernel, n int, by []thr.Stmt) *thr.Kernel {
 	c := *k
 	c.Body = walk(k.Body, func(list []thr.Stmt) []thr.Stmt {
 		for i, s := range list {
-			if d, ok := s.(thr.Do); ok && d.Fn == thr.ClusterSync {
+			if d, ok := s.(thr.Do); ok && (d.Fn == thr.ClusterSync || d.Fn == thr.ClusterWait) {
 				if n--; n == -1 {
 					return slices.Replace(slices.Clone(list), i, i+1, by...)
 				}

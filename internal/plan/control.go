@@ -116,9 +116,9 @@ func (l *lowering) loop(v *ir.Value) {
 		if info.Scope == ir.ScopeWarp {
 			l.out.Grid.Step = n * l.k.Threads / 32
 		}
-		// One block an iteration: the grid is as large as the work, so there is no loop. Where it is rounded up to whole
-		// clusters, some blocks have no work.
-		once = info.Each && (info.Scope == ir.ScopeCluster || info.Scope == ir.ScopeBlock && l.k.Cluster == 0)
+		// One block an iteration: the grid is as large as the work, so there need be no loop. Where it is rounded up to
+		// whole clusters, some blocks have no work.
+		once = info.Each && !info.Looped && (info.Scope == ir.ScopeCluster || info.Scope == ir.ScopeBlock && l.k.Cluster == 0)
 		if info.Scope != ir.ScopeCluster && l.k.Cluster > 0 { // the grid counts clusters
 			l.out.Grid.Step *= l.k.Cluster
 		}

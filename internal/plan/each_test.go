@@ -8,20 +8,24 @@ import (
 	"github.com/gotile/gotile/tile"
 )
 
-// A grid of one block an iteration leaves no loop, unless it is rounded up so that some find no work.
+// A grid of one block an iteration leaves no loop, unless it is rounded up so that some find no work, or the author
+// asks for one.
 func TestOneBlockEachIsNoLoop(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		scope   func(k *tile.Builder) tile.Scope
 		each    bool
+		looped  bool
 		cluster int
 		loop    bool
 	}{
-		{"a block each", func(k *tile.Builder) tile.Scope { return k.Block() }, true, 0, false},
-		{"a cluster each", func(k *tile.Builder) tile.Scope { return k.Cluster() }, true, 2, false},
-		{"resident blocks", func(k *tile.Builder) tile.Scope { return k.Block() }, false, 0, true},
-		{"resident clusters", func(k *tile.Builder) tile.Scope { return k.Cluster() }, false, 2, true},
-		{"blocks, of which the last cluster has some without work", func(k *tile.Builder) tile.Scope { return k.Block() }, true, 2, true},
+		{"a block each", func(k *tile.Builder) tile.Scope { return k.Block() }, true, false, 0, false},
+		{"a cluster each", func(k *tile.Builder) tile.Scope { return k.Cluster() }, true, false, 2, false},
+		{"resident blocks", func(k *tile.Builder) tile.Scope { return k.Block() }, false, false, 0, true},
+		{"resident clusters", func(k *tile.Builder) tile.Scope { return k.Cluster() }, false, false, 2, true},
+		{"blocks, of which the last cluster has some without work", func(k *tile.Builder) tile.Scope { return k.Block() }, true, false, 2, true},
+		{"a block each, looped", func(k *tile.Builder) tile.Scope { return k.Block() }, true, true, 0, true},
+		{"a cluster each, looped", func(k *tile.Builder) tile.Scope { return k.Cluster() }, true, true, 2, true},
 	} {
 		opts := []tile.Option{tile.Threads(64)}
 		if c.cluster > 0 {
@@ -31,6 +35,9 @@ func TestOneBlockEachIsNoLoop(t *testing.T) {
 			how := []tile.LoopOption{tile.Step(1)}
 			if c.each {
 				how = append(how, tile.OneBlockEach())
+			}
+			if c.looped {
+				how = append(how, tile.Looped())
 			}
 			for row := range tile.Persistent(c.scope(k), a.X.Dim(0), how...) {
 				tile.Store(c.scope(k), a.S.At(row), a.Eps)

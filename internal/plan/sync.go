@@ -23,6 +23,9 @@ func synchronise(s *state) error {
 	var h hazards
 	s.out.Body, h = y.block(s.out.Body, y.entry(), 0)
 	s.out.Body = append(s.out.Body, h.exit()...)
+	if y.err == nil && s.k.Cluster > 0 && !y.ordered(s.k) {
+		s.out.Body = y.split(s.out.Body)
+	}
 	return y.err
 }
 
@@ -37,9 +40,11 @@ type touch struct {
 	lap   int     // how many back edges ago: an op's stores conflict with those of its last iteration
 	write bool
 	scope ir.Scope
-	peer  bool     // of the shared memory of another block
-	rank  string   // of a peer: which block, where it is constant
-	past  ir.Scope // the widest barrier that has followed: what a wider scope does with the memory is not ordered yet
+	peer  bool   // of the shared memory of another block
+	rank  string // of a peer: which block, where it is constant
+	// arrived says that the threads have since arrived at a barrier of the cluster, which they are still to wait for.
+	arrived bool
+	past    ir.Scope // the widest barrier that has followed: what a wider scope does with the memory is not ordered yet
 	// Of an asynchronous copy that may be in flight: 1, and 1 for each Commit since; 0: it is over, or never was one.
 	flight int
 	waited bool // it is committed, and some WaitGroup followed
@@ -88,6 +93,10 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 			switch s.Fn {
 			case thr.BlockSync, thr.WarpSync, thr.ClusterSync:
 				y.clear(h, s.Fn)
+			case thr.ClusterArrive:
+				h.arrive()
+			case thr.ClusterWait:
+				y.waited(h)
 			case thr.CpAsync:
 				t := y.touch(thr.Shared, s.Buf, s.Scope, s.Op, lap, true)
 				t.flight, t.where = 1, y.copies[s.Op]

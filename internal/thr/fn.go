@@ -46,6 +46,9 @@ const (
 	ClusterX    // %clusterid.x, i32
 	ClustersX   // %nclusterid.x, i32
 	ClusterSync // barrier.cluster.arrive.release, then wait.acquire
+	// The two halves of ClusterSync, in turn: what stands between them is ordered by neither.
+	ClusterArrive // barrier.cluster.arrive.release
+	ClusterWait   // barrier.cluster.wait.acquire
 	// Asynchronous copies; groups are a thread's own.
 	CpAsync  // (pointer, u32 offset in shared memory, i32 bytes): 16 bytes, of which the first are read and the others 0
 	CpCommit // closes the group of the copies since the last one
@@ -96,13 +99,15 @@ var Fns = [NumFns]FnInfo{
 	AtomicExch: {"atomic_exch", 2, false, dtype.Invalid, false, "exchanges with global memory"},
 	AtomicCAS:  {"atomic_cas", 3, false, dtype.Invalid, false, "compares and swaps global memory"},
 
-	ClusterRank: {"cluster_rank", 0, true, dtype.I32, true, "the block's number in its cluster"},
-	ClusterX:    {"cluster_x", 0, true, dtype.I32, true, "the cluster's number in the grid"},
-	ClustersX:   {"clusters_x", 0, true, dtype.I32, true, "the number of clusters"},
-	ClusterSync: {"cluster_sync", 0, false, dtype.Invalid, false, "all threads of the cluster meet; orders shared and global memory"},
-	CpAsync:     {"cp_async_16", 3, false, dtype.Invalid, false, "copies 16 bytes from global to shared memory, asynchronously"},
-	CpCommit:    {"cp_async_commit", 0, false, dtype.Invalid, false, "makes a group of the thread's copies since the last one"},
-	CpWait:      {"cp_async_wait", 1, false, dtype.Invalid, false, "waits until at most so many of the thread's groups are in flight"},
+	ClusterRank:   {"cluster_rank", 0, true, dtype.I32, true, "the block's number in its cluster"},
+	ClusterX:      {"cluster_x", 0, true, dtype.I32, true, "the cluster's number in the grid"},
+	ClustersX:     {"clusters_x", 0, true, dtype.I32, true, "the number of clusters"},
+	ClusterSync:   {"cluster_sync", 0, false, dtype.Invalid, false, "all threads of the cluster meet; orders shared and global memory"},
+	ClusterArrive: {"cluster_arrive", 0, false, dtype.Invalid, false, "arrives at a barrier of the cluster; what came before is ordered before what follows the others' wait"},
+	ClusterWait:   {"cluster_wait", 0, false, dtype.Invalid, false, "waits until all threads of the cluster have arrived"},
+	CpAsync:       {"cp_async_16", 3, false, dtype.Invalid, false, "copies 16 bytes from global to shared memory, asynchronously"},
+	CpCommit:      {"cp_async_commit", 0, false, dtype.Invalid, false, "makes a group of the thread's copies since the last one"},
+	CpWait:        {"cp_async_wait", 1, false, dtype.Invalid, false, "waits until at most so many of the thread's groups are in flight"},
 }
 
 // String is the built-in's name; the printer uses it for prelude functions too.

@@ -2,6 +2,7 @@ package rmsnorm
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/gotile/gotile/tile"
 )
@@ -34,35 +35,53 @@ func (a Activation) known() bool { return a == Sigmoid || a == Silu }
 // to 16 bits. The precise ones would keep these kernels waiting for arithmetic instead of memory.
 func (c Config) quick() bool { return c.X.Is16() }
 
-// gated is u*act(z). The precise form divides u itself, which saves a rounding.
-func (c Config) gated(u, z tile.Reg[tile.F32]) tile.Reg[tile.F32] {
+// gated is u*act(z).
+func (c Config) gated(block tile.Block, u, z tile.Reg[tile.F32]) tile.Reg[tile.F32] {
 	switch {
 	case c.quick() && c.Act == Sigmoid:
 		return u.Mul(z.SigmoidApprox())
 	case c.quick():
 		return u.Mul(z.SiluApprox())
-	case c.Act == Silu:
-		u = u.Mul(z)
 	}
-	return u.Div(z.Neg().Exp().Add(tile.F32(1)))
+	return c.precise(block, u, z)
+}
+
+// precise is u/(1 + e^-z), or u*z/(1 + e^-z), rounded about once: what rounding takes from 1 + e^-z and from u*z is known
+// exactly (Fast2Sum, and the error of a product by fma) and, with the remainder of the quotient, divided and added. The
+// exponent is at most 87, so that the sum is finite; a z below -87 counts as that, where the result is 1e-38 of u.
+func (c Config) precise(block tile.Block, u, z tile.Reg[tile.F32]) tile.Reg[tile.F32] {
+	const most = 87
+	full := func(x float32) tile.Reg[tile.F32] { return tile.Full(block, z.Span(), tile.F32(x)) }
+	e := tile.Select(z.Lt(full(-most)), full(most), z.Neg()).Exp() // a NaN stays one
+	d := e.Add(tile.F32(1))
+	lost := e.Sub(d.Sub(tile.F32(1))) // by d
+	p, q := u, u.Div(d)
+	var rest tile.Reg[tile.F32]
+	if c.Act == Silu {
+		p = u.Mul(z)
+		q = p.Div(d)
+		rest = q.Neg().Fma(d, p).Add(u.Fma(z, p.Neg()))
+	} else {
+		rest = q.Neg().Fma(d, p)
+	}
+	y := q.Add(rest.Sub(q.Mul(lost)).DivApprox(d))
+	return tile.Select(q.Abs().Le(full(math.MaxFloat32)), y, q) // of infinities there is no remainder
 }
 
 // slope is act(z) and act'(z), which share the exponential. 1 - s is the sigmoid of -z: as a difference it would lose
-// what s is short of 1 where z is large. With e = e^-|z| the larger of the two is 1/(1 + e) and the smaller e times
-// that.
+// what s is short of 1 where z is large.
 func (c Config) slope(block tile.Block, z tile.Reg[tile.F32]) (act, slope tile.Reg[tile.F32]) {
-	one, a := tile.Full(block, z.Span(), tile.F32(1)), z.Abs().Neg()
-	var e, large tile.Reg[tile.F32]
-	if c.quick() {
-		e = a.ExpApprox()
-		large = one.DivApprox(e.Add(tile.F32(1)))
-	} else {
-		e = a.Exp()
-		large = one.Div(e.Add(tile.F32(1)))
+	var s, rest tile.Reg[tile.F32]
+	if c.quick() { // e^-z times s, which is 1 where that is infinity times 0
+		s = z.SigmoidApprox()
+		rest = z.Neg().ExpApprox().Mul(s).Min(tile.F32(1))
+	} else { // with e = e^-|z| the larger of the two is 1/(1 + e), and the smaller e times that
+		e := z.Abs().Neg().Exp()
+		large := tile.Full(block, z.Span(), tile.F32(1)).Div(e.Add(tile.F32(1)))
+		small := e.Mul(large)
+		positive := z.Ge(tile.F32(0))
+		s, rest = tile.Select(positive, large, small), tile.Select(positive, small, large)
 	}
-	small := e.Mul(large)
-	positive := z.Ge(tile.F32(0))
-	s, rest := tile.Select(positive, large, small), tile.Select(positive, small, large)
 	if c.Act == Sigmoid {
 		return s, s.Mul(rest)
 	}

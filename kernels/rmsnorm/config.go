@@ -22,9 +22,8 @@
 //
 // Rows have any length. Short ones, of up to 8,192 or 16,384 elements, are held in a block's registers. Longer ones of
 // up to 262,144 are held in the shared memory and registers of a block or of a cluster of blocks, as far as the target
-// goes, where they are whole 16-byte vectors, w has x's type and there is no gate. All others are read in chunks, twice.
-// x, r, y, z, s and their gradients have one type, bf16, f16 or f32; w is f32 or of x's type; everything is computed in
-// f32.
+// goes, where they are whole 16-byte vectors and w has x's type. All others are read in chunks, twice. x, r, y, z, s
+// and their gradients have one type, bf16, f16 or f32; w is f32 or of x's type; everything is computed in f32.
 package rmsnorm
 
 import (
@@ -46,6 +45,7 @@ type Config struct {
 	Per   int        // elements of a row, or of a chunk, that a thread holds
 	Min   int        // least threads of a block: short rows are served several at a time; of chunks the threads
 	Tight bool       // registers are short: inputs are read as late as may be, and w again for each row
+	Loop  bool       // forward: a block has a loop over its one row
 
 	Shared, Regs int      // of a staged row: chunks in shared memory, and in registers
 	Resident     int      // blocks that an SM is to hold; 0: as comes
@@ -98,6 +98,15 @@ func (c Config) chunk() int { return c.Per * c.Min }
 // rows is how many rows a block serves at a time.
 func (c Config) rows() int { return c.threads() / c.across() }
 
+// each are the options of the loop of a forward pass, which has a block for each of its iterations.
+func (c Config) each(opts ...tile.LoopOption) []tile.LoopOption {
+	opts = append(opts, tile.OneBlockEach())
+	if c.Loop {
+		opts = append(opts, tile.Looped())
+	}
+	return opts
+}
+
 // span is the distribution of the rows that a block works on.
 func (c Config) span(block tile.Block) tile.Span {
 	return block.Striped2(c.rows(), c.Cap, c.vec(), c.across())
@@ -140,25 +149,20 @@ func wides(name string, act Activation, fit func(*Config)) []Config {
 	return out
 }
 
-// forwardConfigs and backwardConfigs are the configs of a pass whose blocks hold a row, those of staged rows, of which a
-// gate has none, and, forward, those of rows of any length: in the order in which a launch looks for one.
+// forwardConfigs and backwardConfigs are the configs of a pass whose blocks hold a row, those of staged rows and,
+// forward, those of rows of any length: in the order in which a launch looks for one.
 func forwardConfigs(name string, act Activation, fit func(*Config)) []Config {
-	out := configs(name, act, fit)
-	switch name {
-	case "rmsnorm_fwd":
-		out = append(out, stagingForward.configs(name)...)
-	case "rmsnorm_add_fwd":
-		out = append(out, stagingForwardAdd.configs(name)...)
-	}
-	return append(out, wides(name, act, fitWide)...)
+	held := map[string]staging{
+		"rmsnorm_fwd": stagingForward, "rmsnorm_add_fwd": stagingForwardAdd, "rmsnorm_gated_fwd": stagingGatedForward}[name]
+	return slices.Concat(configs(name, act, fit), held.configs(name, act), wides(name, act, fitWide))
 }
 
 func backwardConfigs(name string, act Activation, fit func(*Config)) []Config {
-	out := configs(name, act, fit)
-	if act == 0 {
-		out = append(out, stagingBackward.configs(name)...)
+	held := stagingBackward
+	if act != 0 {
+		held = stagingGatedBackward
 	}
-	return out
+	return slices.Concat(configs(name, act, fit), held.configs(name, act))
 }
 
 // smallCap and smallWork say which backward passes are one launch: those with at most so many columns and elements.
@@ -173,26 +177,50 @@ func short(all []Config) []Config {
 	return slices.DeleteFunc(all, func(c Config) bool { return c.Cap > smallCap || !c.Whole })
 }
 
-// fitForward gives a thread 32 bytes of a row of up to 16 KB and 64 of a longer one: small blocks, which start and end
-// independently of one another. Rows of 64 KB are staged.
+// fitForward gives a thread 32 bytes of a row of up to 8 KB and 64 of a longer one: small blocks, which start and end
+// independently of one another. Rows of 64 KB are staged. The straight line is faster for short rows only, as measured.
 func fitForward(c *Config) {
-	bytes, row := 32, c.Cap*c.X.Size()
-	if row > 16<<10 {
+	fitShares(c, 8<<10)
+	c.Loop = c.Cap > 2048
+}
+
+// fitForwardAdd is fitForward with the registers that a second input takes; measured without a loop only.
+func fitForwardAdd(c *Config) {
+	fitShares(c, 16<<10)
+	fitLate(c)
+}
+
+// fitGatedForward is the same with z as the second input.
+func fitGatedForward(c *Config) {
+	fitShares(c, 8<<10)
+	fitLate(c)
+}
+
+// fitShares gives a thread 32 bytes of a row of up to so many bytes, and 64 of a longer one.
+func fitShares(c *Config, row int) {
+	bytes := 32
+	if c.Cap*c.X.Size() > row {
 		bytes = 64
 	}
 	c.Per, c.Min = bytes/c.X.Size(), 128
 	if c.threads() == 512 {
 		c.Resident = 2
 	}
-	if row > 32<<10 {
+	if c.Cap*c.X.Size() > 32<<10 {
 		c.Per = 0
 	}
 }
 
-// fitForwardAdd is fitForward with the registers that a second input takes.
-func fitForwardAdd(c *Config) {
-	fitForward(c)
-	c.Tight = c.Per > 0 && c.threads() == 512 // w is read when the sum is known, in registers that the inputs leave
+// fitLate has w read when the sum is known, in registers that the inputs leave, where there are two of them and a block
+// is large. Where w is wider than they are it takes more than that: a thread then holds half as much of a row.
+func fitLate(c *Config) {
+	if c.Per == 0 || c.threads() != 512 {
+		return
+	}
+	c.Tight = true
+	if c.W.Size() > c.X.Size() {
+		c.Per, c.Resident = c.Per/2, 0
+	}
 }
 
 // fitBackward leaves registers for two inputs, w, and the sums of dw in f32. A block of 512 threads and several rows has
@@ -211,14 +239,17 @@ func fitBackward(c *Config) {
 	}
 }
 
-// fitBackwardAdd leaves registers for a third input. At 16,384 columns there are none, but where all is 16-bit: the
-// kernels of wide rows serve the others.
+// fitBackwardAdd leaves registers for a third input. At 8,192 columns two blocks of 512 threads are resident; with w in
+// f32 it is one of 1024, of which each has half as many elements. At 16,384 there are no registers, but where all is
+// 16-bit: other kernels serve.
 func fitBackwardAdd(c *Config) {
 	c.Per, c.Min = 32/c.X.Size(), 128
-	switch c.Cap {
-	case 8192:
+	switch {
+	case c.Cap == 8192 && c.W.Size() > c.X.Size():
+		c.Per /= 2
+	case c.Cap == 8192 && c.threads() == 512:
 		c.Resident = 2
-	case 16384:
+	case c.Cap == 16384:
 		c.Per, c.Tight = 32, true
 		if !c.W.Is16() {
 			c.Per = 0
@@ -232,18 +263,11 @@ func fitOne(c *Config) {
 	c.Tight = false
 }
 
-// fitGatedForward is fitForward, but for rows of 64 KB, which are not staged.
-func fitGatedForward(c *Config) {
-	fitForward(c)
-	if c.Per == 0 {
-		c.Per, c.Tight = 16, true
-	}
-}
-
-// fitGatedBackward leaves registers for three inputs, of which one is widened, w, and the sums of dw in f32.
+// fitGatedBackward leaves registers for three inputs, w, what is kept of them until the sum is known, and the sums of
+// dw in f32. Rows of 32 KB are staged.
 func fitGatedBackward(c *Config) {
 	c.Per, c.Min = 32/c.X.Size(), 128
-	if c.Cap == 16384 {
+	if c.Cap*c.X.Size() > 16<<10 {
 		c.Per = 0
 	}
 }

@@ -22,7 +22,7 @@ func forward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 		block := k.Block()
 		span := c.span(block)
 		w := weightOf(c, block, a.W, span.Axis(1))
-		for row := range tile.Persistent(k, a.X.Dim(0), tile.Step(c.rows()), tile.OneBlockEach()) {
+		for row := range tile.Persistent(k, a.X.Dim(0), c.each(tile.Step(c.rows()))...) {
 			x := tile.Cast[tile.F32](tile.Load(block, a.X.Row(row), span))
 			y, rstd := normalise(block, x, w, a.X.Dim(1), a.Eps)
 			tile.Store(block, a.Y.Row(row), tile.Cast[T](y))
@@ -37,7 +37,7 @@ func forwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 		block := k.Block()
 		span := c.span(block)
 		w := weightOf(c, block, a.W, span.Axis(1))
-		for row := range tile.Persistent(k, a.X.Dim(0), tile.Step(c.rows()), tile.OneBlockEach()) {
+		for row := range tile.Persistent(k, a.X.Dim(0), c.each(tile.Step(c.rows()))...) {
 			s := tile.Load(block, a.X.Row(row), span).Add(tile.Load(block, a.R.Row(row), span))
 			tile.Store(block, a.S.Row(row), s)
 			y, rstd := normalise(block, tile.Cast[tile.F32](s), w, a.X.Dim(1), a.Eps)

@@ -27,18 +27,22 @@ type (
 
 func gatedForward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	body := func(k *tile.Builder, a gatedForwardArgs[T, W]) {
-		if c.Wide {
+		switch {
+		case c.Shared > 0:
+			stagedGatedForward(k, c, a)
+			return
+		case c.Wide:
 			wideGatedForward(k, c, a)
 			return
 		}
 		block := k.Block()
 		span := c.span(block)
 		w := weightOf(c, block, a.W, span.Axis(1))
-		for row := range tile.Persistent(k, a.X.Dim(0), tile.Step(c.rows()), tile.OneBlockEach()) {
+		for row := range tile.Persistent(k, a.X.Dim(0), c.each(tile.Step(c.rows()))...) {
 			x := tile.Cast[tile.F32](tile.Load(block, a.X.Row(row), span))
 			z := tile.Cast[tile.F32](tile.Load(block, a.Z.Row(row), span))
 			y, rstd := normalise(block, x, w, a.X.Dim(1), a.Eps)
-			tile.Store(block, a.Y.Row(row), tile.Cast[T](c.gated(y, z)))
+			tile.Store(block, a.Y.Row(row), tile.Cast[T](c.gated(block, y, z)))
 			tile.Store(block, a.Rstd.At(row), rstd)
 		}
 	}
@@ -77,6 +81,10 @@ func gatedBackwardRows[T, W tile.Float](k *tile.Builder, c Config, a gatedBackwa
 
 func gatedBackward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	body := func(k *tile.Builder, a gatedBackwardArgs[T, W]) {
+		if c.Shared > 0 {
+			stagedGatedBackward(k, c, a)
+			return
+		}
 		tile.Store(k, a.Part.Row(k.BlockID()), gatedBackwardRows(k, c, a))
 	}
 	opts := c.options("Gated RMSNorm backward, " + c.Act.String() + ": dx, dz, and each block's share of dw in f32.")

@@ -3,7 +3,7 @@
 // rmsnorm_add_bwd_bf16_bf16_c32768_v: RMSNorm backward of a sum: dx = dr, and the share of dw of each block or cluster in f32.
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 1024 threads a block, 196736 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 512 threads a block, 196672 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: s, dy, ds, dx, w, part on 16 bytes; n a multiple of 8
 //
@@ -21,7 +21,7 @@
 //   147456    16384  bf16  s6: tile [8192]
 //   163840    16384  bf16  s3: tile [8192]
 //   180224    16384  bf16  s7: tile [8192]
-//   196608      128  f32   sum_part: partial results of sum, one a warp
+//   196608       64  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -118,46 +118,58 @@ static_assert(field_offset(rmsnorm_add_bwd_bf16_bf16_c32768_v_args, rows) == 96,
 static_assert(field_offset(rmsnorm_add_bwd_bf16_bf16_c32768_v_args, n) == 100, "n");
 static_assert(field_offset(rmsnorm_add_bwd_bf16_bf16_c32768_v_args, parts) == 104, "parts");
 
-extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32768_v(const __grid_constant__ rmsnorm_add_bwd_bf16_bf16_c32768_v_args a) {
+extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_bf16_bf16_c32768_v(const __grid_constant__ rmsnorm_add_bwd_bf16_bf16_c32768_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
 
   // copy w to s8 (shared)
-  cp_async_16(smem + (u32)(col0 * 2), a.w + (i64)col0, col0 < a.n ? 16 : 0);
-  int min_of = min(a.n, 8192);
-  float acc[8];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 2; i++) {
+    cp_async_16(smem + (u32)((col0 + i * 4096) * 2), a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n ? 16 : 0);
+  }
+  int min_of = min(a.n, 8192);
+  float acc[16];
+  #pragma unroll
+  for (int i = 0; i < 16; i++) {
     acc[i] = 0.0f;
   }
   int n_left = a.n - 8192;
   const bf16* w_at = a.w + 8192;
 
   // copy w to s9 (shared)
-  cp_async_16(smem + (16384u + (u32)(col0 * 2)), w_at + (i64)col0, col0 < n_left ? 16 : 0);
-  float acc2[8];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 2; i++) {
+    cp_async_16(smem + (16384u + (u32)((col0 + i * 4096) * 2)), w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+  }
+  float acc2[16];
+  #pragma unroll
+  for (int i = 0; i < 16; i++) {
     acc2[i] = 0.0f;
   }
   int n_left2 = a.n - 16384;
   const bf16* w_at2 = a.w + 16384;
 
   // copy w to s10 (shared)
-  cp_async_16(smem + (32768u + (u32)(col0 * 2)), w_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
-  float acc3[8];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 2; i++) {
+    cp_async_16(smem + (32768u + (u32)((col0 + i * 4096) * 2)), w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
+  }
+  float acc3[16];
+  #pragma unroll
+  for (int i = 0; i < 16; i++) {
     acc3[i] = 0.0f;
   }
   int n_left3 = a.n - 24576;
   const bf16* w_at3 = a.w + 24576;
 
   // copy w to s11 (shared)
-  cp_async_16(smem + (49152u + (u32)(col0 * 2)), w_at3 + (i64)col0, col0 < n_left3 ? 16 : 0);
-  float acc4[8];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 2; i++) {
+    cp_async_16(smem + (49152u + (u32)((col0 + i * 4096) * 2)), w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3 ? 16 : 0);
+  }
+  float acc4[16];
+  #pragma unroll
+  for (int i = 0; i < 16; i++) {
     acc4[i] = 0.0f;
   }
   int t = (int)blockIdx.x;
@@ -165,35 +177,59 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
     const bf16* s_at = a.s + (i64)t * a.s_stride0;
 
     // copy s to s0 (shared)
-    cp_async_16(smem + (0x00010000u + (u32)(col0 * 2)), s_at + (i64)col0, col0 < a.n ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 4096) * 2)), s_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n ? 16 : 0);
+    }
     const bf16* dy_at = a.dy + (i64)t * a.dy_stride0;
 
     // copy dy to s4 (shared)
-    cp_async_16(smem + (0x00014000u + (u32)(col0 * 2)), dy_at + (i64)col0, col0 < a.n ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00014000u + (u32)((col0 + i * 4096) * 2)), dy_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n ? 16 : 0);
+    }
     const bf16* s_at2 = a.s + (i64)t * a.s_stride0 + 8192;
 
     // copy s to s1 (shared)
-    cp_async_16(smem + (0x00018000u + (u32)(col0 * 2)), s_at2 + (i64)col0, col0 < n_left ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00018000u + (u32)((col0 + i * 4096) * 2)), s_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+    }
     const bf16* dy_at2 = a.dy + (i64)t * a.dy_stride0 + 8192;
 
     // copy dy to s5 (shared)
-    cp_async_16(smem + (0x0001c000u + (u32)(col0 * 2)), dy_at2 + (i64)col0, col0 < n_left ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x0001c000u + (u32)((col0 + i * 4096) * 2)), dy_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+    }
     const bf16* s_at3 = a.s + (i64)t * a.s_stride0 + 16384;
 
     // copy s to s2 (shared)
-    cp_async_16(smem + (0x00020000u + (u32)(col0 * 2)), s_at3 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 4096) * 2)), s_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
+    }
     const bf16* dy_at3 = a.dy + (i64)t * a.dy_stride0 + 16384;
 
     // copy dy to s6 (shared)
-    cp_async_16(smem + (0x00024000u + (u32)(col0 * 2)), dy_at3 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00024000u + (u32)((col0 + i * 4096) * 2)), dy_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
+    }
     const bf16* s_at4 = a.s + (i64)t * a.s_stride0 + 24576;
 
     // copy s to s3 (shared)
-    cp_async_16(smem + (0x00028000u + (u32)(col0 * 2)), s_at4 + (i64)col0, col0 < n_left3 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00028000u + (u32)((col0 + i * 4096) * 2)), s_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3 ? 16 : 0);
+    }
     const bf16* dy_at4 = a.dy + (i64)t * a.dy_stride0 + 24576;
 
     // copy dy to s7 (shared)
-    cp_async_16(smem + (0x0002c000u + (u32)(col0 * 2)), dy_at4 + (i64)col0, col0 < n_left3 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x0002c000u + (u32)((col0 + i * 4096) * 2)), dy_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3 ? 16 : 0);
+    }
   }
   cp_async_commit();
   int t2 = (int)gridDim.x;
@@ -204,19 +240,28 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
     float acc5 = 0.0f;
 
     // load s0 (shared)
-    u32 s02[4];
-    load_shared_u32x4_if(s02, smem + (0x00010000u + (u32)(col0 * 2)), col0 < min_of);
+    u32 s02[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4_if(&s02[i * 4], smem + (0x00010000u + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+    }
 
     // load s4 (shared)
-    u32 s42[4];
-    load_shared_u32x4_if(s42, smem + (0x00014000u + (u32)(col0 * 2)), col0 < min_of);
+    u32 s42[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4_if(&s42[i * 4], smem + (0x00014000u + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+    }
 
     // load s8 (shared)
-    u32 s82[4];
-    load_shared_u32x4_if(s82, smem + (u32)(col0 * 2), col0 < min_of);
+    u32 s82[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4_if(&s82[i * 4], smem + (u32)((col0 + i * 4096) * 2), col0 + i * 4096 < min_of);
+    }
     float fold = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 8; i++) {
       float s0_f32_0 = bf16_lo(s02[i]);
       float s0_f32_1 = bf16_hi(s02[i]);
       float s4_f32_0 = bf16_lo(s42[i]);
@@ -229,19 +274,28 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
     acc5 += fold;
 
     // load s1 (shared)
-    u32 s12[4];
-    load_shared_u32x4(s12, smem + (0x00018000u + (u32)(col0 * 2)));
+    u32 s12[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s12[i * 4], smem + (0x00018000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s5 (shared)
-    u32 s52[4];
-    load_shared_u32x4(s52, smem + (0x0001c000u + (u32)(col0 * 2)));
+    u32 s52[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s52[i * 4], smem + (0x0001c000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s9 (shared)
-    u32 s92[4];
-    load_shared_u32x4(s92, smem + (16384u + (u32)(col0 * 2)));
+    u32 s92[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s92[i * 4], smem + (16384u + (u32)((col0 + i * 4096) * 2)));
+    }
     float fold2 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 8; i++) {
       float s1_f32_0 = bf16_lo(s12[i]);
       float s1_f32_1 = bf16_hi(s12[i]);
       float s5_f32_0 = bf16_lo(s52[i]);
@@ -254,19 +308,28 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
     acc5 += fold2;
 
     // load s2 (shared)
-    u32 s22[4];
-    load_shared_u32x4(s22, smem + (0x00020000u + (u32)(col0 * 2)));
+    u32 s22[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s22[i * 4], smem + (0x00020000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s6 (shared)
-    u32 s62[4];
-    load_shared_u32x4(s62, smem + (0x00024000u + (u32)(col0 * 2)));
+    u32 s62[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s62[i * 4], smem + (0x00024000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s10 (shared)
-    u32 s102[4];
-    load_shared_u32x4(s102, smem + (32768u + (u32)(col0 * 2)));
+    u32 s102[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s102[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 2)));
+    }
     float fold3 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 8; i++) {
       float s2_f32_0 = bf16_lo(s22[i]);
       float s2_f32_1 = bf16_hi(s22[i]);
       float s6_f32_0 = bf16_lo(s62[i]);
@@ -279,19 +342,28 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
     acc5 += fold3;
 
     // load s3 (shared)
-    u32 s32[4];
-    load_shared_u32x4(s32, smem + (0x00028000u + (u32)(col0 * 2)));
+    u32 s32[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s32[i * 4], smem + (0x00028000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s7 (shared)
-    u32 s72[4];
-    load_shared_u32x4(s72, smem + (0x0002c000u + (u32)(col0 * 2)));
+    u32 s72[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s72[i * 4], smem + (0x0002c000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s11 (shared)
-    u32 s112[4];
-    load_shared_u32x4(s112, smem + (49152u + (u32)(col0 * 2)));
+    u32 s112[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s112[i * 4], smem + (49152u + (u32)((col0 + i * 4096) * 2)));
+    }
     float fold4 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 8; i++) {
       float s3_f32_0 = bf16_lo(s32[i]);
       float s3_f32_1 = bf16_hi(s32[i]);
       float s7_f32_0 = bf16_lo(s72[i]);
@@ -316,168 +388,251 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
     __syncthreads();
     store_shared_f32_if(smem + (0x00030000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    sum = load_shared_f32(smem + (0x00030000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum = load_shared_f32(smem + (0x00030000u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
     sum += __shfl_xor_sync(0xffffffffu, sum, 8);
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
     // load s0 (shared)
-    u32 s03[4];
-    load_shared_u32x4_if(s03, smem + (0x00010000u + (u32)(col0 * 2)), col0 < min_of);
+    u32 s03[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4_if(&s03[i * 4], smem + (0x00010000u + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+    }
 
     // load s4 (shared)
-    u32 s43[4];
-    load_shared_u32x4_if(s43, smem + (0x00014000u + (u32)(col0 * 2)), col0 < min_of);
+    u32 s43[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4_if(&s43[i * 4], smem + (0x00014000u + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+    }
 
     // load s8 (shared)
-    u32 s83[4];
-    load_shared_u32x4_if(s83, smem + (u32)(col0 * 2), col0 < min_of);
+    u32 s83[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4_if(&s83[i * 4], smem + (u32)((col0 + i * 4096) * 2), col0 + i * 4096 < min_of);
+    }
     const bf16* ds_at = a.ds + (i64)row * a.ds_stride0;
 
     // load ds
-    u32 ds[4];
-    load_u32x4_if(ds, ds_at + (i64)col0, col0 < min_of);
-    float div_of = sum * rstd * rstd / (float)a.n;
-    u32 dx[4];
+    u32 ds[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&ds[i * 4], ds_at + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
+    }
+    float div_of = sum * rstd * rstd / (float)a.n;
+    u32 dx[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
       dx[i] = bf16_pair(fmaf(fmaf(bf16_lo(s43[i]), bf16_lo(s83[i]), -(bf16_lo(s03[i]) * div_of)), rstd, bf16_lo(ds[i])), fmaf(fmaf(bf16_hi(s43[i]), bf16_hi(s83[i]), -(bf16_hi(s03[i]) * div_of)), rstd, bf16_hi(ds[i])));
     }
     bf16* dx_at = a.dx + (i64)row * a.dx_stride0;
 
     // store dx
-    store_u32x4_cs_if(dx_at + (i64)col0, dx, col0 < min_of);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_cs_if(dx_at + (i64)(col0 + i * 4096), &dx[i * 4], col0 + i * 4096 < min_of);
+    }
     int add = (int)((u32)row + (u32)t2);
     bool lt = add < a.rows;
     if (lt) {
       const bf16* s_at5 = a.s + (i64)add * a.s_stride0;
 
       // copy s to s0 (shared)
-      cp_async_16(smem + (0x00010000u + (u32)(col0 * 2)), s_at5 + (i64)col0, col0 < a.n ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 4096) * 2)), s_at5 + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n ? 16 : 0);
+      }
       const bf16* dy_at5 = a.dy + (i64)add * a.dy_stride0;
 
       // copy dy to s4 (shared)
-      cp_async_16(smem + (0x00014000u + (u32)(col0 * 2)), dy_at5 + (i64)col0, col0 < a.n ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00014000u + (u32)((col0 + i * 4096) * 2)), dy_at5 + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n ? 16 : 0);
+      }
     }
 
     // load s1 (shared)
-    u32 s13[4];
-    load_shared_u32x4(s13, smem + (0x00018000u + (u32)(col0 * 2)));
+    u32 s13[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s13[i * 4], smem + (0x00018000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s5 (shared)
-    u32 s53[4];
-    load_shared_u32x4(s53, smem + (0x0001c000u + (u32)(col0 * 2)));
+    u32 s53[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s53[i * 4], smem + (0x0001c000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s9 (shared)
-    u32 s93[4];
-    load_shared_u32x4(s93, smem + (16384u + (u32)(col0 * 2)));
+    u32 s93[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s93[i * 4], smem + (16384u + (u32)((col0 + i * 4096) * 2)));
+    }
     const bf16* ds_at2 = a.ds + (i64)row * a.ds_stride0 + 8192;
 
     // load ds
-    u32 ds2[4];
-    load_u32x4_if(ds2, ds_at2 + (i64)col0, col0 < n_left);
-    u32 dx2[4];
+    u32 ds2[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&ds2[i * 4], ds_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
+    }
+    u32 dx2[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
       dx2[i] = bf16_pair(fmaf(fmaf(bf16_lo(s53[i]), bf16_lo(s93[i]), -(bf16_lo(s13[i]) * div_of)), rstd, bf16_lo(ds2[i])), fmaf(fmaf(bf16_hi(s53[i]), bf16_hi(s93[i]), -(bf16_hi(s13[i]) * div_of)), rstd, bf16_hi(ds2[i])));
     }
     bf16* dx_at2 = a.dx + (i64)row * a.dx_stride0 + 8192;
 
     // store dx
-    store_u32x4_cs_if(dx_at2 + (i64)col0, dx2, col0 < n_left);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_cs_if(dx_at2 + (i64)(col0 + i * 4096), &dx2[i * 4], col0 + i * 4096 < n_left);
+    }
     if (lt) {
       const bf16* s_at6 = a.s + (i64)add * a.s_stride0 + 8192;
 
       // copy s to s1 (shared)
-      cp_async_16(smem + (0x00018000u + (u32)(col0 * 2)), s_at6 + (i64)col0, col0 < n_left ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00018000u + (u32)((col0 + i * 4096) * 2)), s_at6 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+      }
       const bf16* dy_at6 = a.dy + (i64)add * a.dy_stride0 + 8192;
 
       // copy dy to s5 (shared)
-      cp_async_16(smem + (0x0001c000u + (u32)(col0 * 2)), dy_at6 + (i64)col0, col0 < n_left ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x0001c000u + (u32)((col0 + i * 4096) * 2)), dy_at6 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+      }
     }
 
     // load s2 (shared)
-    u32 s23[4];
-    load_shared_u32x4(s23, smem + (0x00020000u + (u32)(col0 * 2)));
+    u32 s23[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s23[i * 4], smem + (0x00020000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s6 (shared)
-    u32 s63[4];
-    load_shared_u32x4(s63, smem + (0x00024000u + (u32)(col0 * 2)));
+    u32 s63[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s63[i * 4], smem + (0x00024000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s10 (shared)
-    u32 s103[4];
-    load_shared_u32x4(s103, smem + (32768u + (u32)(col0 * 2)));
+    u32 s103[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s103[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 2)));
+    }
     const bf16* ds_at3 = a.ds + (i64)row * a.ds_stride0 + 16384;
 
     // load ds
-    u32 ds3[4];
-    load_u32x4_if(ds3, ds_at3 + (i64)col0, col0 < n_left2);
-    u32 dx3[4];
+    u32 ds3[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&ds3[i * 4], ds_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
+    }
+    u32 dx3[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
       dx3[i] = bf16_pair(fmaf(fmaf(bf16_lo(s63[i]), bf16_lo(s103[i]), -(bf16_lo(s23[i]) * div_of)), rstd, bf16_lo(ds3[i])), fmaf(fmaf(bf16_hi(s63[i]), bf16_hi(s103[i]), -(bf16_hi(s23[i]) * div_of)), rstd, bf16_hi(ds3[i])));
     }
     bf16* dx_at3 = a.dx + (i64)row * a.dx_stride0 + 16384;
 
     // store dx
-    store_u32x4_cs_if(dx_at3 + (i64)col0, dx3, col0 < n_left2);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_cs_if(dx_at3 + (i64)(col0 + i * 4096), &dx3[i * 4], col0 + i * 4096 < n_left2);
+    }
     if (lt) {
       const bf16* s_at7 = a.s + (i64)add * a.s_stride0 + 16384;
 
       // copy s to s2 (shared)
-      cp_async_16(smem + (0x00020000u + (u32)(col0 * 2)), s_at7 + (i64)col0, col0 < n_left2 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 4096) * 2)), s_at7 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
+      }
       const bf16* dy_at7 = a.dy + (i64)add * a.dy_stride0 + 16384;
 
       // copy dy to s6 (shared)
-      cp_async_16(smem + (0x00024000u + (u32)(col0 * 2)), dy_at7 + (i64)col0, col0 < n_left2 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00024000u + (u32)((col0 + i * 4096) * 2)), dy_at7 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
+      }
     }
 
     // load s3 (shared)
-    u32 s33[4];
-    load_shared_u32x4(s33, smem + (0x00028000u + (u32)(col0 * 2)));
+    u32 s33[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s33[i * 4], smem + (0x00028000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s7 (shared)
-    u32 s73[4];
-    load_shared_u32x4(s73, smem + (0x0002c000u + (u32)(col0 * 2)));
+    u32 s73[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s73[i * 4], smem + (0x0002c000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s11 (shared)
-    u32 s113[4];
-    load_shared_u32x4(s113, smem + (49152u + (u32)(col0 * 2)));
+    u32 s113[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s113[i * 4], smem + (49152u + (u32)((col0 + i * 4096) * 2)));
+    }
     const bf16* ds_at4 = a.ds + (i64)row * a.ds_stride0 + 24576;
 
     // load ds
-    u32 ds4[4];
-    load_u32x4_if(ds4, ds_at4 + (i64)col0, col0 < n_left3);
-    u32 dx4[4];
+    u32 ds4[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&ds4[i * 4], ds_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
+    }
+    u32 dx4[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
       dx4[i] = bf16_pair(fmaf(fmaf(bf16_lo(s73[i]), bf16_lo(s113[i]), -(bf16_lo(s33[i]) * div_of)), rstd, bf16_lo(ds4[i])), fmaf(fmaf(bf16_hi(s73[i]), bf16_hi(s113[i]), -(bf16_hi(s33[i]) * div_of)), rstd, bf16_hi(ds4[i])));
     }
     bf16* dx_at4 = a.dx + (i64)row * a.dx_stride0 + 24576;
 
     // store dx
-    store_u32x4_cs_if(dx_at4 + (i64)col0, dx4, col0 < n_left3);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_cs_if(dx_at4 + (i64)(col0 + i * 4096), &dx4[i * 4], col0 + i * 4096 < n_left3);
+    }
     if (lt) {
       const bf16* s_at8 = a.s + (i64)add * a.s_stride0 + 24576;
 
       // copy s to s3 (shared)
-      cp_async_16(smem + (0x00028000u + (u32)(col0 * 2)), s_at8 + (i64)col0, col0 < n_left3 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00028000u + (u32)((col0 + i * 4096) * 2)), s_at8 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3 ? 16 : 0);
+      }
       const bf16* dy_at8 = a.dy + (i64)add * a.dy_stride0 + 24576;
 
       // copy dy to s7 (shared)
-      cp_async_16(smem + (0x0002c000u + (u32)(col0 * 2)), dy_at8 + (i64)col0, col0 < n_left3 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x0002c000u + (u32)((col0 + i * 4096) * 2)), dy_at8 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3 ? 16 : 0);
+      }
     }
     cp_async_commit();
   }
   cp_async_wait_0();
-  float part[8];
-  float part2[8];
-  float part3[8];
-  float part4[8];
+  float part[16];
+  float part2[16];
+  float part3[16];
+  float part4[16];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 16; i++) {
     part[i] = acc[i];
     part2[i] = acc2[i];
     part3[i] = acc3[i];
@@ -486,21 +641,33 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_bf16_c32
   float* part_at = a.part + (i64)t * a.part_stride0;
 
   // store part
-  store_f32x4_if(part_at + (i64)col0, part, col0 < min_of);
-  store_f32x4_if(part_at + (i64)(col0 + 4), &part[4], col0 + 4 < min_of);
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_f32x4_if(part_at + (i64)(col0 + i * 4096), &part[i * 8], col0 + i * 4096 < min_of);
+    store_f32x4_if(part_at + (i64)(col0 + (4 + i * 4096)), &part[i * 8 + 4], col0 + (4 + i * 4096) < min_of);
+  }
   float* part_at2 = a.part + (i64)t * a.part_stride0 + 8192;
 
   // store part
-  store_f32x4_if(part_at2 + (i64)col0, part2, col0 < n_left);
-  store_f32x4_if(part_at2 + (i64)(col0 + 4), &part2[4], col0 + 4 < n_left);
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_f32x4_if(part_at2 + (i64)(col0 + i * 4096), &part2[i * 8], col0 + i * 4096 < n_left);
+    store_f32x4_if(part_at2 + (i64)(col0 + (4 + i * 4096)), &part2[i * 8 + 4], col0 + (4 + i * 4096) < n_left);
+  }
   float* part_at3 = a.part + (i64)t * a.part_stride0 + 16384;
 
   // store part
-  store_f32x4_if(part_at3 + (i64)col0, part3, col0 < n_left2);
-  store_f32x4_if(part_at3 + (i64)(col0 + 4), &part3[4], col0 + 4 < n_left2);
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_f32x4_if(part_at3 + (i64)(col0 + i * 4096), &part3[i * 8], col0 + i * 4096 < n_left2);
+    store_f32x4_if(part_at3 + (i64)(col0 + (4 + i * 4096)), &part3[i * 8 + 4], col0 + (4 + i * 4096) < n_left2);
+  }
   float* part_at4 = a.part + (i64)t * a.part_stride0 + 24576;
 
   // store part
-  store_f32x4_if(part_at4 + (i64)col0, part4, col0 < n_left3);
-  store_f32x4_if(part_at4 + (i64)(col0 + 4), &part4[4], col0 + 4 < n_left3);
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_f32x4_if(part_at4 + (i64)(col0 + i * 4096), &part4[i * 8], col0 + i * 4096 < n_left3);
+    store_f32x4_if(part_at4 + (i64)(col0 + (4 + i * 4096)), &part4[i * 8 + 4], col0 + (4 + i * 4096) < n_left3);
+  }
 }

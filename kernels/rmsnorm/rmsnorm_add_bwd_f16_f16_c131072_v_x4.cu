@@ -3,7 +3,7 @@
 // rmsnorm_add_bwd_f16_f16_c131072_v_x4: RMSNorm backward of a sum: dx = dr, and the share of dw of each block or cluster in f32.
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 1024 threads a block, clusters of 4 blocks, 196752 bytes of dynamic shared memory, a grid of parts clusters
+// Launch: 512 threads a block, clusters of 4 blocks, 196688 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: s, dy, ds, dx, w, part on 16 bytes; n a multiple of 8
 //
@@ -21,8 +21,8 @@
 //   147456    16384  f16   s6: tile [8192]
 //   163840    16384  f16   s3: tile [8192]
 //   180224    16384  f16   s7: tile [8192]
-//   196608      128  f32   sum_part: partial results of sum, one a warp
-//   196736       16  f32   s122: tile [4]
+//   196608       64  f32   sum_part: partial results of sum, one a warp
+//   196672       16  f32   s122: tile [4]
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -67,9 +67,8 @@ __device__ __forceinline__ int clusters_x() {
   asm("mov.u32 %0, %%nclusterid.x;" : "=r"(r));
   return r;
 }
-__device__ __forceinline__ void cluster_sync() {
-  asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 __device__ __forceinline__ u32 peer_shared(const void* p, int rank) { // the same place in the shared memory of a block of the cluster
   u32 r;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"(rank));
@@ -141,7 +140,7 @@ static_assert(field_offset(rmsnorm_add_bwd_f16_f16_c131072_v_x4_args, rows) == 9
 static_assert(field_offset(rmsnorm_add_bwd_f16_f16_c131072_v_x4_args, n) == 100, "n");
 static_assert(field_offset(rmsnorm_add_bwd_f16_f16_c131072_v_x4_args, parts) == 104, "parts");
 
-extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rmsnorm_add_bwd_f16_f16_c131072_v_x4(const __grid_constant__ rmsnorm_add_bwd_f16_f16_c131072_v_x4_args a) {
+extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsnorm_add_bwd_f16_f16_c131072_v_x4(const __grid_constant__ rmsnorm_add_bwd_f16_f16_c131072_v_x4_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
   int t = cluster_rank();
@@ -150,10 +149,13 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   const f16* w_at = a.w + (i64)mul;
 
   // copy w to s8 (shared)
-  cp_async_16(smem + (u32)(col0 * 2), w_at + (i64)col0, col0 < n_left ? 16 : 0);
-  float acc[8];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 2; i++) {
+    cp_async_16(smem + (u32)((col0 + i * 4096) * 2), w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+  }
+  float acc[16];
+  #pragma unroll
+  for (int i = 0; i < 16; i++) {
     acc[i] = 0.0f;
   }
   int add = mul + 32768;
@@ -161,10 +163,13 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   const f16* w_at2 = a.w + (i64)add;
 
   // copy w to s9 (shared)
-  cp_async_16(smem + (16384u + (u32)(col0 * 2)), w_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
-  float acc2[8];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 2; i++) {
+    cp_async_16(smem + (16384u + (u32)((col0 + i * 4096) * 2)), w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
+  }
+  float acc2[16];
+  #pragma unroll
+  for (int i = 0; i < 16; i++) {
     acc2[i] = 0.0f;
   }
   int add2 = mul + 65536;
@@ -172,10 +177,13 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   const f16* w_at3 = a.w + (i64)add2;
 
   // copy w to s10 (shared)
-  cp_async_16(smem + (32768u + (u32)(col0 * 2)), w_at3 + (i64)col0, col0 < n_left3 ? 16 : 0);
-  float acc3[8];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 2; i++) {
+    cp_async_16(smem + (32768u + (u32)((col0 + i * 4096) * 2)), w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3 ? 16 : 0);
+  }
+  float acc3[16];
+  #pragma unroll
+  for (int i = 0; i < 16; i++) {
     acc3[i] = 0.0f;
   }
   int add3 = mul + 98304;
@@ -183,10 +191,13 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   const f16* w_at4 = a.w + (i64)add3;
 
   // copy w to s11 (shared)
-  cp_async_16(smem + (49152u + (u32)(col0 * 2)), w_at4 + (i64)col0, col0 < n_left4 ? 16 : 0);
-  float acc4[8];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 2; i++) {
+    cp_async_16(smem + (49152u + (u32)((col0 + i * 4096) * 2)), w_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4 ? 16 : 0);
+  }
+  float acc4[16];
+  #pragma unroll
+  for (int i = 0; i < 16; i++) {
     acc4[i] = 0.0f;
   }
   int t2 = cluster_x();
@@ -194,38 +205,63 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     const f16* s_at = a.s + (i64)t2 * a.s_stride0 + (i64)mul;
 
     // copy s to s0 (shared)
-    cp_async_16(smem + (0x00010000u + (u32)(col0 * 2)), s_at + (i64)col0, col0 < n_left ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 4096) * 2)), s_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+    }
     const f16* dy_at = a.dy + (i64)t2 * a.dy_stride0 + (i64)mul;
 
     // copy dy to s4 (shared)
-    cp_async_16(smem + (0x00014000u + (u32)(col0 * 2)), dy_at + (i64)col0, col0 < n_left ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00014000u + (u32)((col0 + i * 4096) * 2)), dy_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+    }
     const f16* s_at2 = a.s + (i64)t2 * a.s_stride0 + (i64)add;
 
     // copy s to s1 (shared)
-    cp_async_16(smem + (0x00018000u + (u32)(col0 * 2)), s_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00018000u + (u32)((col0 + i * 4096) * 2)), s_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
+    }
     const f16* dy_at2 = a.dy + (i64)t2 * a.dy_stride0 + (i64)add;
 
     // copy dy to s5 (shared)
-    cp_async_16(smem + (0x0001c000u + (u32)(col0 * 2)), dy_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x0001c000u + (u32)((col0 + i * 4096) * 2)), dy_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
+    }
     const f16* s_at3 = a.s + (i64)t2 * a.s_stride0 + (i64)add2;
 
     // copy s to s2 (shared)
-    cp_async_16(smem + (0x00020000u + (u32)(col0 * 2)), s_at3 + (i64)col0, col0 < n_left3 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 4096) * 2)), s_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3 ? 16 : 0);
+    }
     const f16* dy_at3 = a.dy + (i64)t2 * a.dy_stride0 + (i64)add2;
 
     // copy dy to s6 (shared)
-    cp_async_16(smem + (0x00024000u + (u32)(col0 * 2)), dy_at3 + (i64)col0, col0 < n_left3 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00024000u + (u32)((col0 + i * 4096) * 2)), dy_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3 ? 16 : 0);
+    }
     const f16* s_at4 = a.s + (i64)t2 * a.s_stride0 + (i64)add3;
 
     // copy s to s3 (shared)
-    cp_async_16(smem + (0x00028000u + (u32)(col0 * 2)), s_at4 + (i64)col0, col0 < n_left4 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00028000u + (u32)((col0 + i * 4096) * 2)), s_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4 ? 16 : 0);
+    }
     const f16* dy_at4 = a.dy + (i64)t2 * a.dy_stride0 + (i64)add3;
 
     // copy dy to s7 (shared)
-    cp_async_16(smem + (0x0002c000u + (u32)(col0 * 2)), dy_at4 + (i64)col0, col0 < n_left4 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x0002c000u + (u32)((col0 + i * 4096) * 2)), dy_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4 ? 16 : 0);
+    }
   }
   cp_async_commit();
   int t3 = clusters_x();
+  cluster_arrive();
   for (int row = cluster_x(); row < a.rows; row += clusters_x()) {
     const float* rstd_at = a.rstd + (i64)row;
     float rstd = load_f32(rstd_at);
@@ -233,102 +269,114 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     float acc5 = 0.0f;
 
     // load s0 (shared)
-    u32 s02[4];
-    load_shared_u32x4(s02, smem + (0x00010000u + (u32)(col0 * 2)));
+    u32 s02[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s02[i * 4], smem + (0x00010000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s4 (shared)
-    u32 s42[4];
-    load_shared_u32x4(s42, smem + (0x00014000u + (u32)(col0 * 2)));
+    u32 s42[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s42[i * 4], smem + (0x00014000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s8 (shared)
-    u32 s82[4];
-    load_shared_u32x4(s82, smem + (u32)(col0 * 2));
+    u32 s82[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s82[i * 4], smem + (u32)((col0 + i * 4096) * 2));
+    }
     float fold = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float s0_f32_0 = f16_lo(s02[i]);
-      float s0_f32_1 = f16_hi(s02[i]);
-      float s4_f32_0 = f16_lo(s42[i]);
-      float s4_f32_1 = f16_hi(s42[i]);
-      acc[i * 2] = fmaf(s4_f32_0, s0_f32_0 * rstd, acc[i * 2]);
-      acc[i * 2 + 1] = fmaf(s4_f32_1, s0_f32_1 * rstd, acc[i * 2 + 1]);
-      fold = fmaf(s0_f32_0, s4_f32_0 * f16_lo(s82[i]), fold);
-      fold = fmaf(s0_f32_1, s4_f32_1 * f16_hi(s82[i]), fold);
+    for (int i = 0; i < 8; i++) {
+      fold = fmaf(f16_lo(s02[i]), f16_lo(s42[i]) * f16_lo(s82[i]), fold);
+      fold = fmaf(f16_hi(s02[i]), f16_hi(s42[i]) * f16_hi(s82[i]), fold);
     }
     acc5 += fold;
 
     // load s1 (shared)
-    u32 s12[4];
-    load_shared_u32x4(s12, smem + (0x00018000u + (u32)(col0 * 2)));
+    u32 s12[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s12[i * 4], smem + (0x00018000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s5 (shared)
-    u32 s52[4];
-    load_shared_u32x4(s52, smem + (0x0001c000u + (u32)(col0 * 2)));
+    u32 s52[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s52[i * 4], smem + (0x0001c000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s9 (shared)
-    u32 s92[4];
-    load_shared_u32x4(s92, smem + (16384u + (u32)(col0 * 2)));
+    u32 s92[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s92[i * 4], smem + (16384u + (u32)((col0 + i * 4096) * 2)));
+    }
     float fold2 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float s1_f32_0 = f16_lo(s12[i]);
-      float s1_f32_1 = f16_hi(s12[i]);
-      float s5_f32_0 = f16_lo(s52[i]);
-      float s5_f32_1 = f16_hi(s52[i]);
-      acc2[i * 2] = fmaf(s5_f32_0, s1_f32_0 * rstd, acc2[i * 2]);
-      acc2[i * 2 + 1] = fmaf(s5_f32_1, s1_f32_1 * rstd, acc2[i * 2 + 1]);
-      fold2 = fmaf(s1_f32_0, s5_f32_0 * f16_lo(s92[i]), fold2);
-      fold2 = fmaf(s1_f32_1, s5_f32_1 * f16_hi(s92[i]), fold2);
+    for (int i = 0; i < 8; i++) {
+      fold2 = fmaf(f16_lo(s12[i]), f16_lo(s52[i]) * f16_lo(s92[i]), fold2);
+      fold2 = fmaf(f16_hi(s12[i]), f16_hi(s52[i]) * f16_hi(s92[i]), fold2);
     }
     acc5 += fold2;
 
     // load s2 (shared)
-    u32 s22[4];
-    load_shared_u32x4(s22, smem + (0x00020000u + (u32)(col0 * 2)));
+    u32 s22[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s22[i * 4], smem + (0x00020000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s6 (shared)
-    u32 s62[4];
-    load_shared_u32x4(s62, smem + (0x00024000u + (u32)(col0 * 2)));
+    u32 s62[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s62[i * 4], smem + (0x00024000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s10 (shared)
-    u32 s102[4];
-    load_shared_u32x4(s102, smem + (32768u + (u32)(col0 * 2)));
+    u32 s102[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s102[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 2)));
+    }
     float fold3 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float s2_f32_0 = f16_lo(s22[i]);
-      float s2_f32_1 = f16_hi(s22[i]);
-      float s6_f32_0 = f16_lo(s62[i]);
-      float s6_f32_1 = f16_hi(s62[i]);
-      acc3[i * 2] = fmaf(s6_f32_0, s2_f32_0 * rstd, acc3[i * 2]);
-      acc3[i * 2 + 1] = fmaf(s6_f32_1, s2_f32_1 * rstd, acc3[i * 2 + 1]);
-      fold3 = fmaf(s2_f32_0, s6_f32_0 * f16_lo(s102[i]), fold3);
-      fold3 = fmaf(s2_f32_1, s6_f32_1 * f16_hi(s102[i]), fold3);
+    for (int i = 0; i < 8; i++) {
+      fold3 = fmaf(f16_lo(s22[i]), f16_lo(s62[i]) * f16_lo(s102[i]), fold3);
+      fold3 = fmaf(f16_hi(s22[i]), f16_hi(s62[i]) * f16_hi(s102[i]), fold3);
     }
     acc5 += fold3;
 
     // load s3 (shared)
-    u32 s32[4];
-    load_shared_u32x4(s32, smem + (0x00028000u + (u32)(col0 * 2)));
+    u32 s32[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s32[i * 4], smem + (0x00028000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s7 (shared)
-    u32 s72[4];
-    load_shared_u32x4(s72, smem + (0x0002c000u + (u32)(col0 * 2)));
+    u32 s72[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s72[i * 4], smem + (0x0002c000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s11 (shared)
-    u32 s112[4];
-    load_shared_u32x4(s112, smem + (49152u + (u32)(col0 * 2)));
+    u32 s112[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s112[i * 4], smem + (49152u + (u32)((col0 + i * 4096) * 2)));
+    }
     float fold4 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float s3_f32_0 = f16_lo(s32[i]);
-      float s3_f32_1 = f16_hi(s32[i]);
-      float s7_f32_0 = f16_lo(s72[i]);
-      float s7_f32_1 = f16_hi(s72[i]);
-      acc4[i * 2] = fmaf(s7_f32_0, s3_f32_0 * rstd, acc4[i * 2]);
-      acc4[i * 2 + 1] = fmaf(s7_f32_1, s3_f32_1 * rstd, acc4[i * 2 + 1]);
-      fold4 = fmaf(s3_f32_0, s7_f32_0 * f16_lo(s112[i]), fold4);
-      fold4 = fmaf(s3_f32_1, s7_f32_1 * f16_hi(s112[i]), fold4);
+    for (int i = 0; i < 8; i++) {
+      fold4 = fmaf(f16_lo(s32[i]), f16_lo(s72[i]) * f16_lo(s112[i]), fold4);
+      fold4 = fmaf(f16_hi(s32[i]), f16_hi(s72[i]) * f16_hi(s112[i]), fold4);
     }
     float sum = 0.0f;
     acc5 += fold4;
@@ -344,179 +392,341 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     // sum: over the warps of the block
     store_shared_f32_if(smem + (0x00030000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    sum = load_shared_f32(smem + (0x00030000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum = load_shared_f32(smem + (0x00030000u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
     sum += __shfl_xor_sync(0xffffffffu, sum, 8);
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    cluster_sync();
-    store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
-    store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
-    store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 2), sum, (int)threadIdx.x == 0);
-    store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 3), sum, (int)threadIdx.x == 0);
-    float s123;
-    cluster_sync();
-    s123 = load_shared_f32(smem + 196736);
-    float s124 = load_shared_f32(smem + 196740);
-    float s125 = load_shared_f32(smem + 196744);
-    float s126 = load_shared_f32(smem + 196748);
+    cluster_wait();
+    store_cluster_f32_if(peer_shared(smem + (0x00030040u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00030040u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00030040u + (u32)(t * 4)), 2), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00030040u + (u32)(t * 4)), 3), sum, (int)threadIdx.x == 0);
+    cluster_arrive();
 
     // load s0 (shared)
-    u32 s03[4];
-    load_shared_u32x4(s03, smem + (0x00010000u + (u32)(col0 * 2)));
+    u32 s03[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s03[i * 4], smem + (0x00010000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s4 (shared)
-    u32 s43[4];
-    load_shared_u32x4(s43, smem + (0x00014000u + (u32)(col0 * 2)));
+    u32 s43[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s43[i * 4], smem + (0x00014000u + (u32)((col0 + i * 4096) * 2)));
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      acc[i * 2] = fmaf(f16_lo(s43[i]), f16_lo(s03[i]) * rstd, acc[i * 2]);
+      acc[i * 2 + 1] = fmaf(f16_hi(s43[i]), f16_hi(s03[i]) * rstd, acc[i * 2 + 1]);
+    }
+
+    // load s1 (shared)
+    u32 s13[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s13[i * 4], smem + (0x00018000u + (u32)((col0 + i * 4096) * 2)));
+    }
+
+    // load s5 (shared)
+    u32 s53[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s53[i * 4], smem + (0x0001c000u + (u32)((col0 + i * 4096) * 2)));
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      acc2[i * 2] = fmaf(f16_lo(s53[i]), f16_lo(s13[i]) * rstd, acc2[i * 2]);
+      acc2[i * 2 + 1] = fmaf(f16_hi(s53[i]), f16_hi(s13[i]) * rstd, acc2[i * 2 + 1]);
+    }
+
+    // load s2 (shared)
+    u32 s23[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s23[i * 4], smem + (0x00020000u + (u32)((col0 + i * 4096) * 2)));
+    }
+
+    // load s6 (shared)
+    u32 s63[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s63[i * 4], smem + (0x00024000u + (u32)((col0 + i * 4096) * 2)));
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      acc3[i * 2] = fmaf(f16_lo(s63[i]), f16_lo(s23[i]) * rstd, acc3[i * 2]);
+      acc3[i * 2 + 1] = fmaf(f16_hi(s63[i]), f16_hi(s23[i]) * rstd, acc3[i * 2 + 1]);
+    }
+
+    // load s3 (shared)
+    u32 s33[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s33[i * 4], smem + (0x00028000u + (u32)((col0 + i * 4096) * 2)));
+    }
+
+    // load s7 (shared)
+    u32 s73[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s73[i * 4], smem + (0x0002c000u + (u32)((col0 + i * 4096) * 2)));
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      acc4[i * 2] = fmaf(f16_lo(s73[i]), f16_lo(s33[i]) * rstd, acc4[i * 2]);
+      acc4[i * 2 + 1] = fmaf(f16_hi(s73[i]), f16_hi(s33[i]) * rstd, acc4[i * 2 + 1]);
+    }
+    float s123;
+    cluster_wait();
+    s123 = load_shared_f32(smem + 196672);
+    float s124 = load_shared_f32(smem + 196676);
+    float s125 = load_shared_f32(smem + 196680);
+    float s126 = load_shared_f32(smem + 196684);
+    cluster_arrive();
+
+    // load s0 (shared)
+    u32 s04[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s04[i * 4], smem + (0x00010000u + (u32)((col0 + i * 4096) * 2)));
+    }
+
+    // load s4 (shared)
+    u32 s44[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s44[i * 4], smem + (0x00014000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s8 (shared)
-    u32 s83[4];
-    load_shared_u32x4(s83, smem + (u32)(col0 * 2));
+    u32 s83[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s83[i * 4], smem + (u32)((col0 + i * 4096) * 2));
+    }
     const f16* ds_at = a.ds + (i64)row * a.ds_stride0 + (i64)mul;
 
     // load ds
-    u32 ds[4];
-    load_u32x4_if(ds, ds_at + (i64)col0, col0 < n_left);
-    float div_of = (s123 + s124 + s125 + s126) * rstd * rstd / (float)a.n;
-    u32 dx[4];
+    u32 ds[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      dx[i] = f16_pair(fmaf(fmaf(f16_lo(s43[i]), f16_lo(s83[i]), -(f16_lo(s03[i]) * div_of)), rstd, f16_lo(ds[i])), fmaf(fmaf(f16_hi(s43[i]), f16_hi(s83[i]), -(f16_hi(s03[i]) * div_of)), rstd, f16_hi(ds[i])));
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&ds[i * 4], ds_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
+    }
+    float div_of = (s123 + s124 + s125 + s126) * rstd * rstd / (float)a.n;
+    u32 dx[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      dx[i] = f16_pair(fmaf(fmaf(f16_lo(s44[i]), f16_lo(s83[i]), -(f16_lo(s04[i]) * div_of)), rstd, f16_lo(ds[i])), fmaf(fmaf(f16_hi(s44[i]), f16_hi(s83[i]), -(f16_hi(s04[i]) * div_of)), rstd, f16_hi(ds[i])));
     }
     f16* dx_at = a.dx + (i64)row * a.dx_stride0 + (i64)mul;
 
     // store dx
-    store_u32x4_cs_if(dx_at + (i64)col0, dx, col0 < n_left);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_cs_if(dx_at + (i64)(col0 + i * 4096), &dx[i * 4], col0 + i * 4096 < n_left);
+    }
     int add4 = (int)((u32)row + (u32)t3);
     bool lt = add4 < a.rows;
     if (lt) {
       const f16* s_at5 = a.s + (i64)add4 * a.s_stride0 + (i64)mul;
 
       // copy s to s0 (shared)
-      cp_async_16(smem + (0x00010000u + (u32)(col0 * 2)), s_at5 + (i64)col0, col0 < n_left ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 4096) * 2)), s_at5 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+      }
       const f16* dy_at5 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul;
 
       // copy dy to s4 (shared)
-      cp_async_16(smem + (0x00014000u + (u32)(col0 * 2)), dy_at5 + (i64)col0, col0 < n_left ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00014000u + (u32)((col0 + i * 4096) * 2)), dy_at5 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+      }
     }
 
     // load s1 (shared)
-    u32 s13[4];
-    load_shared_u32x4(s13, smem + (0x00018000u + (u32)(col0 * 2)));
+    u32 s14[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s14[i * 4], smem + (0x00018000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s5 (shared)
-    u32 s53[4];
-    load_shared_u32x4(s53, smem + (0x0001c000u + (u32)(col0 * 2)));
+    u32 s54[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s54[i * 4], smem + (0x0001c000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s9 (shared)
-    u32 s93[4];
-    load_shared_u32x4(s93, smem + (16384u + (u32)(col0 * 2)));
+    u32 s93[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s93[i * 4], smem + (16384u + (u32)((col0 + i * 4096) * 2)));
+    }
     const f16* ds_at2 = a.ds + (i64)row * a.ds_stride0 + (i64)add;
 
     // load ds
-    u32 ds2[4];
-    load_u32x4_if(ds2, ds_at2 + (i64)col0, col0 < n_left2);
-    u32 dx2[4];
+    u32 ds2[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      dx2[i] = f16_pair(fmaf(fmaf(f16_lo(s53[i]), f16_lo(s93[i]), -(f16_lo(s13[i]) * div_of)), rstd, f16_lo(ds2[i])), fmaf(fmaf(f16_hi(s53[i]), f16_hi(s93[i]), -(f16_hi(s13[i]) * div_of)), rstd, f16_hi(ds2[i])));
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&ds2[i * 4], ds_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
+    }
+    u32 dx2[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      dx2[i] = f16_pair(fmaf(fmaf(f16_lo(s54[i]), f16_lo(s93[i]), -(f16_lo(s14[i]) * div_of)), rstd, f16_lo(ds2[i])), fmaf(fmaf(f16_hi(s54[i]), f16_hi(s93[i]), -(f16_hi(s14[i]) * div_of)), rstd, f16_hi(ds2[i])));
     }
     f16* dx_at2 = a.dx + (i64)row * a.dx_stride0 + (i64)add;
 
     // store dx
-    store_u32x4_cs_if(dx_at2 + (i64)col0, dx2, col0 < n_left2);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_cs_if(dx_at2 + (i64)(col0 + i * 4096), &dx2[i * 4], col0 + i * 4096 < n_left2);
+    }
     if (lt) {
       const f16* s_at6 = a.s + (i64)add4 * a.s_stride0 + (i64)add;
 
       // copy s to s1 (shared)
-      cp_async_16(smem + (0x00018000u + (u32)(col0 * 2)), s_at6 + (i64)col0, col0 < n_left2 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00018000u + (u32)((col0 + i * 4096) * 2)), s_at6 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
+      }
       const f16* dy_at6 = a.dy + (i64)add4 * a.dy_stride0 + (i64)add;
 
       // copy dy to s5 (shared)
-      cp_async_16(smem + (0x0001c000u + (u32)(col0 * 2)), dy_at6 + (i64)col0, col0 < n_left2 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x0001c000u + (u32)((col0 + i * 4096) * 2)), dy_at6 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
+      }
     }
 
     // load s2 (shared)
-    u32 s23[4];
-    load_shared_u32x4(s23, smem + (0x00020000u + (u32)(col0 * 2)));
+    u32 s24[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s24[i * 4], smem + (0x00020000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s6 (shared)
-    u32 s63[4];
-    load_shared_u32x4(s63, smem + (0x00024000u + (u32)(col0 * 2)));
+    u32 s64[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s64[i * 4], smem + (0x00024000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s10 (shared)
-    u32 s103[4];
-    load_shared_u32x4(s103, smem + (32768u + (u32)(col0 * 2)));
+    u32 s103[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s103[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 2)));
+    }
     const f16* ds_at3 = a.ds + (i64)row * a.ds_stride0 + (i64)add2;
 
     // load ds
-    u32 ds3[4];
-    load_u32x4_if(ds3, ds_at3 + (i64)col0, col0 < n_left3);
-    u32 dx3[4];
+    u32 ds3[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      dx3[i] = f16_pair(fmaf(fmaf(f16_lo(s63[i]), f16_lo(s103[i]), -(f16_lo(s23[i]) * div_of)), rstd, f16_lo(ds3[i])), fmaf(fmaf(f16_hi(s63[i]), f16_hi(s103[i]), -(f16_hi(s23[i]) * div_of)), rstd, f16_hi(ds3[i])));
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&ds3[i * 4], ds_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
+    }
+    u32 dx3[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      dx3[i] = f16_pair(fmaf(fmaf(f16_lo(s64[i]), f16_lo(s103[i]), -(f16_lo(s24[i]) * div_of)), rstd, f16_lo(ds3[i])), fmaf(fmaf(f16_hi(s64[i]), f16_hi(s103[i]), -(f16_hi(s24[i]) * div_of)), rstd, f16_hi(ds3[i])));
     }
     f16* dx_at3 = a.dx + (i64)row * a.dx_stride0 + (i64)add2;
 
     // store dx
-    store_u32x4_cs_if(dx_at3 + (i64)col0, dx3, col0 < n_left3);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_cs_if(dx_at3 + (i64)(col0 + i * 4096), &dx3[i * 4], col0 + i * 4096 < n_left3);
+    }
     if (lt) {
       const f16* s_at7 = a.s + (i64)add4 * a.s_stride0 + (i64)add2;
 
       // copy s to s2 (shared)
-      cp_async_16(smem + (0x00020000u + (u32)(col0 * 2)), s_at7 + (i64)col0, col0 < n_left3 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 4096) * 2)), s_at7 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3 ? 16 : 0);
+      }
       const f16* dy_at7 = a.dy + (i64)add4 * a.dy_stride0 + (i64)add2;
 
       // copy dy to s6 (shared)
-      cp_async_16(smem + (0x00024000u + (u32)(col0 * 2)), dy_at7 + (i64)col0, col0 < n_left3 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00024000u + (u32)((col0 + i * 4096) * 2)), dy_at7 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3 ? 16 : 0);
+      }
     }
 
     // load s3 (shared)
-    u32 s33[4];
-    load_shared_u32x4(s33, smem + (0x00028000u + (u32)(col0 * 2)));
+    u32 s34[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s34[i * 4], smem + (0x00028000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s7 (shared)
-    u32 s73[4];
-    load_shared_u32x4(s73, smem + (0x0002c000u + (u32)(col0 * 2)));
+    u32 s74[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s74[i * 4], smem + (0x0002c000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s11 (shared)
-    u32 s113[4];
-    load_shared_u32x4(s113, smem + (49152u + (u32)(col0 * 2)));
+    u32 s113[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s113[i * 4], smem + (49152u + (u32)((col0 + i * 4096) * 2)));
+    }
     const f16* ds_at4 = a.ds + (i64)row * a.ds_stride0 + (i64)add3;
 
     // load ds
-    u32 ds4[4];
-    load_u32x4_if(ds4, ds_at4 + (i64)col0, col0 < n_left4);
-    u32 dx4[4];
+    u32 ds4[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      dx4[i] = f16_pair(fmaf(fmaf(f16_lo(s73[i]), f16_lo(s113[i]), -(f16_lo(s33[i]) * div_of)), rstd, f16_lo(ds4[i])), fmaf(fmaf(f16_hi(s73[i]), f16_hi(s113[i]), -(f16_hi(s33[i]) * div_of)), rstd, f16_hi(ds4[i])));
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&ds4[i * 4], ds_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4);
+    }
+    u32 dx4[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      dx4[i] = f16_pair(fmaf(fmaf(f16_lo(s74[i]), f16_lo(s113[i]), -(f16_lo(s34[i]) * div_of)), rstd, f16_lo(ds4[i])), fmaf(fmaf(f16_hi(s74[i]), f16_hi(s113[i]), -(f16_hi(s34[i]) * div_of)), rstd, f16_hi(ds4[i])));
     }
     f16* dx_at4 = a.dx + (i64)row * a.dx_stride0 + (i64)add3;
 
     // store dx
-    store_u32x4_cs_if(dx_at4 + (i64)col0, dx4, col0 < n_left4);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_cs_if(dx_at4 + (i64)(col0 + i * 4096), &dx4[i * 4], col0 + i * 4096 < n_left4);
+    }
     if (lt) {
       const f16* s_at8 = a.s + (i64)add4 * a.s_stride0 + (i64)add3;
 
       // copy s to s3 (shared)
-      cp_async_16(smem + (0x00028000u + (u32)(col0 * 2)), s_at8 + (i64)col0, col0 < n_left4 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00028000u + (u32)((col0 + i * 4096) * 2)), s_at8 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4 ? 16 : 0);
+      }
       const f16* dy_at8 = a.dy + (i64)add4 * a.dy_stride0 + (i64)add3;
 
       // copy dy to s7 (shared)
-      cp_async_16(smem + (0x0002c000u + (u32)(col0 * 2)), dy_at8 + (i64)col0, col0 < n_left4 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x0002c000u + (u32)((col0 + i * 4096) * 2)), dy_at8 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4 ? 16 : 0);
+      }
     }
     cp_async_commit();
   }
+  cluster_wait();
   cp_async_wait_0();
-  float part[8];
-  float part2[8];
-  float part3[8];
-  float part4[8];
+  float part[16];
+  float part2[16];
+  float part3[16];
+  float part4[16];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 16; i++) {
     part[i] = acc[i];
     part2[i] = acc2[i];
     part3[i] = acc3[i];
@@ -525,21 +735,33 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   float* part_at = a.part + (i64)t2 * a.part_stride0 + (i64)mul;
 
   // store part
-  store_f32x4_if(part_at + (i64)col0, part, col0 < n_left);
-  store_f32x4_if(part_at + (i64)(col0 + 4), &part[4], col0 + 4 < n_left);
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_f32x4_if(part_at + (i64)(col0 + i * 4096), &part[i * 8], col0 + i * 4096 < n_left);
+    store_f32x4_if(part_at + (i64)(col0 + (4 + i * 4096)), &part[i * 8 + 4], col0 + (4 + i * 4096) < n_left);
+  }
   float* part_at2 = a.part + (i64)t2 * a.part_stride0 + (i64)add;
 
   // store part
-  store_f32x4_if(part_at2 + (i64)col0, part2, col0 < n_left2);
-  store_f32x4_if(part_at2 + (i64)(col0 + 4), &part2[4], col0 + 4 < n_left2);
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_f32x4_if(part_at2 + (i64)(col0 + i * 4096), &part2[i * 8], col0 + i * 4096 < n_left2);
+    store_f32x4_if(part_at2 + (i64)(col0 + (4 + i * 4096)), &part2[i * 8 + 4], col0 + (4 + i * 4096) < n_left2);
+  }
   float* part_at3 = a.part + (i64)t2 * a.part_stride0 + (i64)add2;
 
   // store part
-  store_f32x4_if(part_at3 + (i64)col0, part3, col0 < n_left3);
-  store_f32x4_if(part_at3 + (i64)(col0 + 4), &part3[4], col0 + 4 < n_left3);
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_f32x4_if(part_at3 + (i64)(col0 + i * 4096), &part3[i * 8], col0 + i * 4096 < n_left3);
+    store_f32x4_if(part_at3 + (i64)(col0 + (4 + i * 4096)), &part3[i * 8 + 4], col0 + (4 + i * 4096) < n_left3);
+  }
   float* part_at4 = a.part + (i64)t2 * a.part_stride0 + (i64)add3;
 
   // store part
-  store_f32x4_if(part_at4 + (i64)col0, part4, col0 < n_left4);
-  store_f32x4_if(part_at4 + (i64)(col0 + 4), &part4[4], col0 + 4 < n_left4);
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_f32x4_if(part_at4 + (i64)(col0 + i * 4096), &part4[i * 8], col0 + i * 4096 < n_left4);
+    store_f32x4_if(part_at4 + (i64)(col0 + (4 + i * 4096)), &part4[i * 8 + 4], col0 + (4 + i * 4096) < n_left4);
+  }
 }

@@ -3,7 +3,7 @@
 // rmsnorm_add_bwd_f32_f32_c8192_v: RMSNorm backward of a sum: dx = dr, and each block's share of dw in f32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 1024 threads a block, at least 2 blocks an SM, 128 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 1024 threads a block, 128 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: s, dy, ds, dx, w, part on 16 bytes; n a multiple of 4
 //
@@ -77,7 +77,7 @@ static_assert(field_offset(rmsnorm_add_bwd_f32_f32_c8192_v_args, rows) == 96, "r
 static_assert(field_offset(rmsnorm_add_bwd_f32_f32_c8192_v_args, n) == 100, "n");
 static_assert(field_offset(rmsnorm_add_bwd_f32_f32_c8192_v_args, parts) == 104, "parts");
 
-extern "C" __global__ void __launch_bounds__(1024, 2) rmsnorm_add_bwd_f32_f32_c8192_v(const __grid_constant__ rmsnorm_add_bwd_f32_f32_c8192_v_args a) {
+extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_f32_f32_c8192_v(const __grid_constant__ rmsnorm_add_bwd_f32_f32_c8192_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
 

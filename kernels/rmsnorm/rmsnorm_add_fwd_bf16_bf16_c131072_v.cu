@@ -3,7 +3,7 @@
 // rmsnorm_add_fwd_bf16_bf16_c131072_v: RMSNorm forward of a sum: s = x + r, y = s * rstd * w, rstd = 1/sqrt(mean(s^2) + eps).
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 1024 threads a block, 196736 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 1024 threads a block, 229504 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, r, s, y, w on 16 bytes; n a multiple of 8
 //
@@ -15,7 +15,8 @@
 //    98304    32768  bf16  s3: tile [16384]
 //   131072    32768  bf16  s4: tile [16384]
 //   163840    32768  bf16  s5: tile [16384]
-//   196608      128  f32   sum_part: partial results of sum, one a warp
+//   196608    32768  bf16  s6: tile [16384]
+//   229376      128  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -109,583 +110,604 @@ static_assert(field_offset(rmsnorm_add_fwd_bf16_bf16_c131072_v_args, n) == 88, "
 extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_bf16_c131072_v(const __grid_constant__ rmsnorm_add_fwd_bf16_bf16_c131072_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
-  int row = (int)blockIdx.x;
-  const bf16* x_at = a.x + (i64)row * a.x_stride0;
+  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
+    const bf16* x_at = a.x + (i64)row * a.x_stride0;
 
-  // copy x to s0 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (u32)((col0 + i * 8192) * 2), x_at + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n ? 16 : 0);
-  }
-  int n_left = a.n - 16384;
-  const bf16* x_at2 = a.x + (i64)row * a.x_stride0 + 16384;
+    // copy x to s0 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (u32)((col0 + i * 8192) * 2), x_at + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n ? 16 : 0);
+    }
+    int n_left = a.n - 16384;
+    const bf16* x_at2 = a.x + (i64)row * a.x_stride0 + 16384;
 
-  // copy x to s1 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (32768u + (u32)((col0 + i * 8192) * 2)), x_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left ? 16 : 0);
-  }
-  int n_left2 = a.n - 32768;
-  const bf16* x_at3 = a.x + (i64)row * a.x_stride0 + 32768;
+    // copy x to s1 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (32768u + (u32)((col0 + i * 8192) * 2)), x_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left ? 16 : 0);
+    }
+    int n_left2 = a.n - 32768;
+    const bf16* x_at3 = a.x + (i64)row * a.x_stride0 + 32768;
 
-  // copy x to s2 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)), x_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2 ? 16 : 0);
-  }
-  int n_left3 = a.n - 49152;
-  const bf16* x_at4 = a.x + (i64)row * a.x_stride0 + 49152;
+    // copy x to s2 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)), x_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2 ? 16 : 0);
+    }
+    int n_left3 = a.n - 49152;
+    const bf16* x_at4 = a.x + (i64)row * a.x_stride0 + 49152;
 
-  // copy x to s3 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)), x_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3 ? 16 : 0);
-  }
-  int n_left4 = a.n - 65536;
-  const bf16* x_at5 = a.x + (i64)row * a.x_stride0 + 65536;
+    // copy x to s3 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)), x_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3 ? 16 : 0);
+    }
+    int n_left4 = a.n - 65536;
+    const bf16* x_at5 = a.x + (i64)row * a.x_stride0 + 65536;
 
-  // copy x to s4 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), x_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4 ? 16 : 0);
-  }
-  int n_left5 = a.n - 81920;
-  const bf16* x_at6 = a.x + (i64)row * a.x_stride0 + 81920;
+    // copy x to s4 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), x_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4 ? 16 : 0);
+    }
+    int n_left5 = a.n - 81920;
+    const bf16* x_at6 = a.x + (i64)row * a.x_stride0 + 81920;
 
-  // copy x to s5 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)), x_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5 ? 16 : 0);
-  }
-  cp_async_commit();
-  int n_left6 = a.n - 98304;
-  const bf16* x_at7 = a.x + (i64)row * a.x_stride0 + 98304;
+    // copy x to s5 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)), x_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5 ? 16 : 0);
+    }
+    int n_left6 = a.n - 98304;
+    const bf16* x_at7 = a.x + (i64)row * a.x_stride0 + 98304;
 
-  // load x
-  u32 x[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&x[i * 4], x_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
-  }
-  int n_left7 = a.n - 114688;
-  const bf16* x_at8 = a.x + (i64)row * a.x_stride0 + 114688;
+    // copy x to s6 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00030000u + (u32)((col0 + i * 8192) * 2)), x_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6 ? 16 : 0);
+    }
+    cp_async_commit();
+    int n_left7 = a.n - 114688;
+    const bf16* x_at8 = a.x + (i64)row * a.x_stride0 + 114688;
 
-  // load x
-  u32 x2[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&x2[i * 4], x_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
-  }
-  int min_of = min(a.n, 16384);
-  const bf16* r_at = a.r + (i64)row * a.r_stride0;
+    // load x
+    u32 x[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x[i * 4], x_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
+    }
+    int min_of = min(a.n, 16384);
+    const bf16* r_at = a.r + (i64)row * a.r_stride0;
 
-  // load r
-  u32 r[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 8192), col0 + i * 8192 < min_of);
-  }
-  cp_async_wait_0();
-  float acc = 0.0f;
+    // load r
+    u32 r[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 8192), col0 + i * 8192 < min_of);
+    }
+    cp_async_wait_0();
+    float acc = 0.0f;
 
-  // load s0 (shared)
-  u32 s02[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
-  }
-  u32 s[8];
-  float fold = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s[i] = bf16_pair(bf16_lo(s02[i]) + bf16_lo(r[i]), bf16_hi(s02[i]) + bf16_hi(r[i]));
-    float s_f32_0 = bf16_lo(s[i]);
-    float s_f32_1 = bf16_hi(s[i]);
-    fold = fmaf(s_f32_0, s_f32_0, fold);
-    fold = fmaf(s_f32_1, s_f32_1, fold);
-  }
-  bf16* s_at = a.s + (i64)row * a.s_stride0;
+    // load s0 (shared)
+    u32 s02[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
+    }
+    u32 s[8];
+    float fold = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s[i] = bf16_pair(bf16_lo(s02[i]) + bf16_lo(r[i]), bf16_hi(s02[i]) + bf16_hi(r[i]));
+      float s_f32_0 = bf16_lo(s[i]);
+      float s_f32_1 = bf16_hi(s[i]);
+      fold = fmaf(s_f32_0, s_f32_0, fold);
+      fold = fmaf(s_f32_1, s_f32_1, fold);
+    }
+    bf16* s_at = a.s + (i64)row * a.s_stride0;
 
-  // store s
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(s_at + (i64)(col0 + i * 8192), &s[i * 4], col0 + i * 8192 < min_of);
-  }
+    // store s
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at + (i64)(col0 + i * 8192), &s[i * 4], col0 + i * 8192 < min_of);
+    }
 
-  // store s0 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_shared_u32x4_if(smem + (u32)((col0 + i * 8192) * 2), &s[i * 4], col0 + i * 8192 < min_of);
-  }
-  acc += fold;
-  const bf16* r_at2 = a.r + (i64)row * a.r_stride0 + 16384;
+    // store s0 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (u32)((col0 + i * 8192) * 2), &s[i * 4], col0 + i * 8192 < min_of);
+    }
+    acc += fold;
+    const bf16* r_at2 = a.r + (i64)row * a.r_stride0 + 16384;
 
-  // load r
-  u32 r2[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&r2[i * 4], r_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
-  }
+    // load r
+    u32 r2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r2[i * 4], r_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
+    }
 
-  // load s1 (shared)
-  u32 s12[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
-  }
-  u32 s6[8];
-  float fold2 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s6[i] = bf16_pair(bf16_lo(s12[i]) + bf16_lo(r2[i]), bf16_hi(s12[i]) + bf16_hi(r2[i]));
-    float s_f32_02 = bf16_lo(s6[i]);
-    float s_f32_12 = bf16_hi(s6[i]);
-    fold2 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left ? s_f32_02 * s_f32_02 : 0.0f;
-    fold2 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left ? s_f32_12 * s_f32_12 : 0.0f;
-  }
-  bf16* s_at2 = a.s + (i64)row * a.s_stride0 + 16384;
+    // load s1 (shared)
+    u32 s12[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 s7[8];
+    float fold2 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s7[i] = bf16_pair(bf16_lo(s12[i]) + bf16_lo(r2[i]), bf16_hi(s12[i]) + bf16_hi(r2[i]));
+      float s_f32_02 = bf16_lo(s7[i]);
+      float s_f32_12 = bf16_hi(s7[i]);
+      fold2 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left ? s_f32_02 * s_f32_02 : 0.0f;
+      fold2 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left ? s_f32_12 * s_f32_12 : 0.0f;
+    }
+    bf16* s_at2 = a.s + (i64)row * a.s_stride0 + 16384;
 
-  // store s
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(s_at2 + (i64)(col0 + i * 8192), &s6[i * 4], col0 + i * 8192 < n_left);
-  }
+    // store s
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at2 + (i64)(col0 + i * 8192), &s7[i * 4], col0 + i * 8192 < n_left);
+    }
 
-  // store s1 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_shared_u32x4_if(smem + (32768u + (u32)((col0 + i * 8192) * 2)), &s6[i * 4], col0 + i * 8192 < n_left);
-  }
-  acc += fold2;
-  const bf16* r_at3 = a.r + (i64)row * a.r_stride0 + 32768;
+    // store s1 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (32768u + (u32)((col0 + i * 8192) * 2)), &s7[i * 4], col0 + i * 8192 < n_left);
+    }
+    acc += fold2;
+    const bf16* r_at3 = a.r + (i64)row * a.r_stride0 + 32768;
 
-  // load r
-  u32 r3[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&r3[i * 4], r_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
-  }
+    // load r
+    u32 r3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r3[i * 4], r_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
+    }
 
-  // load s2 (shared)
-  u32 s22[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s22[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
-  }
-  u32 s7[8];
-  float fold3 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s7[i] = bf16_pair(bf16_lo(s22[i]) + bf16_lo(r3[i]), bf16_hi(s22[i]) + bf16_hi(r3[i]));
-    float s_f32_03 = bf16_lo(s7[i]);
-    float s_f32_13 = bf16_hi(s7[i]);
-    fold3 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2 ? s_f32_03 * s_f32_03 : 0.0f;
-    fold3 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2 ? s_f32_13 * s_f32_13 : 0.0f;
-  }
-  bf16* s_at3 = a.s + (i64)row * a.s_stride0 + 32768;
+    // load s2 (shared)
+    u32 s22[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s22[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 s8[8];
+    float fold3 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s8[i] = bf16_pair(bf16_lo(s22[i]) + bf16_lo(r3[i]), bf16_hi(s22[i]) + bf16_hi(r3[i]));
+      float s_f32_03 = bf16_lo(s8[i]);
+      float s_f32_13 = bf16_hi(s8[i]);
+      fold3 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left2 ? s_f32_03 * s_f32_03 : 0.0f;
+      fold3 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left2 ? s_f32_13 * s_f32_13 : 0.0f;
+    }
+    bf16* s_at3 = a.s + (i64)row * a.s_stride0 + 32768;
 
-  // store s
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(s_at3 + (i64)(col0 + i * 8192), &s7[i * 4], col0 + i * 8192 < n_left2);
-  }
+    // store s
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at3 + (i64)(col0 + i * 8192), &s8[i * 4], col0 + i * 8192 < n_left2);
+    }
 
-  // store s2 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_shared_u32x4_if(smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)), &s7[i * 4], col0 + i * 8192 < n_left2);
-  }
-  acc += fold3;
-  const bf16* r_at4 = a.r + (i64)row * a.r_stride0 + 49152;
+    // store s2 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)), &s8[i * 4], col0 + i * 8192 < n_left2);
+    }
+    acc += fold3;
+    const bf16* r_at4 = a.r + (i64)row * a.r_stride0 + 49152;
 
-  // load r
-  u32 r4[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&r4[i * 4], r_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
-  }
+    // load r
+    u32 r4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r4[i * 4], r_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
+    }
 
-  // load s3 (shared)
-  u32 s32[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s32[i * 4], smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)));
-  }
-  u32 s8[8];
-  float fold4 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s8[i] = bf16_pair(bf16_lo(s32[i]) + bf16_lo(r4[i]), bf16_hi(s32[i]) + bf16_hi(r4[i]));
-    float s_f32_04 = bf16_lo(s8[i]);
-    float s_f32_14 = bf16_hi(s8[i]);
-    fold4 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left3 ? s_f32_04 * s_f32_04 : 0.0f;
-    fold4 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left3 ? s_f32_14 * s_f32_14 : 0.0f;
-  }
-  bf16* s_at4 = a.s + (i64)row * a.s_stride0 + 49152;
+    // load s3 (shared)
+    u32 s32[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s32[i * 4], smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 s9[8];
+    float fold4 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s9[i] = bf16_pair(bf16_lo(s32[i]) + bf16_lo(r4[i]), bf16_hi(s32[i]) + bf16_hi(r4[i]));
+      float s_f32_04 = bf16_lo(s9[i]);
+      float s_f32_14 = bf16_hi(s9[i]);
+      fold4 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left3 ? s_f32_04 * s_f32_04 : 0.0f;
+      fold4 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left3 ? s_f32_14 * s_f32_14 : 0.0f;
+    }
+    bf16* s_at4 = a.s + (i64)row * a.s_stride0 + 49152;
 
-  // store s
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(s_at4 + (i64)(col0 + i * 8192), &s8[i * 4], col0 + i * 8192 < n_left3);
-  }
+    // store s
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at4 + (i64)(col0 + i * 8192), &s9[i * 4], col0 + i * 8192 < n_left3);
+    }
 
-  // store s3 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_shared_u32x4_if(smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)), &s8[i * 4], col0 + i * 8192 < n_left3);
-  }
-  acc += fold4;
-  const bf16* r_at5 = a.r + (i64)row * a.r_stride0 + 65536;
+    // store s3 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)), &s9[i * 4], col0 + i * 8192 < n_left3);
+    }
+    acc += fold4;
+    const bf16* r_at5 = a.r + (i64)row * a.r_stride0 + 65536;
 
-  // load r
-  u32 r5[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&r5[i * 4], r_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
-  }
+    // load r
+    u32 r5[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r5[i * 4], r_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
+    }
 
-  // load s4 (shared)
-  u32 s42[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s42[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
-  }
-  u32 s9[8];
-  float fold5 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s9[i] = bf16_pair(bf16_lo(s42[i]) + bf16_lo(r5[i]), bf16_hi(s42[i]) + bf16_hi(r5[i]));
-    float s_f32_05 = bf16_lo(s9[i]);
-    float s_f32_15 = bf16_hi(s9[i]);
-    fold5 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left4 ? s_f32_05 * s_f32_05 : 0.0f;
-    fold5 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left4 ? s_f32_15 * s_f32_15 : 0.0f;
-  }
-  bf16* s_at5 = a.s + (i64)row * a.s_stride0 + 65536;
+    // load s4 (shared)
+    u32 s42[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s42[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 s10[8];
+    float fold5 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s10[i] = bf16_pair(bf16_lo(s42[i]) + bf16_lo(r5[i]), bf16_hi(s42[i]) + bf16_hi(r5[i]));
+      float s_f32_05 = bf16_lo(s10[i]);
+      float s_f32_15 = bf16_hi(s10[i]);
+      fold5 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left4 ? s_f32_05 * s_f32_05 : 0.0f;
+      fold5 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left4 ? s_f32_15 * s_f32_15 : 0.0f;
+    }
+    bf16* s_at5 = a.s + (i64)row * a.s_stride0 + 65536;
 
-  // store s
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(s_at5 + (i64)(col0 + i * 8192), &s9[i * 4], col0 + i * 8192 < n_left4);
-  }
+    // store s
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at5 + (i64)(col0 + i * 8192), &s10[i * 4], col0 + i * 8192 < n_left4);
+    }
 
-  // store s4 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_shared_u32x4_if(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), &s9[i * 4], col0 + i * 8192 < n_left4);
-  }
-  acc += fold5;
-  const bf16* r_at6 = a.r + (i64)row * a.r_stride0 + 81920;
+    // store s4 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), &s10[i * 4], col0 + i * 8192 < n_left4);
+    }
+    acc += fold5;
+    const bf16* r_at6 = a.r + (i64)row * a.r_stride0 + 81920;
 
-  // load r
-  u32 r6[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&r6[i * 4], r_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
-  }
+    // load r
+    u32 r6[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r6[i * 4], r_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
+    }
 
-  // load s5 (shared)
-  u32 s52[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s52[i * 4], smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)));
-  }
-  u32 s10[8];
-  float fold6 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s10[i] = bf16_pair(bf16_lo(s52[i]) + bf16_lo(r6[i]), bf16_hi(s52[i]) + bf16_hi(r6[i]));
-    float s_f32_06 = bf16_lo(s10[i]);
-    float s_f32_16 = bf16_hi(s10[i]);
-    fold6 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left5 ? s_f32_06 * s_f32_06 : 0.0f;
-    fold6 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left5 ? s_f32_16 * s_f32_16 : 0.0f;
-  }
-  bf16* s_at6 = a.s + (i64)row * a.s_stride0 + 81920;
+    // load s5 (shared)
+    u32 s52[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s52[i * 4], smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 s11[8];
+    float fold6 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s11[i] = bf16_pair(bf16_lo(s52[i]) + bf16_lo(r6[i]), bf16_hi(s52[i]) + bf16_hi(r6[i]));
+      float s_f32_06 = bf16_lo(s11[i]);
+      float s_f32_16 = bf16_hi(s11[i]);
+      fold6 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left5 ? s_f32_06 * s_f32_06 : 0.0f;
+      fold6 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left5 ? s_f32_16 * s_f32_16 : 0.0f;
+    }
+    bf16* s_at6 = a.s + (i64)row * a.s_stride0 + 81920;
 
-  // store s
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(s_at6 + (i64)(col0 + i * 8192), &s10[i * 4], col0 + i * 8192 < n_left5);
-  }
+    // store s
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at6 + (i64)(col0 + i * 8192), &s11[i * 4], col0 + i * 8192 < n_left5);
+    }
 
-  // store s5 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_shared_u32x4_if(smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)), &s10[i * 4], col0 + i * 8192 < n_left5);
-  }
-  acc += fold6;
-  const bf16* r_at7 = a.r + (i64)row * a.r_stride0 + 98304;
+    // store s5 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)), &s11[i * 4], col0 + i * 8192 < n_left5);
+    }
+    acc += fold6;
+    const bf16* r_at7 = a.r + (i64)row * a.r_stride0 + 98304;
 
-  // load r
-  u32 r7[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&r7[i * 4], r_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
-  }
-  u32 s11[8];
-  float fold7 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s11[i] = bf16_pair(bf16_lo(x[i]) + bf16_lo(r7[i]), bf16_hi(x[i]) + bf16_hi(r7[i]));
-    float s_f32_07 = bf16_lo(s11[i]);
-    float s_f32_17 = bf16_hi(s11[i]);
-    fold7 = fmaf(s_f32_07, s_f32_07, fold7);
-    fold7 = fmaf(s_f32_17, s_f32_17, fold7);
-  }
-  bf16* s_at7 = a.s + (i64)row * a.s_stride0 + 98304;
+    // load r
+    u32 r7[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r7[i * 4], r_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
+    }
 
-  // store s
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(s_at7 + (i64)(col0 + i * 8192), &s11[i * 4], col0 + i * 8192 < n_left6);
-  }
-  acc += fold7;
-  const bf16* r_at8 = a.r + (i64)row * a.r_stride0 + 114688;
+    // load s6 (shared)
+    u32 s62[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s62[i * 4], smem + (0x00030000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 s13[8];
+    float fold7 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s13[i] = bf16_pair(bf16_lo(s62[i]) + bf16_lo(r7[i]), bf16_hi(s62[i]) + bf16_hi(r7[i]));
+      float s_f32_07 = bf16_lo(s13[i]);
+      float s_f32_17 = bf16_hi(s13[i]);
+      fold7 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left6 ? s_f32_07 * s_f32_07 : 0.0f;
+      fold7 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left6 ? s_f32_17 * s_f32_17 : 0.0f;
+    }
+    bf16* s_at7 = a.s + (i64)row * a.s_stride0 + 98304;
 
-  // load r
-  u32 r8[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&r8[i * 4], r_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
-  }
-  u32 s13[8];
-  float fold8 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s13[i] = bf16_pair(bf16_lo(x2[i]) + bf16_lo(r8[i]), bf16_hi(x2[i]) + bf16_hi(r8[i]));
-    float s_f32_08 = bf16_lo(s13[i]);
-    float s_f32_18 = bf16_hi(s13[i]);
-    fold8 = fmaf(s_f32_08, s_f32_08, fold8);
-    fold8 = fmaf(s_f32_18, s_f32_18, fold8);
-  }
-  bf16* s_at8 = a.s + (i64)row * a.s_stride0 + 114688;
+    // store s
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at7 + (i64)(col0 + i * 8192), &s13[i * 4], col0 + i * 8192 < n_left6);
+    }
 
-  // store s
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(s_at8 + (i64)(col0 + i * 8192), &s13[i * 4], col0 + i * 8192 < n_left7);
-  }
-  float sum = 0.0f;
-  acc += fold8;
-  sum += acc;
+    // store s6 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (0x00030000u + (u32)((col0 + i * 8192) * 2)), &s13[i * 4], col0 + i * 8192 < n_left6);
+    }
+    acc += fold7;
+    const bf16* r_at8 = a.r + (i64)row * a.r_stride0 + 114688;
 
-  // sum: over the lanes of a warp
-  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    // load r
+    u32 r8[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r8[i * 4], r_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
+    }
+    u32 s14[8];
+    float fold8 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s14[i] = bf16_pair(bf16_lo(x[i]) + bf16_lo(r8[i]), bf16_hi(x[i]) + bf16_hi(r8[i]));
+      float s_f32_08 = bf16_lo(s14[i]);
+      float s_f32_18 = bf16_hi(s14[i]);
+      fold8 = fmaf(s_f32_08, s_f32_08, fold8);
+      fold8 = fmaf(s_f32_18, s_f32_18, fold8);
+    }
+    bf16* s_at8 = a.s + (i64)row * a.s_stride0 + 114688;
 
-  // sum: over the warps of the block
-  store_shared_f32_if(smem + (0x00030000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
-  __syncthreads();
-  sum = load_shared_f32(smem + (0x00030000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
-  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    // store s
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at8 + (i64)(col0 + i * 8192), &s14[i * 4], col0 + i * 8192 < n_left7);
+    }
+    float sum = 0.0f;
+    acc += fold8;
+    sum += acc;
 
-  // load w
-  u32 w[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 8192), col0 + i * 8192 < min_of);
-  }
+    // sum: over the lanes of a warp
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
-  // load s0 (shared)
-  u32 s03[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
-  }
-  float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
-  u32 y[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y[i] = bf16_pair(bf16_lo(s03[i]) * rstd * bf16_lo(w[i]), bf16_hi(s03[i]) * rstd * bf16_hi(w[i]));
-  }
-  bf16* y_at = a.y + (i64)row * a.y_stride0;
+    // sum: over the warps of the block
+    __syncthreads();
+    store_shared_f32_if(smem + (0x00038000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
+    __syncthreads();
+    sum = load_shared_f32(smem + (0x00038000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < min_of);
-  }
-  const bf16* w_at = a.w + 16384;
+    // load w
+    u32 w[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 8192), col0 + i * 8192 < min_of);
+    }
 
-  // load w
-  u32 w2[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
-  }
+    // load s0 (shared)
+    u32 s03[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
+    }
+    float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
+    u32 y[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y[i] = bf16_pair(bf16_lo(s03[i]) * rstd * bf16_lo(w[i]), bf16_hi(s03[i]) * rstd * bf16_hi(w[i]));
+    }
+    bf16* y_at = a.y + (i64)row * a.y_stride0;
 
-  // load s1 (shared)
-  u32 s14[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s14[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
-  }
-  u32 y2[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y2[i] = bf16_pair(bf16_lo(s14[i]) * rstd * bf16_lo(w2[i]), bf16_hi(s14[i]) * rstd * bf16_hi(w2[i]));
-  }
-  bf16* y_at2 = a.y + (i64)row * a.y_stride0 + 16384;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < min_of);
+    }
+    const bf16* w_at = a.w + 16384;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left);
-  }
-  const bf16* w_at2 = a.w + 32768;
+    // load w
+    u32 w2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
+    }
 
-  // load w
-  u32 w3[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
-  }
+    // load s1 (shared)
+    u32 s15[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s15[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y2[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y2[i] = bf16_pair(bf16_lo(s15[i]) * rstd * bf16_lo(w2[i]), bf16_hi(s15[i]) * rstd * bf16_hi(w2[i]));
+    }
+    bf16* y_at2 = a.y + (i64)row * a.y_stride0 + 16384;
 
-  // load s2 (shared)
-  u32 s23[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s23[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
-  }
-  u32 y3[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y3[i] = bf16_pair(bf16_lo(s23[i]) * rstd * bf16_lo(w3[i]), bf16_hi(s23[i]) * rstd * bf16_hi(w3[i]));
-  }
-  bf16* y_at3 = a.y + (i64)row * a.y_stride0 + 32768;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left);
+    }
+    const bf16* w_at2 = a.w + 32768;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left2);
-  }
-  const bf16* w_at3 = a.w + 49152;
+    // load w
+    u32 w3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
+    }
 
-  // load w
-  u32 w4[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
-  }
+    // load s2 (shared)
+    u32 s23[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s23[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y3[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y3[i] = bf16_pair(bf16_lo(s23[i]) * rstd * bf16_lo(w3[i]), bf16_hi(s23[i]) * rstd * bf16_hi(w3[i]));
+    }
+    bf16* y_at3 = a.y + (i64)row * a.y_stride0 + 32768;
 
-  // load s3 (shared)
-  u32 s33[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s33[i * 4], smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)));
-  }
-  u32 y4[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y4[i] = bf16_pair(bf16_lo(s33[i]) * rstd * bf16_lo(w4[i]), bf16_hi(s33[i]) * rstd * bf16_hi(w4[i]));
-  }
-  bf16* y_at4 = a.y + (i64)row * a.y_stride0 + 49152;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left2);
+    }
+    const bf16* w_at3 = a.w + 49152;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at4 + (i64)(col0 + i * 8192), &y4[i * 4], col0 + i * 8192 < n_left3);
-  }
-  const bf16* w_at4 = a.w + 65536;
+    // load w
+    u32 w4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
+    }
 
-  // load w
-  u32 w5[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w5[i * 4], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
-  }
+    // load s3 (shared)
+    u32 s33[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s33[i * 4], smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y4[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y4[i] = bf16_pair(bf16_lo(s33[i]) * rstd * bf16_lo(w4[i]), bf16_hi(s33[i]) * rstd * bf16_hi(w4[i]));
+    }
+    bf16* y_at4 = a.y + (i64)row * a.y_stride0 + 49152;
 
-  // load s4 (shared)
-  u32 s43[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s43[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
-  }
-  u32 y5[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y5[i] = bf16_pair(bf16_lo(s43[i]) * rstd * bf16_lo(w5[i]), bf16_hi(s43[i]) * rstd * bf16_hi(w5[i]));
-  }
-  bf16* y_at5 = a.y + (i64)row * a.y_stride0 + 65536;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at4 + (i64)(col0 + i * 8192), &y4[i * 4], col0 + i * 8192 < n_left3);
+    }
+    const bf16* w_at4 = a.w + 65536;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at5 + (i64)(col0 + i * 8192), &y5[i * 4], col0 + i * 8192 < n_left4);
-  }
-  const bf16* w_at5 = a.w + 81920;
+    // load w
+    u32 w5[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w5[i * 4], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
+    }
 
-  // load w
-  u32 w6[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w6[i * 4], w_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
-  }
+    // load s4 (shared)
+    u32 s43[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s43[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y5[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y5[i] = bf16_pair(bf16_lo(s43[i]) * rstd * bf16_lo(w5[i]), bf16_hi(s43[i]) * rstd * bf16_hi(w5[i]));
+    }
+    bf16* y_at5 = a.y + (i64)row * a.y_stride0 + 65536;
 
-  // load s5 (shared)
-  u32 s53[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s53[i * 4], smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)));
-  }
-  u32 y6[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y6[i] = bf16_pair(bf16_lo(s53[i]) * rstd * bf16_lo(w6[i]), bf16_hi(s53[i]) * rstd * bf16_hi(w6[i]));
-  }
-  bf16* y_at6 = a.y + (i64)row * a.y_stride0 + 81920;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at5 + (i64)(col0 + i * 8192), &y5[i * 4], col0 + i * 8192 < n_left4);
+    }
+    const bf16* w_at5 = a.w + 81920;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at6 + (i64)(col0 + i * 8192), &y6[i * 4], col0 + i * 8192 < n_left5);
-  }
-  const bf16* w_at6 = a.w + 98304;
+    // load w
+    u32 w6[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w6[i * 4], w_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
+    }
 
-  // load w
-  u32 w7[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w7[i * 4], w_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
-  }
-  u32 y7[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y7[i] = bf16_pair(bf16_lo(s11[i]) * rstd * bf16_lo(w7[i]), bf16_hi(s11[i]) * rstd * bf16_hi(w7[i]));
-  }
-  bf16* y_at7 = a.y + (i64)row * a.y_stride0 + 98304;
+    // load s5 (shared)
+    u32 s53[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s53[i * 4], smem + (0x00028000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y6[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y6[i] = bf16_pair(bf16_lo(s53[i]) * rstd * bf16_lo(w6[i]), bf16_hi(s53[i]) * rstd * bf16_hi(w6[i]));
+    }
+    bf16* y_at6 = a.y + (i64)row * a.y_stride0 + 81920;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at7 + (i64)(col0 + i * 8192), &y7[i * 4], col0 + i * 8192 < n_left6);
-  }
-  const bf16* w_at7 = a.w + 114688;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at6 + (i64)(col0 + i * 8192), &y6[i * 4], col0 + i * 8192 < n_left5);
+    }
+    const bf16* w_at6 = a.w + 98304;
 
-  // load w
-  u32 w8[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w8[i * 4], w_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
-  }
-  u32 y8[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y8[i] = bf16_pair(bf16_lo(s13[i]) * rstd * bf16_lo(w8[i]), bf16_hi(s13[i]) * rstd * bf16_hi(w8[i]));
-  }
-  bf16* y_at8 = a.y + (i64)row * a.y_stride0 + 114688;
+    // load w
+    u32 w7[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w7[i * 4], w_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
+    }
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at8 + (i64)(col0 + i * 8192), &y8[i * 4], col0 + i * 8192 < n_left7);
+    // load s6 (shared)
+    u32 s63[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s63[i * 4], smem + (0x00030000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y7[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y7[i] = bf16_pair(bf16_lo(s63[i]) * rstd * bf16_lo(w7[i]), bf16_hi(s63[i]) * rstd * bf16_hi(w7[i]));
+    }
+    bf16* y_at7 = a.y + (i64)row * a.y_stride0 + 98304;
+
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at7 + (i64)(col0 + i * 8192), &y7[i * 4], col0 + i * 8192 < n_left6);
+    }
+    const bf16* w_at7 = a.w + 114688;
+
+    // load w
+    u32 w8[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w8[i * 4], w_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
+    }
+    u32 y8[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y8[i] = bf16_pair(bf16_lo(s14[i]) * rstd * bf16_lo(w8[i]), bf16_hi(s14[i]) * rstd * bf16_hi(w8[i]));
+    }
+    bf16* y_at8 = a.y + (i64)row * a.y_stride0 + 114688;
+
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at8 + (i64)(col0 + i * 8192), &y8[i * 4], col0 + i * 8192 < n_left7);
+    }
+    float* rstd_at = a.rstd + (i64)row;
+    store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
   }
-  float* rstd_at = a.rstd + (i64)row;
-  store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
 }

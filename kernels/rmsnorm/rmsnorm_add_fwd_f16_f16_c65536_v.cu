@@ -105,287 +105,289 @@ static_assert(field_offset(rmsnorm_add_fwd_f16_f16_c65536_v_args, n) == 88, "n")
 extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f16_f16_c65536_v(const __grid_constant__ rmsnorm_add_fwd_f16_f16_c65536_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
-  int row = (int)blockIdx.x;
-  const f16* x_at = a.x + (i64)row * a.x_stride0;
+  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
+    const f16* x_at = a.x + (i64)row * a.x_stride0;
 
-  // copy x to s0 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (u32)((col0 + i * 8192) * 2), x_at + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n ? 16 : 0);
-  }
-  int n_left = a.n - 16384;
-  const f16* x_at2 = a.x + (i64)row * a.x_stride0 + 16384;
+    // copy x to s0 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (u32)((col0 + i * 8192) * 2), x_at + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n ? 16 : 0);
+    }
+    int n_left = a.n - 16384;
+    const f16* x_at2 = a.x + (i64)row * a.x_stride0 + 16384;
 
-  // copy x to s1 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (32768u + (u32)((col0 + i * 8192) * 2)), x_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left ? 16 : 0);
-  }
-  cp_async_commit();
-  int n_left2 = a.n - 32768;
-  const f16* x_at3 = a.x + (i64)row * a.x_stride0 + 32768;
+    // copy x to s1 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (32768u + (u32)((col0 + i * 8192) * 2)), x_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left ? 16 : 0);
+    }
+    cp_async_commit();
+    int n_left2 = a.n - 32768;
+    const f16* x_at3 = a.x + (i64)row * a.x_stride0 + 32768;
 
-  // load x
-  u32 x[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&x[i * 4], x_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
-  }
-  int n_left3 = a.n - 49152;
-  const f16* x_at4 = a.x + (i64)row * a.x_stride0 + 49152;
+    // load x
+    u32 x[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x[i * 4], x_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
+    }
+    int n_left3 = a.n - 49152;
+    const f16* x_at4 = a.x + (i64)row * a.x_stride0 + 49152;
 
-  // load x
-  u32 x2[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&x2[i * 4], x_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
-  }
-  int min_of = min(a.n, 16384);
-  const f16* r_at = a.r + (i64)row * a.r_stride0;
+    // load x
+    u32 x2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x2[i * 4], x_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
+    }
+    int min_of = min(a.n, 16384);
+    const f16* r_at = a.r + (i64)row * a.r_stride0;
 
-  // load r
-  u32 r[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 8192), col0 + i * 8192 < min_of);
-  }
-  cp_async_wait_0();
-  float acc = 0.0f;
+    // load r
+    u32 r[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 8192), col0 + i * 8192 < min_of);
+    }
+    cp_async_wait_0();
+    float acc = 0.0f;
 
-  // load s0 (shared)
-  u32 s02[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
-  }
-  u32 s[8];
-  float fold = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s[i] = f16_pair(f16_lo(s02[i]) + f16_lo(r[i]), f16_hi(s02[i]) + f16_hi(r[i]));
-    float s_f32_0 = f16_lo(s[i]);
-    float s_f32_1 = f16_hi(s[i]);
-    fold = fmaf(s_f32_0, s_f32_0, fold);
-    fold = fmaf(s_f32_1, s_f32_1, fold);
-  }
-  f16* s_at = a.s + (i64)row * a.s_stride0;
+    // load s0 (shared)
+    u32 s02[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
+    }
+    u32 s[8];
+    float fold = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s[i] = f16_pair(f16_lo(s02[i]) + f16_lo(r[i]), f16_hi(s02[i]) + f16_hi(r[i]));
+      float s_f32_0 = f16_lo(s[i]);
+      float s_f32_1 = f16_hi(s[i]);
+      fold = fmaf(s_f32_0, s_f32_0, fold);
+      fold = fmaf(s_f32_1, s_f32_1, fold);
+    }
+    f16* s_at = a.s + (i64)row * a.s_stride0;
 
-  // store s
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(s_at + (i64)(col0 + i * 8192), &s[i * 4], col0 + i * 8192 < min_of);
-  }
+    // store s
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at + (i64)(col0 + i * 8192), &s[i * 4], col0 + i * 8192 < min_of);
+    }
 
-  // store s0 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_shared_u32x4_if(smem + (u32)((col0 + i * 8192) * 2), &s[i * 4], col0 + i * 8192 < min_of);
-  }
-  acc += fold;
-  const f16* r_at2 = a.r + (i64)row * a.r_stride0 + 16384;
+    // store s0 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (u32)((col0 + i * 8192) * 2), &s[i * 4], col0 + i * 8192 < min_of);
+    }
+    acc += fold;
+    const f16* r_at2 = a.r + (i64)row * a.r_stride0 + 16384;
 
-  // load r
-  u32 r2[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&r2[i * 4], r_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
-  }
+    // load r
+    u32 r2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r2[i * 4], r_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
+    }
 
-  // load s1 (shared)
-  u32 s12[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
-  }
-  u32 s2[8];
-  float fold2 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s2[i] = f16_pair(f16_lo(s12[i]) + f16_lo(r2[i]), f16_hi(s12[i]) + f16_hi(r2[i]));
-    float s_f32_02 = f16_lo(s2[i]);
-    float s_f32_12 = f16_hi(s2[i]);
-    fold2 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left ? s_f32_02 * s_f32_02 : 0.0f;
-    fold2 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left ? s_f32_12 * s_f32_12 : 0.0f;
-  }
-  f16* s_at2 = a.s + (i64)row * a.s_stride0 + 16384;
+    // load s1 (shared)
+    u32 s12[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 s2[8];
+    float fold2 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s2[i] = f16_pair(f16_lo(s12[i]) + f16_lo(r2[i]), f16_hi(s12[i]) + f16_hi(r2[i]));
+      float s_f32_02 = f16_lo(s2[i]);
+      float s_f32_12 = f16_hi(s2[i]);
+      fold2 += col0 + ((i & 3) * 2 + (i >> 2) * 8192) < n_left ? s_f32_02 * s_f32_02 : 0.0f;
+      fold2 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 8192) < n_left ? s_f32_12 * s_f32_12 : 0.0f;
+    }
+    f16* s_at2 = a.s + (i64)row * a.s_stride0 + 16384;
 
-  // store s
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(s_at2 + (i64)(col0 + i * 8192), &s2[i * 4], col0 + i * 8192 < n_left);
-  }
+    // store s
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at2 + (i64)(col0 + i * 8192), &s2[i * 4], col0 + i * 8192 < n_left);
+    }
 
-  // store s1 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_shared_u32x4_if(smem + (32768u + (u32)((col0 + i * 8192) * 2)), &s2[i * 4], col0 + i * 8192 < n_left);
-  }
-  acc += fold2;
-  const f16* r_at3 = a.r + (i64)row * a.r_stride0 + 32768;
+    // store s1 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_u32x4_if(smem + (32768u + (u32)((col0 + i * 8192) * 2)), &s2[i * 4], col0 + i * 8192 < n_left);
+    }
+    acc += fold2;
+    const f16* r_at3 = a.r + (i64)row * a.r_stride0 + 32768;
 
-  // load r
-  u32 r3[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&r3[i * 4], r_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
-  }
-  u32 s3[8];
-  float fold3 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s3[i] = f16_pair(f16_lo(x[i]) + f16_lo(r3[i]), f16_hi(x[i]) + f16_hi(r3[i]));
-    float s_f32_03 = f16_lo(s3[i]);
-    float s_f32_13 = f16_hi(s3[i]);
-    fold3 = fmaf(s_f32_03, s_f32_03, fold3);
-    fold3 = fmaf(s_f32_13, s_f32_13, fold3);
-  }
-  f16* s_at3 = a.s + (i64)row * a.s_stride0 + 32768;
+    // load r
+    u32 r3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r3[i * 4], r_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
+    }
+    u32 s3[8];
+    float fold3 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s3[i] = f16_pair(f16_lo(x[i]) + f16_lo(r3[i]), f16_hi(x[i]) + f16_hi(r3[i]));
+      float s_f32_03 = f16_lo(s3[i]);
+      float s_f32_13 = f16_hi(s3[i]);
+      fold3 = fmaf(s_f32_03, s_f32_03, fold3);
+      fold3 = fmaf(s_f32_13, s_f32_13, fold3);
+    }
+    f16* s_at3 = a.s + (i64)row * a.s_stride0 + 32768;
 
-  // store s
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(s_at3 + (i64)(col0 + i * 8192), &s3[i * 4], col0 + i * 8192 < n_left2);
-  }
-  acc += fold3;
-  const f16* r_at4 = a.r + (i64)row * a.r_stride0 + 49152;
+    // store s
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at3 + (i64)(col0 + i * 8192), &s3[i * 4], col0 + i * 8192 < n_left2);
+    }
+    acc += fold3;
+    const f16* r_at4 = a.r + (i64)row * a.r_stride0 + 49152;
 
-  // load r
-  u32 r4[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&r4[i * 4], r_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
-  }
-  u32 s4[8];
-  float fold4 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s4[i] = f16_pair(f16_lo(x2[i]) + f16_lo(r4[i]), f16_hi(x2[i]) + f16_hi(r4[i]));
-    float s_f32_04 = f16_lo(s4[i]);
-    float s_f32_14 = f16_hi(s4[i]);
-    fold4 = fmaf(s_f32_04, s_f32_04, fold4);
-    fold4 = fmaf(s_f32_14, s_f32_14, fold4);
-  }
-  f16* s_at4 = a.s + (i64)row * a.s_stride0 + 49152;
+    // load r
+    u32 r4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&r4[i * 4], r_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
+    }
+    u32 s4[8];
+    float fold4 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s4[i] = f16_pair(f16_lo(x2[i]) + f16_lo(r4[i]), f16_hi(x2[i]) + f16_hi(r4[i]));
+      float s_f32_04 = f16_lo(s4[i]);
+      float s_f32_14 = f16_hi(s4[i]);
+      fold4 = fmaf(s_f32_04, s_f32_04, fold4);
+      fold4 = fmaf(s_f32_14, s_f32_14, fold4);
+    }
+    f16* s_at4 = a.s + (i64)row * a.s_stride0 + 49152;
 
-  // store s
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(s_at4 + (i64)(col0 + i * 8192), &s4[i * 4], col0 + i * 8192 < n_left3);
-  }
-  float sum = 0.0f;
-  acc += fold4;
-  sum += acc;
+    // store s
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(s_at4 + (i64)(col0 + i * 8192), &s4[i * 4], col0 + i * 8192 < n_left3);
+    }
+    float sum = 0.0f;
+    acc += fold4;
+    sum += acc;
 
-  // sum: over the lanes of a warp
-  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    // sum: over the lanes of a warp
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
-  // sum: over the warps of the block
-  store_shared_f32_if(smem + (0x00010000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
-  __syncthreads();
-  sum = load_shared_f32(smem + (0x00010000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
-  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    // sum: over the warps of the block
+    __syncthreads();
+    store_shared_f32_if(smem + (0x00010000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
+    __syncthreads();
+    sum = load_shared_f32(smem + (0x00010000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
-  // load w
-  u32 w[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 8192), col0 + i * 8192 < min_of);
-  }
+    // load w
+    u32 w[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 8192), col0 + i * 8192 < min_of);
+    }
 
-  // load s0 (shared)
-  u32 s03[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
-  }
-  float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
-  u32 y[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y[i] = f16_pair(f16_lo(s03[i]) * rstd * f16_lo(w[i]), f16_hi(s03[i]) * rstd * f16_hi(w[i]));
-  }
-  f16* y_at = a.y + (i64)row * a.y_stride0;
+    // load s0 (shared)
+    u32 s03[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
+    }
+    float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
+    u32 y[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y[i] = f16_pair(f16_lo(s03[i]) * rstd * f16_lo(w[i]), f16_hi(s03[i]) * rstd * f16_hi(w[i]));
+    }
+    f16* y_at = a.y + (i64)row * a.y_stride0;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < min_of);
-  }
-  const f16* w_at = a.w + 16384;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < min_of);
+    }
+    const f16* w_at = a.w + 16384;
 
-  // load w
-  u32 w2[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
-  }
+    // load w
+    u32 w2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
+    }
 
-  // load s1 (shared)
-  u32 s13[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
-  }
-  u32 y2[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y2[i] = f16_pair(f16_lo(s13[i]) * rstd * f16_lo(w2[i]), f16_hi(s13[i]) * rstd * f16_hi(w2[i]));
-  }
-  f16* y_at2 = a.y + (i64)row * a.y_stride0 + 16384;
+    // load s1 (shared)
+    u32 s13[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y2[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y2[i] = f16_pair(f16_lo(s13[i]) * rstd * f16_lo(w2[i]), f16_hi(s13[i]) * rstd * f16_hi(w2[i]));
+    }
+    f16* y_at2 = a.y + (i64)row * a.y_stride0 + 16384;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left);
-  }
-  const f16* w_at2 = a.w + 32768;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left);
+    }
+    const f16* w_at2 = a.w + 32768;
 
-  // load w
-  u32 w3[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
-  }
-  u32 y3[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y3[i] = f16_pair(f16_lo(s3[i]) * rstd * f16_lo(w3[i]), f16_hi(s3[i]) * rstd * f16_hi(w3[i]));
-  }
-  f16* y_at3 = a.y + (i64)row * a.y_stride0 + 32768;
+    // load w
+    u32 w3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
+    }
+    u32 y3[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y3[i] = f16_pair(f16_lo(s3[i]) * rstd * f16_lo(w3[i]), f16_hi(s3[i]) * rstd * f16_hi(w3[i]));
+    }
+    f16* y_at3 = a.y + (i64)row * a.y_stride0 + 32768;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left2);
-  }
-  const f16* w_at3 = a.w + 49152;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left2);
+    }
+    const f16* w_at3 = a.w + 49152;
 
-  // load w
-  u32 w4[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
-  }
-  u32 y4[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y4[i] = f16_pair(f16_lo(s4[i]) * rstd * f16_lo(w4[i]), f16_hi(s4[i]) * rstd * f16_hi(w4[i]));
-  }
-  f16* y_at4 = a.y + (i64)row * a.y_stride0 + 49152;
+    // load w
+    u32 w4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
+    }
+    u32 y4[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y4[i] = f16_pair(f16_lo(s4[i]) * rstd * f16_lo(w4[i]), f16_hi(s4[i]) * rstd * f16_hi(w4[i]));
+    }
+    f16* y_at4 = a.y + (i64)row * a.y_stride0 + 49152;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at4 + (i64)(col0 + i * 8192), &y4[i * 4], col0 + i * 8192 < n_left3);
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at4 + (i64)(col0 + i * 8192), &y4[i * 4], col0 + i * 8192 < n_left3);
+    }
+    float* rstd_at = a.rstd + (i64)row;
+    store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
   }
-  float* rstd_at = a.rstd + (i64)row;
-  store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
 }

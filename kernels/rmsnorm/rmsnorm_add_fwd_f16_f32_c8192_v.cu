@@ -3,13 +3,13 @@
 // rmsnorm_add_fwd_f16_f32_c8192_v: RMSNorm forward of a sum: s = x + r, y = s * rstd * w, rstd = 1/sqrt(mean(s^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 512 threads a block, at least 2 blocks an SM, 64 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 1024 threads a block, 128 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, r, s, y, w on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       64  f32   sum_part: partial results of sum, one a warp
+//        0      128  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -89,31 +89,25 @@ static_assert(field_offset(rmsnorm_add_fwd_f16_f32_c8192_v_args, eps) == 80, "ep
 static_assert(field_offset(rmsnorm_add_fwd_f16_f32_c8192_v_args, rows) == 84, "rows");
 static_assert(field_offset(rmsnorm_add_fwd_f16_f32_c8192_v_args, n) == 88, "n");
 
-extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_add_fwd_f16_f32_c8192_v(const __grid_constant__ rmsnorm_add_fwd_f16_f32_c8192_v_args a) {
+extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_f16_f32_c8192_v(const __grid_constant__ rmsnorm_add_fwd_f16_f32_c8192_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
   int row = (int)blockIdx.x;
   const f16* x_at = a.x + (i64)row * a.x_stride0;
 
   // load x
-  u32 x[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
-  }
+  u32 x[4];
+  load_u32x4_if(x, x_at + (i64)col0, col0 < a.n);
   const f16* r_at = a.r + (i64)row * a.r_stride0;
 
   // load r
-  u32 r[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
-  }
-  u32 s[8];
-  float s_f32[16];
+  u32 r[4];
+  load_u32x4_if(r, r_at + (i64)col0, col0 < a.n);
+  u32 s[4];
+  float s_f32[8];
   float sum = 0.0f;
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 4; i++) {
     s[i] = f16_pair(f16_lo(x[i]) + f16_lo(r[i]), f16_hi(x[i]) + f16_hi(r[i]));
     s_f32[i * 2] = f16_lo(s[i]);
     s_f32[i * 2 + 1] = f16_hi(s[i]);
@@ -131,7 +125,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_add_fwd_f16_f32_c81
   // sum: over the warps of the block
   store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
   __syncthreads();
-  sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 15) * 4));
+  sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 31) * 4));
+  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
   sum += __shfl_xor_sync(0xffffffffu, sum, 8);
   sum += __shfl_xor_sync(0xffffffffu, sum, 4);
   sum += __shfl_xor_sync(0xffffffffu, sum, 2);
@@ -139,32 +134,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_add_fwd_f16_f32_c81
   f16* s_at = a.s + (i64)row * a.s_stride0;
 
   // store s
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(s_at + (i64)(col0 + i * 4096), &s[i * 4], col0 + i * 4096 < a.n);
-  }
+  store_u32x4_if(s_at + (i64)col0, s, col0 < a.n);
 
   // load w
-  float w[16];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w[i * 8], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
-    load_f32x4_if(&w[i * 8 + 4], a.w + (i64)(col0 + (4 + i * 4096)), col0 + (4 + i * 4096) < a.n);
-  }
+  float w[8];
+  load_f32x4_if(w, a.w + (i64)col0, col0 < a.n);
+  load_f32x4_if(&w[4], a.w + (i64)(col0 + 4), col0 + 4 < a.n);
   float n_f32 = (float)a.n;
   float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-  u32 y[8];
+  u32 y[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 4; i++) {
     y[i] = f16_pair(s_f32[i * 2] * rstd * w[i * 2], s_f32[i * 2 + 1] * rstd * w[i * 2 + 1]);
   }
   f16* y_at = a.y + (i64)row * a.y_stride0;
 
   // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < a.n);
-  }
+  store_u32x4_if(y_at + (i64)col0, y, col0 < a.n);
   float* rstd_at = a.rstd + (i64)row;
 
   // store rstd

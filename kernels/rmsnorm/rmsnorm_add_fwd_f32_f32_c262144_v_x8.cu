@@ -35,9 +35,16 @@ __device__ __forceinline__ int cluster_x() {
   asm("mov.u32 %0, %%clusterid.x;" : "=r"(r));
   return r;
 }
+__device__ __forceinline__ int clusters_x() {
+  int r;
+  asm("mov.u32 %0, %%nclusterid.x;" : "=r"(r));
+  return r;
+}
 __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 __device__ __forceinline__ u32 peer_shared(const void* p, int rank) { // the same place in the shared memory of a block of the cluster
   u32 r;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"(rank));
@@ -106,308 +113,312 @@ static_assert(field_offset(rmsnorm_add_fwd_f32_f32_c262144_v_x8_args, n) == 88, 
 extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) rmsnorm_add_fwd_f32_f32_c262144_v_x8(const __grid_constant__ rmsnorm_add_fwd_f32_f32_c262144_v_x8_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
-  int row = cluster_x();
-  int t = cluster_rank();
-  int mul = t * 8192;
-  int n_left = a.n - mul;
-  const float* x_at = a.x + (i64)row * a.x_stride0 + (i64)mul;
+  cluster_arrive();
+  for (int row = cluster_x(); row < a.rows; row += clusters_x()) {
+    int t = cluster_rank();
+    int mul = t * 8192;
+    int n_left = a.n - mul;
+    const float* x_at = a.x + (i64)row * a.x_stride0 + (i64)mul;
 
-  // copy x to s0 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (u32)((col0 + i * 4096) * 4), x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
-  }
-  int add = mul + 65536;
-  int n_left2 = a.n - add;
-  const float* x_at2 = a.x + (i64)row * a.x_stride0 + (i64)add;
+    // copy x to s0 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (u32)((col0 + i * 4096) * 4), x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+    }
+    int add = mul + 65536;
+    int n_left2 = a.n - add;
+    const float* x_at2 = a.x + (i64)row * a.x_stride0 + (i64)add;
 
-  // copy x to s1 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (32768u + (u32)((col0 + i * 4096) * 4)), x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
-  }
-  cp_async_commit();
-  int add2 = mul + 131072;
-  int n_left3 = a.n - add2;
-  const float* x_at3 = a.x + (i64)row * a.x_stride0 + (i64)add2;
+    // copy x to s1 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (32768u + (u32)((col0 + i * 4096) * 4)), x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
+    }
+    cp_async_commit();
+    int add2 = mul + 131072;
+    int n_left3 = a.n - add2;
+    const float* x_at3 = a.x + (i64)row * a.x_stride0 + (i64)add2;
 
-  // load x
-  float x[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&x[i * 4], x_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
-  }
-  int add3 = mul + 196608;
-  int n_left4 = a.n - add3;
-  const float* x_at4 = a.x + (i64)row * a.x_stride0 + (i64)add3;
+    // load x
+    float x[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&x[i * 4], x_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
+    }
+    int add3 = mul + 196608;
+    int n_left4 = a.n - add3;
+    const float* x_at4 = a.x + (i64)row * a.x_stride0 + (i64)add3;
 
-  // load x
-  float x2[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&x2[i * 4], x_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4);
-  }
-  const float* r_at = a.r + (i64)row * a.r_stride0 + (i64)mul;
+    // load x
+    float x2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&x2[i * 4], x_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4);
+    }
+    const float* r_at = a.r + (i64)row * a.r_stride0 + (i64)mul;
 
-  // load r
-  float r[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-  }
-  cp_async_wait_0();
-  float acc = 0.0f;
+    // load r
+    float r[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&r[i * 4], r_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
+    }
+    cp_async_wait_0();
+    float acc = 0.0f;
 
-  // load s0 (shared)
-  float s02[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_f32x4(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 4));
-  }
-  float s[8];
-  float fold = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s[i] = s02[i] + r[i];
-    fold += col0 + ((i & 3) + (i >> 2) * 4096) < n_left ? s[i] * s[i] : 0.0f;
-  }
-  float* s_at = a.s + (i64)row * a.s_stride0 + (i64)mul;
+    // load s0 (shared)
+    float s02[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 4));
+    }
+    float s[8];
+    float fold = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s[i] = s02[i] + r[i];
+      fold += col0 + ((i & 3) + (i >> 2) * 4096) < n_left ? s[i] * s[i] : 0.0f;
+    }
+    float* s_at = a.s + (i64)row * a.s_stride0 + (i64)mul;
 
-  // store s
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(s_at + (i64)(col0 + i * 4096), &s[i * 4], col0 + i * 4096 < n_left);
-  }
+    // store s
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(s_at + (i64)(col0 + i * 4096), &s[i * 4], col0 + i * 4096 < n_left);
+    }
 
-  // store s0 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_shared_f32x4_if(smem + (u32)((col0 + i * 4096) * 4), &s[i * 4], col0 + i * 4096 < n_left);
-  }
-  acc += fold;
-  const float* r_at2 = a.r + (i64)row * a.r_stride0 + (i64)add;
+    // store s0 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_f32x4_if(smem + (u32)((col0 + i * 4096) * 4), &s[i * 4], col0 + i * 4096 < n_left);
+    }
+    acc += fold;
+    const float* r_at2 = a.r + (i64)row * a.r_stride0 + (i64)add;
 
-  // load r
-  float r2[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&r2[i * 4], r_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-  }
+    // load r
+    float r2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&r2[i * 4], r_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
+    }
 
-  // load s1 (shared)
-  float s12[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_f32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 4)));
-  }
-  float s2[8];
-  float fold2 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s2[i] = s12[i] + r2[i];
-    fold2 += col0 + ((i & 3) + (i >> 2) * 4096) < n_left2 ? s2[i] * s2[i] : 0.0f;
-  }
-  float* s_at2 = a.s + (i64)row * a.s_stride0 + (i64)add;
+    // load s1 (shared)
+    float s12[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float s2[8];
+    float fold2 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s2[i] = s12[i] + r2[i];
+      fold2 += col0 + ((i & 3) + (i >> 2) * 4096) < n_left2 ? s2[i] * s2[i] : 0.0f;
+    }
+    float* s_at2 = a.s + (i64)row * a.s_stride0 + (i64)add;
 
-  // store s
-  __syncthreads();
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(s_at2 + (i64)(col0 + i * 4096), &s2[i * 4], col0 + i * 4096 < n_left2);
-  }
+    // store s
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(s_at2 + (i64)(col0 + i * 4096), &s2[i * 4], col0 + i * 4096 < n_left2);
+    }
 
-  // store s1 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_shared_f32x4_if(smem + (32768u + (u32)((col0 + i * 4096) * 4)), &s2[i * 4], col0 + i * 4096 < n_left2);
-  }
-  acc += fold2;
-  const float* r_at3 = a.r + (i64)row * a.r_stride0 + (i64)add2;
+    // store s1 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_shared_f32x4_if(smem + (32768u + (u32)((col0 + i * 4096) * 4)), &s2[i * 4], col0 + i * 4096 < n_left2);
+    }
+    acc += fold2;
+    const float* r_at3 = a.r + (i64)row * a.r_stride0 + (i64)add2;
 
-  // load r
-  float r3[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&r3[i * 4], r_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
-  }
-  float s3[8];
-  float fold3 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s3[i] = x[i] + r3[i];
-    fold3 = fmaf(s3[i], s3[i], fold3);
-  }
-  float* s_at3 = a.s + (i64)row * a.s_stride0 + (i64)add2;
+    // load r
+    float r3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&r3[i * 4], r_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
+    }
+    float s3[8];
+    float fold3 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s3[i] = x[i] + r3[i];
+      fold3 = fmaf(s3[i], s3[i], fold3);
+    }
+    float* s_at3 = a.s + (i64)row * a.s_stride0 + (i64)add2;
 
-  // store s
-  __syncthreads();
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(s_at3 + (i64)(col0 + i * 4096), &s3[i * 4], col0 + i * 4096 < n_left3);
-  }
-  acc += fold3;
-  const float* r_at4 = a.r + (i64)row * a.r_stride0 + (i64)add3;
+    // store s
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(s_at3 + (i64)(col0 + i * 4096), &s3[i * 4], col0 + i * 4096 < n_left3);
+    }
+    acc += fold3;
+    const float* r_at4 = a.r + (i64)row * a.r_stride0 + (i64)add3;
 
-  // load r
-  float r4[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&r4[i * 4], r_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4);
-  }
-  float s4[8];
-  float fold4 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s4[i] = x2[i] + r4[i];
-    fold4 = fmaf(s4[i], s4[i], fold4);
-  }
-  float* s_at4 = a.s + (i64)row * a.s_stride0 + (i64)add3;
+    // load r
+    float r4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&r4[i * 4], r_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4);
+    }
+    float s4[8];
+    float fold4 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      s4[i] = x2[i] + r4[i];
+      fold4 = fmaf(s4[i], s4[i], fold4);
+    }
+    float* s_at4 = a.s + (i64)row * a.s_stride0 + (i64)add3;
 
-  // store s
-  __syncthreads();
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(s_at4 + (i64)(col0 + i * 4096), &s4[i * 4], col0 + i * 4096 < n_left4);
-  }
-  float sum = 0.0f;
-  acc += fold4;
-  sum += acc;
+    // store s
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(s_at4 + (i64)(col0 + i * 4096), &s4[i * 4], col0 + i * 4096 < n_left4);
+    }
+    float sum = 0.0f;
+    acc += fold4;
+    sum += acc;
 
-  // sum: over the lanes of a warp
-  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    // sum: over the lanes of a warp
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
-  // sum: over the warps of the block
-  store_shared_f32_if(smem + (0x00010000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
-  __syncthreads();
-  sum = load_shared_f32(smem + (0x00010000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
-  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-  cluster_sync();
-  store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
-  store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
-  store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 2), sum, (int)threadIdx.x == 0);
-  store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 3), sum, (int)threadIdx.x == 0);
-  store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 4), sum, (int)threadIdx.x == 0);
-  store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 5), sum, (int)threadIdx.x == 0);
-  store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 6), sum, (int)threadIdx.x == 0);
-  store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 7), sum, (int)threadIdx.x == 0);
-  float s23;
-  cluster_sync();
-  s23 = load_shared_f32(smem + 65664);
-  float s24 = load_shared_f32(smem + 65668);
-  float s25 = load_shared_f32(smem + 65672);
-  float s26 = load_shared_f32(smem + 65676);
-  float s27 = load_shared_f32(smem + 65680);
-  float s28 = load_shared_f32(smem + 65684);
-  float s29 = load_shared_f32(smem + 65688);
-  float s210 = load_shared_f32(smem + 65692);
-  const float* w_at = a.w + (i64)mul;
+    // sum: over the warps of the block
+    store_shared_f32_if(smem + (0x00010000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
+    __syncthreads();
+    sum = load_shared_f32(smem + (0x00010000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    cluster_wait();
+    store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 2), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 3), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 4), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 5), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 6), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00010080u + (u32)(t * 4)), 7), sum, (int)threadIdx.x == 0);
+    float s23;
+    cluster_sync();
+    s23 = load_shared_f32(smem + 65664);
+    float s24 = load_shared_f32(smem + 65668);
+    float s25 = load_shared_f32(smem + 65672);
+    float s26 = load_shared_f32(smem + 65676);
+    float s27 = load_shared_f32(smem + 65680);
+    float s28 = load_shared_f32(smem + 65684);
+    float s29 = load_shared_f32(smem + 65688);
+    float s210 = load_shared_f32(smem + 65692);
+    cluster_arrive();
+    const float* w_at = a.w + (i64)mul;
 
-  // load w
-  float w[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-  }
+    // load w
+    float w[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
+    }
 
-  // load s0 (shared)
-  float s03[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_f32x4(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 4));
-  }
-  float rstd = __frsqrt_rn((s23 + s24 + s25 + s26 + s27 + s28 + s29 + s210) / (float)a.n + a.eps);
-  float y[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y[i] = s03[i] * rstd * w[i];
-  }
-  float* y_at = a.y + (i64)row * a.y_stride0 + (i64)mul;
+    // load s0 (shared)
+    float s03[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 4));
+    }
+    float rstd = __frsqrt_rn((s23 + s24 + s25 + s26 + s27 + s28 + s29 + s210) / (float)a.n + a.eps);
+    float y[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y[i] = s03[i] * rstd * w[i];
+    }
+    float* y_at = a.y + (i64)row * a.y_stride0 + (i64)mul;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < n_left);
-  }
-  const float* w_at2 = a.w + (i64)add;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < n_left);
+    }
+    const float* w_at2 = a.w + (i64)add;
 
-  // load w
-  float w2[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-  }
+    // load w
+    float w2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
+    }
 
-  // load s1 (shared)
-  float s13[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_f32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 4)));
-  }
-  float y2[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y2[i] = s13[i] * rstd * w2[i];
-  }
-  float* y_at2 = a.y + (i64)row * a.y_stride0 + (i64)add;
+    // load s1 (shared)
+    float s13[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float y2[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y2[i] = s13[i] * rstd * w2[i];
+    }
+    float* y_at2 = a.y + (i64)row * a.y_stride0 + (i64)add;
 
-  // store y
-  __syncthreads();
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left2);
-  }
-  const float* w_at3 = a.w + (i64)add2;
+    // store y
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left2);
+    }
+    const float* w_at3 = a.w + (i64)add2;
 
-  // load w
-  float w3[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w3[i * 4], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
-  }
-  float y3[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y3[i] = s3[i] * rstd * w3[i];
-  }
-  float* y_at3 = a.y + (i64)row * a.y_stride0 + (i64)add2;
+    // load w
+    float w3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w3[i * 4], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
+    }
+    float y3[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y3[i] = s3[i] * rstd * w3[i];
+    }
+    float* y_at3 = a.y + (i64)row * a.y_stride0 + (i64)add2;
 
-  // store y
-  __syncthreads();
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left3);
-  }
-  const float* w_at4 = a.w + (i64)add3;
+    // store y
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left3);
+    }
+    const float* w_at4 = a.w + (i64)add3;
 
-  // load w
-  float w4[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w4[i * 4], w_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4);
-  }
-  float y4[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y4[i] = s4[i] * rstd * w4[i];
-  }
-  float* y_at4 = a.y + (i64)row * a.y_stride0 + (i64)add3;
+    // load w
+    float w4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w4[i * 4], w_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4);
+    }
+    float y4[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y4[i] = s4[i] * rstd * w4[i];
+    }
+    float* y_at4 = a.y + (i64)row * a.y_stride0 + (i64)add3;
 
-  // store y
-  __syncthreads();
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at4 + (i64)(col0 + i * 4096), &y4[i * 4], col0 + i * 4096 < n_left4);
+    // store y
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at4 + (i64)(col0 + i * 4096), &y4[i * 4], col0 + i * 4096 < n_left4);
+    }
+    if (t == 0) {
+      float* rstd_at = a.rstd + (i64)row;
+      store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
+    }
   }
-  if (t == 0) {
-    float* rstd_at = a.rstd + (i64)row;
-    store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
-  }
+  cluster_wait();
 }

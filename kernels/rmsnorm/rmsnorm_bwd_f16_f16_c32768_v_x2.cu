@@ -3,7 +3,7 @@
 // rmsnorm_bwd_f16_f16_c32768_v_x2: RMSNorm backward: dx, and the share of dw of each block or cluster in f32.
 //
 // Targets: sm_120a sm_121a (lowering simt)
-// Launch: 1024 threads a block, clusters of 2 blocks, 98448 bytes of dynamic shared memory, a grid of parts clusters
+// Launch: 512 threads a block, clusters of 2 blocks, 98384 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, dy, dx, w, part on 16 bytes; n a multiple of 8
 //
@@ -15,8 +15,8 @@
 //    49152    16384  f16   s2: tile [8192]
 //    65536    16384  f16   s1: tile [8192]
 //    81920    16384  f16   s3: tile [8192]
-//    98304      128  f32   sum_part: partial results of sum, one a warp
-//    98432        8  f32   s6: tile [2]
+//    98304       64  f32   sum_part: partial results of sum, one a warp
+//    98368        8  f32   s6: tile [2]
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -61,9 +61,8 @@ __device__ __forceinline__ int clusters_x() {
   asm("mov.u32 %0, %%nclusterid.x;" : "=r"(r));
   return r;
 }
-__device__ __forceinline__ void cluster_sync() {
-  asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 __device__ __forceinline__ u32 peer_shared(const void* p, int rank) { // the same place in the shared memory of a block of the cluster
   u32 r;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"(rank));
@@ -127,7 +126,7 @@ static_assert(field_offset(rmsnorm_bwd_f16_f16_c32768_v_x2_args, rows) == 80, "r
 static_assert(field_offset(rmsnorm_bwd_f16_f16_c32768_v_x2_args, n) == 84, "n");
 static_assert(field_offset(rmsnorm_bwd_f16_f16_c32768_v_x2_args, parts) == 88, "parts");
 
-extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rmsnorm_bwd_f16_f16_c32768_v_x2(const __grid_constant__ rmsnorm_bwd_f16_f16_c32768_v_x2_args a) {
+extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512) rmsnorm_bwd_f16_f16_c32768_v_x2(const __grid_constant__ rmsnorm_bwd_f16_f16_c32768_v_x2_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
   int t = cluster_rank();
@@ -136,10 +135,13 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   const f16* w_at = a.w + (i64)mul;
 
   // copy w to s4 (shared)
-  cp_async_16(smem + (u32)(col0 * 2), w_at + (i64)col0, col0 < n_left ? 16 : 0);
-  float acc[8];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 2; i++) {
+    cp_async_16(smem + (u32)((col0 + i * 4096) * 2), w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+  }
+  float acc[16];
+  #pragma unroll
+  for (int i = 0; i < 16; i++) {
     acc[i] = 0.0f;
   }
   int add = mul + 16384;
@@ -147,10 +149,13 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   const f16* w_at2 = a.w + (i64)add;
 
   // copy w to s5 (shared)
-  cp_async_16(smem + (16384u + (u32)(col0 * 2)), w_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
-  float acc2[8];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 2; i++) {
+    cp_async_16(smem + (16384u + (u32)((col0 + i * 4096) * 2)), w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
+  }
+  float acc2[16];
+  #pragma unroll
+  for (int i = 0; i < 16; i++) {
     acc2[i] = 0.0f;
   }
   int t2 = cluster_x();
@@ -158,22 +163,35 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     const f16* x_at = a.x + (i64)t2 * a.x_stride0 + (i64)mul;
 
     // copy x to s0 (shared)
-    cp_async_16(smem + (32768u + (u32)(col0 * 2)), x_at + (i64)col0, col0 < n_left ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (32768u + (u32)((col0 + i * 4096) * 2)), x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+    }
     const f16* dy_at = a.dy + (i64)t2 * a.dy_stride0 + (i64)mul;
 
     // copy dy to s2 (shared)
-    cp_async_16(smem + (49152u + (u32)(col0 * 2)), dy_at + (i64)col0, col0 < n_left ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (49152u + (u32)((col0 + i * 4096) * 2)), dy_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+    }
     const f16* x_at2 = a.x + (i64)t2 * a.x_stride0 + (i64)add;
 
     // copy x to s1 (shared)
-    cp_async_16(smem + (0x00010000u + (u32)(col0 * 2)), x_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 4096) * 2)), x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
+    }
     const f16* dy_at2 = a.dy + (i64)t2 * a.dy_stride0 + (i64)add;
 
     // copy dy to s3 (shared)
-    cp_async_16(smem + (0x00014000u + (u32)(col0 * 2)), dy_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00014000u + (u32)((col0 + i * 4096) * 2)), dy_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
+    }
   }
   cp_async_commit();
   int t3 = clusters_x();
+  cluster_arrive();
   for (int row = cluster_x(); row < a.rows; row += clusters_x()) {
     const float* rstd_at = a.rstd + (i64)row;
     float rstd = load_f32(rstd_at);
@@ -181,52 +199,58 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     float acc3 = 0.0f;
 
     // load s0 (shared)
-    u32 s02[4];
-    load_shared_u32x4(s02, smem + (32768u + (u32)(col0 * 2)));
+    u32 s02[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s02[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s2 (shared)
-    u32 s22[4];
-    load_shared_u32x4(s22, smem + (49152u + (u32)(col0 * 2)));
+    u32 s22[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s22[i * 4], smem + (49152u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s4 (shared)
-    u32 s42[4];
-    load_shared_u32x4(s42, smem + (u32)(col0 * 2));
+    u32 s42[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s42[i * 4], smem + (u32)((col0 + i * 4096) * 2));
+    }
     float fold = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float s0_f32_0 = f16_lo(s02[i]);
-      float s0_f32_1 = f16_hi(s02[i]);
-      float s2_f32_0 = f16_lo(s22[i]);
-      float s2_f32_1 = f16_hi(s22[i]);
-      acc[i * 2] = fmaf(s2_f32_0, s0_f32_0 * rstd, acc[i * 2]);
-      acc[i * 2 + 1] = fmaf(s2_f32_1, s0_f32_1 * rstd, acc[i * 2 + 1]);
-      fold = fmaf(s0_f32_0, s2_f32_0 * f16_lo(s42[i]), fold);
-      fold = fmaf(s0_f32_1, s2_f32_1 * f16_hi(s42[i]), fold);
+    for (int i = 0; i < 8; i++) {
+      fold = fmaf(f16_lo(s02[i]), f16_lo(s22[i]) * f16_lo(s42[i]), fold);
+      fold = fmaf(f16_hi(s02[i]), f16_hi(s22[i]) * f16_hi(s42[i]), fold);
     }
     acc3 += fold;
 
     // load s1 (shared)
-    u32 s12[4];
-    load_shared_u32x4(s12, smem + (0x00010000u + (u32)(col0 * 2)));
+    u32 s12[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s12[i * 4], smem + (0x00010000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s3 (shared)
-    u32 s32[4];
-    load_shared_u32x4(s32, smem + (0x00014000u + (u32)(col0 * 2)));
+    u32 s32[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s32[i * 4], smem + (0x00014000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s5 (shared)
-    u32 s52[4];
-    load_shared_u32x4(s52, smem + (16384u + (u32)(col0 * 2)));
+    u32 s52[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s52[i * 4], smem + (16384u + (u32)((col0 + i * 4096) * 2)));
+    }
     float fold2 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float s1_f32_0 = f16_lo(s12[i]);
-      float s1_f32_1 = f16_hi(s12[i]);
-      float s3_f32_0 = f16_lo(s32[i]);
-      float s3_f32_1 = f16_hi(s32[i]);
-      acc2[i * 2] = fmaf(s3_f32_0, s1_f32_0 * rstd, acc2[i * 2]);
-      acc2[i * 2 + 1] = fmaf(s3_f32_1, s1_f32_1 * rstd, acc2[i * 2 + 1]);
-      fold2 = fmaf(s1_f32_0, s3_f32_0 * f16_lo(s52[i]), fold2);
-      fold2 = fmaf(s1_f32_1, s3_f32_1 * f16_hi(s52[i]), fold2);
+    for (int i = 0; i < 8; i++) {
+      fold2 = fmaf(f16_lo(s12[i]), f16_lo(s32[i]) * f16_lo(s52[i]), fold2);
+      fold2 = fmaf(f16_hi(s12[i]), f16_hi(s32[i]) * f16_hi(s52[i]), fold2);
     }
     float sum = 0.0f;
     acc3 += fold2;
@@ -242,102 +266,184 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
     // sum: over the warps of the block
     store_shared_f32_if(smem + (0x00018000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    sum = load_shared_f32(smem + (0x00018000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum = load_shared_f32(smem + (0x00018000u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
     sum += __shfl_xor_sync(0xffffffffu, sum, 8);
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    cluster_sync();
-    store_cluster_f32_if(peer_shared(smem + (0x00018080u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
-    store_cluster_f32_if(peer_shared(smem + (0x00018080u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
-    float s62;
-    cluster_sync();
-    s62 = load_shared_f32(smem + 98432);
-    float s63 = load_shared_f32(smem + 98436);
+    cluster_wait();
+    store_cluster_f32_if(peer_shared(smem + (0x00018040u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00018040u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
+    cluster_arrive();
 
     // load s0 (shared)
-    u32 s03[4];
-    load_shared_u32x4(s03, smem + (32768u + (u32)(col0 * 2)));
+    u32 s03[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s03[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s2 (shared)
-    u32 s23[4];
-    load_shared_u32x4(s23, smem + (49152u + (u32)(col0 * 2)));
+    u32 s23[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s23[i * 4], smem + (49152u + (u32)((col0 + i * 4096) * 2)));
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      acc[i * 2] = fmaf(f16_lo(s23[i]), f16_lo(s03[i]) * rstd, acc[i * 2]);
+      acc[i * 2 + 1] = fmaf(f16_hi(s23[i]), f16_hi(s03[i]) * rstd, acc[i * 2 + 1]);
+    }
+
+    // load s1 (shared)
+    u32 s13[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s13[i * 4], smem + (0x00010000u + (u32)((col0 + i * 4096) * 2)));
+    }
+
+    // load s3 (shared)
+    u32 s33[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s33[i * 4], smem + (0x00014000u + (u32)((col0 + i * 4096) * 2)));
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      acc2[i * 2] = fmaf(f16_lo(s33[i]), f16_lo(s13[i]) * rstd, acc2[i * 2]);
+      acc2[i * 2 + 1] = fmaf(f16_hi(s33[i]), f16_hi(s13[i]) * rstd, acc2[i * 2 + 1]);
+    }
+    float s62;
+    cluster_wait();
+    s62 = load_shared_f32(smem + 98368);
+    float s63 = load_shared_f32(smem + 98372);
+    cluster_arrive();
+
+    // load s0 (shared)
+    u32 s04[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s04[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 2)));
+    }
+
+    // load s2 (shared)
+    u32 s24[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s24[i * 4], smem + (49152u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s4 (shared)
-    u32 s43[4];
-    load_shared_u32x4(s43, smem + (u32)(col0 * 2));
-    float div_of = (s62 + s63) * rstd * rstd / (float)a.n;
-    u32 dx[4];
+    u32 s43[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      dx[i] = f16_pair(fmaf(f16_lo(s23[i]), f16_lo(s43[i]), -(f16_lo(s03[i]) * div_of)) * rstd, fmaf(f16_hi(s23[i]), f16_hi(s43[i]), -(f16_hi(s03[i]) * div_of)) * rstd);
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s43[i * 4], smem + (u32)((col0 + i * 4096) * 2));
+    }
+    float div_of = (s62 + s63) * rstd * rstd / (float)a.n;
+    u32 dx[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      dx[i] = f16_pair(fmaf(f16_lo(s24[i]), f16_lo(s43[i]), -(f16_lo(s04[i]) * div_of)) * rstd, fmaf(f16_hi(s24[i]), f16_hi(s43[i]), -(f16_hi(s04[i]) * div_of)) * rstd);
     }
     f16* dx_at = a.dx + (i64)row * a.dx_stride0 + (i64)mul;
 
     // store dx
-    store_u32x4_cs_if(dx_at + (i64)col0, dx, col0 < n_left);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_cs_if(dx_at + (i64)(col0 + i * 4096), &dx[i * 4], col0 + i * 4096 < n_left);
+    }
     int add2 = (int)((u32)row + (u32)t3);
     bool lt = add2 < a.rows;
     if (lt) {
       const f16* x_at3 = a.x + (i64)add2 * a.x_stride0 + (i64)mul;
 
       // copy x to s0 (shared)
-      cp_async_16(smem + (32768u + (u32)(col0 * 2)), x_at3 + (i64)col0, col0 < n_left ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (32768u + (u32)((col0 + i * 4096) * 2)), x_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+      }
       const f16* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul;
 
       // copy dy to s2 (shared)
-      cp_async_16(smem + (49152u + (u32)(col0 * 2)), dy_at3 + (i64)col0, col0 < n_left ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (49152u + (u32)((col0 + i * 4096) * 2)), dy_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+      }
     }
 
     // load s1 (shared)
-    u32 s13[4];
-    load_shared_u32x4(s13, smem + (0x00010000u + (u32)(col0 * 2)));
+    u32 s14[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s14[i * 4], smem + (0x00010000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s3 (shared)
-    u32 s33[4];
-    load_shared_u32x4(s33, smem + (0x00014000u + (u32)(col0 * 2)));
+    u32 s34[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s34[i * 4], smem + (0x00014000u + (u32)((col0 + i * 4096) * 2)));
+    }
 
     // load s5 (shared)
-    u32 s53[4];
-    load_shared_u32x4(s53, smem + (16384u + (u32)(col0 * 2)));
-    u32 dx2[4];
+    u32 s53[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      dx2[i] = f16_pair(fmaf(f16_lo(s33[i]), f16_lo(s53[i]), -(f16_lo(s13[i]) * div_of)) * rstd, fmaf(f16_hi(s33[i]), f16_hi(s53[i]), -(f16_hi(s13[i]) * div_of)) * rstd);
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s53[i * 4], smem + (16384u + (u32)((col0 + i * 4096) * 2)));
+    }
+    u32 dx2[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      dx2[i] = f16_pair(fmaf(f16_lo(s34[i]), f16_lo(s53[i]), -(f16_lo(s14[i]) * div_of)) * rstd, fmaf(f16_hi(s34[i]), f16_hi(s53[i]), -(f16_hi(s14[i]) * div_of)) * rstd);
     }
     f16* dx_at2 = a.dx + (i64)row * a.dx_stride0 + (i64)add;
 
     // store dx
-    store_u32x4_cs_if(dx_at2 + (i64)col0, dx2, col0 < n_left2);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_cs_if(dx_at2 + (i64)(col0 + i * 4096), &dx2[i * 4], col0 + i * 4096 < n_left2);
+    }
     if (lt) {
       const f16* x_at4 = a.x + (i64)add2 * a.x_stride0 + (i64)add;
 
       // copy x to s1 (shared)
-      cp_async_16(smem + (0x00010000u + (u32)(col0 * 2)), x_at4 + (i64)col0, col0 < n_left2 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 4096) * 2)), x_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
+      }
       const f16* dy_at4 = a.dy + (i64)add2 * a.dy_stride0 + (i64)add;
 
       // copy dy to s3 (shared)
-      cp_async_16(smem + (0x00014000u + (u32)(col0 * 2)), dy_at4 + (i64)col0, col0 < n_left2 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00014000u + (u32)((col0 + i * 4096) * 2)), dy_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
+      }
     }
     cp_async_commit();
   }
+  cluster_wait();
   cp_async_wait_0();
-  float part[8];
-  float part2[8];
+  float part[16];
+  float part2[16];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 16; i++) {
     part[i] = acc[i];
     part2[i] = acc2[i];
   }
   float* part_at = a.part + (i64)t2 * a.part_stride0 + (i64)mul;
 
   // store part
-  store_f32x4_if(part_at + (i64)col0, part, col0 < n_left);
-  store_f32x4_if(part_at + (i64)(col0 + 4), &part[4], col0 + 4 < n_left);
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_f32x4_if(part_at + (i64)(col0 + i * 4096), &part[i * 8], col0 + i * 4096 < n_left);
+    store_f32x4_if(part_at + (i64)(col0 + (4 + i * 4096)), &part[i * 8 + 4], col0 + (4 + i * 4096) < n_left);
+  }
   float* part_at2 = a.part + (i64)t2 * a.part_stride0 + (i64)add;
 
   // store part
-  store_f32x4_if(part_at2 + (i64)col0, part2, col0 < n_left2);
-  store_f32x4_if(part_at2 + (i64)(col0 + 4), &part2[4], col0 + 4 < n_left2);
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_f32x4_if(part_at2 + (i64)(col0 + i * 4096), &part2[i * 8], col0 + i * 4096 < n_left2);
+    store_f32x4_if(part_at2 + (i64)(col0 + (4 + i * 4096)), &part2[i * 8 + 4], col0 + (4 + i * 4096) < n_left2);
+  }
 }

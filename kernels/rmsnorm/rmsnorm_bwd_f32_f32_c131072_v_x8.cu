@@ -3,7 +3,7 @@
 // rmsnorm_bwd_f32_f32_c131072_v_x8: RMSNorm backward: dx, and the share of dw of each block or cluster in f32.
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 1024 threads a block, clusters of 8 blocks, 196768 bytes of dynamic shared memory, a grid of parts clusters
+// Launch: 512 threads a block, clusters of 8 blocks, 196704 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, dy, dx, w, part on 16 bytes; n a multiple of 4
 //
@@ -21,8 +21,8 @@
 //   147456    16384  f32   s6: tile [4096]
 //   163840    16384  f32   s3: tile [4096]
 //   180224    16384  f32   s7: tile [4096]
-//   196608      128  f32   sum_part: partial results of sum, one a warp
-//   196736       32  f32   s122: tile [8]
+//   196608       64  f32   sum_part: partial results of sum, one a warp
+//   196672       32  f32   s122: tile [8]
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -50,9 +50,8 @@ __device__ __forceinline__ int clusters_x() {
   asm("mov.u32 %0, %%nclusterid.x;" : "=r"(r));
   return r;
 }
-__device__ __forceinline__ void cluster_sync() {
-  asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 __device__ __forceinline__ u32 peer_shared(const void* p, int rank) { // the same place in the shared memory of a block of the cluster
   u32 r;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"(rank));
@@ -116,7 +115,7 @@ static_assert(field_offset(rmsnorm_bwd_f32_f32_c131072_v_x8_args, rows) == 80, "
 static_assert(field_offset(rmsnorm_bwd_f32_f32_c131072_v_x8_args, n) == 84, "n");
 static_assert(field_offset(rmsnorm_bwd_f32_f32_c131072_v_x8_args, parts) == 88, "parts");
 
-extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) rmsnorm_bwd_f32_f32_c131072_v_x8(const __grid_constant__ rmsnorm_bwd_f32_f32_c131072_v_x8_args a) {
+extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsnorm_bwd_f32_f32_c131072_v_x8(const __grid_constant__ rmsnorm_bwd_f32_f32_c131072_v_x8_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
   int t = cluster_rank();
@@ -125,10 +124,13 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) rms
   const float* w_at = a.w + (i64)mul;
 
   // copy w to s8 (shared)
-  cp_async_16(smem + (u32)(col0 * 4), w_at + (i64)col0, col0 < n_left ? 16 : 0);
-  float acc[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 2; i++) {
+    cp_async_16(smem + (u32)((col0 + i * 2048) * 4), w_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left ? 16 : 0);
+  }
+  float acc[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
   int add = mul + 32768;
@@ -136,10 +138,13 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) rms
   const float* w_at2 = a.w + (i64)add;
 
   // copy w to s9 (shared)
-  cp_async_16(smem + (16384u + (u32)(col0 * 4)), w_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
-  float acc2[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 2; i++) {
+    cp_async_16(smem + (16384u + (u32)((col0 + i * 2048) * 4)), w_at2 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2 ? 16 : 0);
+  }
+  float acc2[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
     acc2[i] = 0.0f;
   }
   int add2 = mul + 65536;
@@ -147,10 +152,13 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) rms
   const float* w_at3 = a.w + (i64)add2;
 
   // copy w to s10 (shared)
-  cp_async_16(smem + (32768u + (u32)(col0 * 4)), w_at3 + (i64)col0, col0 < n_left3 ? 16 : 0);
-  float acc3[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 2; i++) {
+    cp_async_16(smem + (32768u + (u32)((col0 + i * 2048) * 4)), w_at3 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left3 ? 16 : 0);
+  }
+  float acc3[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
     acc3[i] = 0.0f;
   }
   int add3 = mul + 98304;
@@ -158,10 +166,13 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) rms
   const float* w_at4 = a.w + (i64)add3;
 
   // copy w to s11 (shared)
-  cp_async_16(smem + (49152u + (u32)(col0 * 4)), w_at4 + (i64)col0, col0 < n_left4 ? 16 : 0);
-  float acc4[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 2; i++) {
+    cp_async_16(smem + (49152u + (u32)((col0 + i * 2048) * 4)), w_at4 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left4 ? 16 : 0);
+  }
+  float acc4[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
     acc4[i] = 0.0f;
   }
   int t2 = cluster_x();
@@ -169,38 +180,63 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) rms
     const float* x_at = a.x + (i64)t2 * a.x_stride0 + (i64)mul;
 
     // copy x to s0 (shared)
-    cp_async_16(smem + (0x00010000u + (u32)(col0 * 4)), x_at + (i64)col0, col0 < n_left ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 2048) * 4)), x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left ? 16 : 0);
+    }
     const float* dy_at = a.dy + (i64)t2 * a.dy_stride0 + (i64)mul;
 
     // copy dy to s4 (shared)
-    cp_async_16(smem + (0x00014000u + (u32)(col0 * 4)), dy_at + (i64)col0, col0 < n_left ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00014000u + (u32)((col0 + i * 2048) * 4)), dy_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left ? 16 : 0);
+    }
     const float* x_at2 = a.x + (i64)t2 * a.x_stride0 + (i64)add;
 
     // copy x to s1 (shared)
-    cp_async_16(smem + (0x00018000u + (u32)(col0 * 4)), x_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00018000u + (u32)((col0 + i * 2048) * 4)), x_at2 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2 ? 16 : 0);
+    }
     const float* dy_at2 = a.dy + (i64)t2 * a.dy_stride0 + (i64)add;
 
     // copy dy to s5 (shared)
-    cp_async_16(smem + (0x0001c000u + (u32)(col0 * 4)), dy_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x0001c000u + (u32)((col0 + i * 2048) * 4)), dy_at2 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2 ? 16 : 0);
+    }
     const float* x_at3 = a.x + (i64)t2 * a.x_stride0 + (i64)add2;
 
     // copy x to s2 (shared)
-    cp_async_16(smem + (0x00020000u + (u32)(col0 * 4)), x_at3 + (i64)col0, col0 < n_left3 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 2048) * 4)), x_at3 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left3 ? 16 : 0);
+    }
     const float* dy_at3 = a.dy + (i64)t2 * a.dy_stride0 + (i64)add2;
 
     // copy dy to s6 (shared)
-    cp_async_16(smem + (0x00024000u + (u32)(col0 * 4)), dy_at3 + (i64)col0, col0 < n_left3 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00024000u + (u32)((col0 + i * 2048) * 4)), dy_at3 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left3 ? 16 : 0);
+    }
     const float* x_at4 = a.x + (i64)t2 * a.x_stride0 + (i64)add3;
 
     // copy x to s3 (shared)
-    cp_async_16(smem + (0x00028000u + (u32)(col0 * 4)), x_at4 + (i64)col0, col0 < n_left4 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00028000u + (u32)((col0 + i * 2048) * 4)), x_at4 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left4 ? 16 : 0);
+    }
     const float* dy_at4 = a.dy + (i64)t2 * a.dy_stride0 + (i64)add3;
 
     // copy dy to s7 (shared)
-    cp_async_16(smem + (0x0002c000u + (u32)(col0 * 4)), dy_at4 + (i64)col0, col0 < n_left4 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x0002c000u + (u32)((col0 + i * 2048) * 4)), dy_at4 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left4 ? 16 : 0);
+    }
   }
   cp_async_commit();
   int t3 = clusters_x();
+  cluster_arrive();
   for (int row = cluster_x(); row < a.rows; row += clusters_x()) {
     const float* rstd_at = a.rstd + (i64)row;
     float rstd = load_f32(rstd_at);
@@ -208,77 +244,109 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) rms
     float acc5 = 0.0f;
 
     // load s0 (shared)
-    float s02[4];
-    load_shared_f32x4(s02, smem + (0x00010000u + (u32)(col0 * 4)));
+    float s02[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s02[i * 4], smem + (0x00010000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s4 (shared)
-    float s42[4];
-    load_shared_f32x4(s42, smem + (0x00014000u + (u32)(col0 * 4)));
+    float s42[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s42[i * 4], smem + (0x00014000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s8 (shared)
-    float s82[4];
-    load_shared_f32x4(s82, smem + (u32)(col0 * 4));
+    float s82[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s82[i * 4], smem + (u32)((col0 + i * 2048) * 4));
+    }
     float fold = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      acc[i] = fmaf(s42[i], s02[i] * rstd, acc[i]);
+    for (int i = 0; i < 8; i++) {
       fold = fmaf(s02[i], s42[i] * s82[i], fold);
     }
     acc5 += fold;
 
     // load s1 (shared)
-    float s12[4];
-    load_shared_f32x4(s12, smem + (0x00018000u + (u32)(col0 * 4)));
+    float s12[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s12[i * 4], smem + (0x00018000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s5 (shared)
-    float s52[4];
-    load_shared_f32x4(s52, smem + (0x0001c000u + (u32)(col0 * 4)));
+    float s52[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s52[i * 4], smem + (0x0001c000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s9 (shared)
-    float s92[4];
-    load_shared_f32x4(s92, smem + (16384u + (u32)(col0 * 4)));
+    float s92[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s92[i * 4], smem + (16384u + (u32)((col0 + i * 2048) * 4)));
+    }
     float fold2 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      acc2[i] = fmaf(s52[i], s12[i] * rstd, acc2[i]);
+    for (int i = 0; i < 8; i++) {
       fold2 = fmaf(s12[i], s52[i] * s92[i], fold2);
     }
     acc5 += fold2;
 
     // load s2 (shared)
-    float s22[4];
-    load_shared_f32x4(s22, smem + (0x00020000u + (u32)(col0 * 4)));
+    float s22[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s22[i * 4], smem + (0x00020000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s6 (shared)
-    float s62[4];
-    load_shared_f32x4(s62, smem + (0x00024000u + (u32)(col0 * 4)));
+    float s62[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s62[i * 4], smem + (0x00024000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s10 (shared)
-    float s102[4];
-    load_shared_f32x4(s102, smem + (32768u + (u32)(col0 * 4)));
+    float s102[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s102[i * 4], smem + (32768u + (u32)((col0 + i * 2048) * 4)));
+    }
     float fold3 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      acc3[i] = fmaf(s62[i], s22[i] * rstd, acc3[i]);
+    for (int i = 0; i < 8; i++) {
       fold3 = fmaf(s22[i], s62[i] * s102[i], fold3);
     }
     acc5 += fold3;
 
     // load s3 (shared)
-    float s32[4];
-    load_shared_f32x4(s32, smem + (0x00028000u + (u32)(col0 * 4)));
+    float s32[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s32[i * 4], smem + (0x00028000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s7 (shared)
-    float s72[4];
-    load_shared_f32x4(s72, smem + (0x0002c000u + (u32)(col0 * 4)));
+    float s72[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s72[i * 4], smem + (0x0002c000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s11 (shared)
-    float s112[4];
-    load_shared_f32x4(s112, smem + (49152u + (u32)(col0 * 4)));
+    float s112[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s112[i * 4], smem + (49152u + (u32)((col0 + i * 2048) * 4)));
+    }
     float fold4 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      acc4[i] = fmaf(s72[i], s32[i] * rstd, acc4[i]);
+    for (int i = 0; i < 8; i++) {
       fold4 = fmaf(s32[i], s72[i] * s112[i], fold4);
     }
     float sum = 0.0f;
@@ -295,167 +363,313 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) rms
     // sum: over the warps of the block
     store_shared_f32_if(smem + (0x00030000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    sum = load_shared_f32(smem + (0x00030000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum = load_shared_f32(smem + (0x00030000u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
     sum += __shfl_xor_sync(0xffffffffu, sum, 8);
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    cluster_sync();
-    store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
-    store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
-    store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 2), sum, (int)threadIdx.x == 0);
-    store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 3), sum, (int)threadIdx.x == 0);
-    store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 4), sum, (int)threadIdx.x == 0);
-    store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 5), sum, (int)threadIdx.x == 0);
-    store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 6), sum, (int)threadIdx.x == 0);
-    store_cluster_f32_if(peer_shared(smem + (0x00030080u + (u32)(t * 4)), 7), sum, (int)threadIdx.x == 0);
-    float s123;
-    cluster_sync();
-    s123 = load_shared_f32(smem + 196736);
-    float s124 = load_shared_f32(smem + 196740);
-    float s125 = load_shared_f32(smem + 196744);
-    float s126 = load_shared_f32(smem + 196748);
-    float s127 = load_shared_f32(smem + 196752);
-    float s128 = load_shared_f32(smem + 196756);
-    float s129 = load_shared_f32(smem + 196760);
-    float s1210 = load_shared_f32(smem + 196764);
+    cluster_wait();
+    store_cluster_f32_if(peer_shared(smem + (0x00030040u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00030040u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00030040u + (u32)(t * 4)), 2), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00030040u + (u32)(t * 4)), 3), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00030040u + (u32)(t * 4)), 4), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00030040u + (u32)(t * 4)), 5), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00030040u + (u32)(t * 4)), 6), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00030040u + (u32)(t * 4)), 7), sum, (int)threadIdx.x == 0);
+    cluster_arrive();
 
     // load s0 (shared)
-    float s03[4];
-    load_shared_f32x4(s03, smem + (0x00010000u + (u32)(col0 * 4)));
+    float s03[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s03[i * 4], smem + (0x00010000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s4 (shared)
-    float s43[4];
-    load_shared_f32x4(s43, smem + (0x00014000u + (u32)(col0 * 4)));
+    float s43[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s43[i * 4], smem + (0x00014000u + (u32)((col0 + i * 2048) * 4)));
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      acc[i] = fmaf(s43[i], s03[i] * rstd, acc[i]);
+    }
+
+    // load s1 (shared)
+    float s13[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s13[i * 4], smem + (0x00018000u + (u32)((col0 + i * 2048) * 4)));
+    }
+
+    // load s5 (shared)
+    float s53[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s53[i * 4], smem + (0x0001c000u + (u32)((col0 + i * 2048) * 4)));
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      acc2[i] = fmaf(s53[i], s13[i] * rstd, acc2[i]);
+    }
+
+    // load s2 (shared)
+    float s23[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s23[i * 4], smem + (0x00020000u + (u32)((col0 + i * 2048) * 4)));
+    }
+
+    // load s6 (shared)
+    float s63[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s63[i * 4], smem + (0x00024000u + (u32)((col0 + i * 2048) * 4)));
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      acc3[i] = fmaf(s63[i], s23[i] * rstd, acc3[i]);
+    }
+
+    // load s3 (shared)
+    float s33[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s33[i * 4], smem + (0x00028000u + (u32)((col0 + i * 2048) * 4)));
+    }
+
+    // load s7 (shared)
+    float s73[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s73[i * 4], smem + (0x0002c000u + (u32)((col0 + i * 2048) * 4)));
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      acc4[i] = fmaf(s73[i], s33[i] * rstd, acc4[i]);
+    }
+    float s123;
+    cluster_wait();
+    s123 = load_shared_f32(smem + 196672);
+    float s124 = load_shared_f32(smem + 196676);
+    float s125 = load_shared_f32(smem + 196680);
+    float s126 = load_shared_f32(smem + 196684);
+    float s127 = load_shared_f32(smem + 196688);
+    float s128 = load_shared_f32(smem + 196692);
+    float s129 = load_shared_f32(smem + 196696);
+    float s1210 = load_shared_f32(smem + 196700);
+    cluster_arrive();
+
+    // load s0 (shared)
+    float s04[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s04[i * 4], smem + (0x00010000u + (u32)((col0 + i * 2048) * 4)));
+    }
+
+    // load s4 (shared)
+    float s44[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s44[i * 4], smem + (0x00014000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s8 (shared)
-    float s83[4];
-    load_shared_f32x4(s83, smem + (u32)(col0 * 4));
-    float div_of = (s123 + s124 + s125 + s126 + s127 + s128 + s129 + s1210) * rstd * rstd / (float)a.n;
-    float dx[4];
+    float s83[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      dx[i] = fmaf(s43[i], s83[i], -(s03[i] * div_of)) * rstd;
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s83[i * 4], smem + (u32)((col0 + i * 2048) * 4));
+    }
+    float div_of = (s123 + s124 + s125 + s126 + s127 + s128 + s129 + s1210) * rstd * rstd / (float)a.n;
+    float dx[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      dx[i] = fmaf(s44[i], s83[i], -(s04[i] * div_of)) * rstd;
     }
     float* dx_at = a.dx + (i64)row * a.dx_stride0 + (i64)mul;
 
     // store dx
-    store_f32x4_cs_if(dx_at + (i64)col0, dx, col0 < n_left);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_cs_if(dx_at + (i64)(col0 + i * 2048), &dx[i * 4], col0 + i * 2048 < n_left);
+    }
     int add4 = (int)((u32)row + (u32)t3);
     bool lt = add4 < a.rows;
     if (lt) {
       const float* x_at5 = a.x + (i64)add4 * a.x_stride0 + (i64)mul;
 
       // copy x to s0 (shared)
-      cp_async_16(smem + (0x00010000u + (u32)(col0 * 4)), x_at5 + (i64)col0, col0 < n_left ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 2048) * 4)), x_at5 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left ? 16 : 0);
+      }
       const float* dy_at5 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul;
 
       // copy dy to s4 (shared)
-      cp_async_16(smem + (0x00014000u + (u32)(col0 * 4)), dy_at5 + (i64)col0, col0 < n_left ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00014000u + (u32)((col0 + i * 2048) * 4)), dy_at5 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left ? 16 : 0);
+      }
     }
 
     // load s1 (shared)
-    float s13[4];
-    load_shared_f32x4(s13, smem + (0x00018000u + (u32)(col0 * 4)));
+    float s14[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s14[i * 4], smem + (0x00018000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s5 (shared)
-    float s53[4];
-    load_shared_f32x4(s53, smem + (0x0001c000u + (u32)(col0 * 4)));
+    float s54[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s54[i * 4], smem + (0x0001c000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s9 (shared)
-    float s93[4];
-    load_shared_f32x4(s93, smem + (16384u + (u32)(col0 * 4)));
-    float dx2[4];
+    float s93[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      dx2[i] = fmaf(s53[i], s93[i], -(s13[i] * div_of)) * rstd;
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s93[i * 4], smem + (16384u + (u32)((col0 + i * 2048) * 4)));
+    }
+    float dx2[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      dx2[i] = fmaf(s54[i], s93[i], -(s14[i] * div_of)) * rstd;
     }
     float* dx_at2 = a.dx + (i64)row * a.dx_stride0 + (i64)add;
 
     // store dx
-    store_f32x4_cs_if(dx_at2 + (i64)col0, dx2, col0 < n_left2);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_cs_if(dx_at2 + (i64)(col0 + i * 2048), &dx2[i * 4], col0 + i * 2048 < n_left2);
+    }
     if (lt) {
       const float* x_at6 = a.x + (i64)add4 * a.x_stride0 + (i64)add;
 
       // copy x to s1 (shared)
-      cp_async_16(smem + (0x00018000u + (u32)(col0 * 4)), x_at6 + (i64)col0, col0 < n_left2 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00018000u + (u32)((col0 + i * 2048) * 4)), x_at6 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2 ? 16 : 0);
+      }
       const float* dy_at6 = a.dy + (i64)add4 * a.dy_stride0 + (i64)add;
 
       // copy dy to s5 (shared)
-      cp_async_16(smem + (0x0001c000u + (u32)(col0 * 4)), dy_at6 + (i64)col0, col0 < n_left2 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x0001c000u + (u32)((col0 + i * 2048) * 4)), dy_at6 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2 ? 16 : 0);
+      }
     }
 
     // load s2 (shared)
-    float s23[4];
-    load_shared_f32x4(s23, smem + (0x00020000u + (u32)(col0 * 4)));
+    float s24[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s24[i * 4], smem + (0x00020000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s6 (shared)
-    float s63[4];
-    load_shared_f32x4(s63, smem + (0x00024000u + (u32)(col0 * 4)));
+    float s64[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s64[i * 4], smem + (0x00024000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s10 (shared)
-    float s103[4];
-    load_shared_f32x4(s103, smem + (32768u + (u32)(col0 * 4)));
-    float dx3[4];
+    float s103[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      dx3[i] = fmaf(s63[i], s103[i], -(s23[i] * div_of)) * rstd;
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s103[i * 4], smem + (32768u + (u32)((col0 + i * 2048) * 4)));
+    }
+    float dx3[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      dx3[i] = fmaf(s64[i], s103[i], -(s24[i] * div_of)) * rstd;
     }
     float* dx_at3 = a.dx + (i64)row * a.dx_stride0 + (i64)add2;
 
     // store dx
-    store_f32x4_cs_if(dx_at3 + (i64)col0, dx3, col0 < n_left3);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_cs_if(dx_at3 + (i64)(col0 + i * 2048), &dx3[i * 4], col0 + i * 2048 < n_left3);
+    }
     if (lt) {
       const float* x_at7 = a.x + (i64)add4 * a.x_stride0 + (i64)add2;
 
       // copy x to s2 (shared)
-      cp_async_16(smem + (0x00020000u + (u32)(col0 * 4)), x_at7 + (i64)col0, col0 < n_left3 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 2048) * 4)), x_at7 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left3 ? 16 : 0);
+      }
       const float* dy_at7 = a.dy + (i64)add4 * a.dy_stride0 + (i64)add2;
 
       // copy dy to s6 (shared)
-      cp_async_16(smem + (0x00024000u + (u32)(col0 * 4)), dy_at7 + (i64)col0, col0 < n_left3 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00024000u + (u32)((col0 + i * 2048) * 4)), dy_at7 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left3 ? 16 : 0);
+      }
     }
 
     // load s3 (shared)
-    float s33[4];
-    load_shared_f32x4(s33, smem + (0x00028000u + (u32)(col0 * 4)));
+    float s34[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s34[i * 4], smem + (0x00028000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s7 (shared)
-    float s73[4];
-    load_shared_f32x4(s73, smem + (0x0002c000u + (u32)(col0 * 4)));
+    float s74[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s74[i * 4], smem + (0x0002c000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s11 (shared)
-    float s113[4];
-    load_shared_f32x4(s113, smem + (49152u + (u32)(col0 * 4)));
-    float dx4[4];
+    float s113[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      dx4[i] = fmaf(s73[i], s113[i], -(s33[i] * div_of)) * rstd;
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s113[i * 4], smem + (49152u + (u32)((col0 + i * 2048) * 4)));
+    }
+    float dx4[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      dx4[i] = fmaf(s74[i], s113[i], -(s34[i] * div_of)) * rstd;
     }
     float* dx_at4 = a.dx + (i64)row * a.dx_stride0 + (i64)add3;
 
     // store dx
-    store_f32x4_cs_if(dx_at4 + (i64)col0, dx4, col0 < n_left4);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_cs_if(dx_at4 + (i64)(col0 + i * 2048), &dx4[i * 4], col0 + i * 2048 < n_left4);
+    }
     if (lt) {
       const float* x_at8 = a.x + (i64)add4 * a.x_stride0 + (i64)add3;
 
       // copy x to s3 (shared)
-      cp_async_16(smem + (0x00028000u + (u32)(col0 * 4)), x_at8 + (i64)col0, col0 < n_left4 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00028000u + (u32)((col0 + i * 2048) * 4)), x_at8 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left4 ? 16 : 0);
+      }
       const float* dy_at8 = a.dy + (i64)add4 * a.dy_stride0 + (i64)add3;
 
       // copy dy to s7 (shared)
-      cp_async_16(smem + (0x0002c000u + (u32)(col0 * 4)), dy_at8 + (i64)col0, col0 < n_left4 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x0002c000u + (u32)((col0 + i * 2048) * 4)), dy_at8 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left4 ? 16 : 0);
+      }
     }
     cp_async_commit();
   }
+  cluster_wait();
   cp_async_wait_0();
-  float part[4];
-  float part2[4];
-  float part3[4];
-  float part4[4];
+  float part[8];
+  float part2[8];
+  float part3[8];
+  float part4[8];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 8; i++) {
     part[i] = acc[i];
     part2[i] = acc2[i];
     part3[i] = acc3[i];
@@ -464,17 +678,29 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(1024) rms
   float* part_at = a.part + (i64)t2 * a.part_stride0 + (i64)mul;
 
   // store part
-  store_f32x4_if(part_at + (i64)col0, part, col0 < n_left);
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 4], col0 + i * 2048 < n_left);
+  }
   float* part_at2 = a.part + (i64)t2 * a.part_stride0 + (i64)add;
 
   // store part
-  store_f32x4_if(part_at2 + (i64)col0, part2, col0 < n_left2);
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_f32x4_if(part_at2 + (i64)(col0 + i * 2048), &part2[i * 4], col0 + i * 2048 < n_left2);
+  }
   float* part_at3 = a.part + (i64)t2 * a.part_stride0 + (i64)add2;
 
   // store part
-  store_f32x4_if(part_at3 + (i64)col0, part3, col0 < n_left3);
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_f32x4_if(part_at3 + (i64)(col0 + i * 2048), &part3[i * 4], col0 + i * 2048 < n_left3);
+  }
   float* part_at4 = a.part + (i64)t2 * a.part_stride0 + (i64)add3;
 
   // store part
-  store_f32x4_if(part_at4 + (i64)col0, part4, col0 < n_left4);
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_f32x4_if(part_at4 + (i64)(col0 + i * 2048), &part4[i * 4], col0 + i * 2048 < n_left4);
+  }
 }

@@ -3,7 +3,7 @@
 // rmsnorm_bwd_f32_f32_c16384_v: RMSNorm backward: dx, and the share of dw of each block or cluster in f32.
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 1024 threads a block, 196736 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 512 threads a block, 196672 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, dy, dx, w, part on 16 bytes; n a multiple of 4
 //
@@ -21,7 +21,7 @@
 //   147456    16384  f32   s6: tile [4096]
 //   163840    16384  f32   s3: tile [4096]
 //   180224    16384  f32   s7: tile [4096]
-//   196608      128  f32   sum_part: partial results of sum, one a warp
+//   196608       64  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -93,46 +93,58 @@ static_assert(field_offset(rmsnorm_bwd_f32_f32_c16384_v_args, rows) == 80, "rows
 static_assert(field_offset(rmsnorm_bwd_f32_f32_c16384_v_args, n) == 84, "n");
 static_assert(field_offset(rmsnorm_bwd_f32_f32_c16384_v_args, parts) == 88, "parts");
 
-extern "C" __global__ void __launch_bounds__(1024) rmsnorm_bwd_f32_f32_c16384_v(const __grid_constant__ rmsnorm_bwd_f32_f32_c16384_v_args a) {
+extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f32_f32_c16384_v(const __grid_constant__ rmsnorm_bwd_f32_f32_c16384_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
 
   // copy w to s8 (shared)
-  cp_async_16(smem + (u32)(col0 * 4), a.w + (i64)col0, col0 < a.n ? 16 : 0);
-  int min_of = min(a.n, 4096);
-  float acc[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 2; i++) {
+    cp_async_16(smem + (u32)((col0 + i * 2048) * 4), a.w + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n ? 16 : 0);
+  }
+  int min_of = min(a.n, 4096);
+  float acc[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
   int n_left = a.n - 4096;
   const float* w_at = a.w + 4096;
 
   // copy w to s9 (shared)
-  cp_async_16(smem + (16384u + (u32)(col0 * 4)), w_at + (i64)col0, col0 < n_left ? 16 : 0);
-  float acc2[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 2; i++) {
+    cp_async_16(smem + (16384u + (u32)((col0 + i * 2048) * 4)), w_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left ? 16 : 0);
+  }
+  float acc2[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
     acc2[i] = 0.0f;
   }
   int n_left2 = a.n - 8192;
   const float* w_at2 = a.w + 8192;
 
   // copy w to s10 (shared)
-  cp_async_16(smem + (32768u + (u32)(col0 * 4)), w_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
-  float acc3[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 2; i++) {
+    cp_async_16(smem + (32768u + (u32)((col0 + i * 2048) * 4)), w_at2 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2 ? 16 : 0);
+  }
+  float acc3[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
     acc3[i] = 0.0f;
   }
   int n_left3 = a.n - 12288;
   const float* w_at3 = a.w + 12288;
 
   // copy w to s11 (shared)
-  cp_async_16(smem + (49152u + (u32)(col0 * 4)), w_at3 + (i64)col0, col0 < n_left3 ? 16 : 0);
-  float acc4[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 2; i++) {
+    cp_async_16(smem + (49152u + (u32)((col0 + i * 2048) * 4)), w_at3 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left3 ? 16 : 0);
+  }
+  float acc4[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
     acc4[i] = 0.0f;
   }
   int t = (int)blockIdx.x;
@@ -140,35 +152,59 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_bwd_f32_f32_c16384_v(
     const float* x_at = a.x + (i64)t * a.x_stride0;
 
     // copy x to s0 (shared)
-    cp_async_16(smem + (0x00010000u + (u32)(col0 * 4)), x_at + (i64)col0, col0 < a.n ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 2048) * 4)), x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n ? 16 : 0);
+    }
     const float* dy_at = a.dy + (i64)t * a.dy_stride0;
 
     // copy dy to s4 (shared)
-    cp_async_16(smem + (0x00014000u + (u32)(col0 * 4)), dy_at + (i64)col0, col0 < a.n ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00014000u + (u32)((col0 + i * 2048) * 4)), dy_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n ? 16 : 0);
+    }
     const float* x_at2 = a.x + (i64)t * a.x_stride0 + 4096;
 
     // copy x to s1 (shared)
-    cp_async_16(smem + (0x00018000u + (u32)(col0 * 4)), x_at2 + (i64)col0, col0 < n_left ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00018000u + (u32)((col0 + i * 2048) * 4)), x_at2 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left ? 16 : 0);
+    }
     const float* dy_at2 = a.dy + (i64)t * a.dy_stride0 + 4096;
 
     // copy dy to s5 (shared)
-    cp_async_16(smem + (0x0001c000u + (u32)(col0 * 4)), dy_at2 + (i64)col0, col0 < n_left ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x0001c000u + (u32)((col0 + i * 2048) * 4)), dy_at2 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left ? 16 : 0);
+    }
     const float* x_at3 = a.x + (i64)t * a.x_stride0 + 8192;
 
     // copy x to s2 (shared)
-    cp_async_16(smem + (0x00020000u + (u32)(col0 * 4)), x_at3 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 2048) * 4)), x_at3 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2 ? 16 : 0);
+    }
     const float* dy_at3 = a.dy + (i64)t * a.dy_stride0 + 8192;
 
     // copy dy to s6 (shared)
-    cp_async_16(smem + (0x00024000u + (u32)(col0 * 4)), dy_at3 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00024000u + (u32)((col0 + i * 2048) * 4)), dy_at3 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2 ? 16 : 0);
+    }
     const float* x_at4 = a.x + (i64)t * a.x_stride0 + 12288;
 
     // copy x to s3 (shared)
-    cp_async_16(smem + (0x00028000u + (u32)(col0 * 4)), x_at4 + (i64)col0, col0 < n_left3 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00028000u + (u32)((col0 + i * 2048) * 4)), x_at4 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left3 ? 16 : 0);
+    }
     const float* dy_at4 = a.dy + (i64)t * a.dy_stride0 + 12288;
 
     // copy dy to s7 (shared)
-    cp_async_16(smem + (0x0002c000u + (u32)(col0 * 4)), dy_at4 + (i64)col0, col0 < n_left3 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x0002c000u + (u32)((col0 + i * 2048) * 4)), dy_at4 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left3 ? 16 : 0);
+    }
   }
   cp_async_commit();
   int t2 = (int)gridDim.x;
@@ -179,76 +215,112 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_bwd_f32_f32_c16384_v(
     float acc5 = 0.0f;
 
     // load s0 (shared)
-    float s02[4];
-    load_shared_f32x4_if(s02, smem + (0x00010000u + (u32)(col0 * 4)), col0 < min_of);
+    float s02[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4_if(&s02[i * 4], smem + (0x00010000u + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+    }
 
     // load s4 (shared)
-    float s42[4];
-    load_shared_f32x4_if(s42, smem + (0x00014000u + (u32)(col0 * 4)), col0 < min_of);
+    float s42[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4_if(&s42[i * 4], smem + (0x00014000u + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+    }
 
     // load s8 (shared)
-    float s82[4];
-    load_shared_f32x4_if(s82, smem + (u32)(col0 * 4), col0 < min_of);
+    float s82[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4_if(&s82[i * 4], smem + (u32)((col0 + i * 2048) * 4), col0 + i * 2048 < min_of);
+    }
     float fold = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 8; i++) {
       acc[i] = fmaf(s42[i], s02[i] * rstd, acc[i]);
       fold = fmaf(s02[i], s42[i] * s82[i], fold);
     }
     acc5 += fold;
 
     // load s1 (shared)
-    float s12[4];
-    load_shared_f32x4(s12, smem + (0x00018000u + (u32)(col0 * 4)));
+    float s12[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s12[i * 4], smem + (0x00018000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s5 (shared)
-    float s52[4];
-    load_shared_f32x4(s52, smem + (0x0001c000u + (u32)(col0 * 4)));
+    float s52[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s52[i * 4], smem + (0x0001c000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s9 (shared)
-    float s92[4];
-    load_shared_f32x4(s92, smem + (16384u + (u32)(col0 * 4)));
+    float s92[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s92[i * 4], smem + (16384u + (u32)((col0 + i * 2048) * 4)));
+    }
     float fold2 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 8; i++) {
       acc2[i] = fmaf(s52[i], s12[i] * rstd, acc2[i]);
       fold2 = fmaf(s12[i], s52[i] * s92[i], fold2);
     }
     acc5 += fold2;
 
     // load s2 (shared)
-    float s22[4];
-    load_shared_f32x4(s22, smem + (0x00020000u + (u32)(col0 * 4)));
+    float s22[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s22[i * 4], smem + (0x00020000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s6 (shared)
-    float s62[4];
-    load_shared_f32x4(s62, smem + (0x00024000u + (u32)(col0 * 4)));
+    float s62[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s62[i * 4], smem + (0x00024000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s10 (shared)
-    float s102[4];
-    load_shared_f32x4(s102, smem + (32768u + (u32)(col0 * 4)));
+    float s102[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s102[i * 4], smem + (32768u + (u32)((col0 + i * 2048) * 4)));
+    }
     float fold3 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 8; i++) {
       acc3[i] = fmaf(s62[i], s22[i] * rstd, acc3[i]);
       fold3 = fmaf(s22[i], s62[i] * s102[i], fold3);
     }
     acc5 += fold3;
 
     // load s3 (shared)
-    float s32[4];
-    load_shared_f32x4(s32, smem + (0x00028000u + (u32)(col0 * 4)));
+    float s32[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s32[i * 4], smem + (0x00028000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s7 (shared)
-    float s72[4];
-    load_shared_f32x4(s72, smem + (0x0002c000u + (u32)(col0 * 4)));
+    float s72[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s72[i * 4], smem + (0x0002c000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s11 (shared)
-    float s112[4];
-    load_shared_f32x4(s112, smem + (49152u + (u32)(col0 * 4)));
+    float s112[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s112[i * 4], smem + (49152u + (u32)((col0 + i * 2048) * 4)));
+    }
     float fold4 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 8; i++) {
       acc4[i] = fmaf(s72[i], s32[i] * rstd, acc4[i]);
       fold4 = fmaf(s32[i], s72[i] * s112[i], fold4);
     }
@@ -267,148 +339,219 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_bwd_f32_f32_c16384_v(
     __syncthreads();
     store_shared_f32_if(smem + (0x00030000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    sum = load_shared_f32(smem + (0x00030000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum = load_shared_f32(smem + (0x00030000u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
     sum += __shfl_xor_sync(0xffffffffu, sum, 8);
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
     // load s0 (shared)
-    float s03[4];
-    load_shared_f32x4_if(s03, smem + (0x00010000u + (u32)(col0 * 4)), col0 < min_of);
+    float s03[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4_if(&s03[i * 4], smem + (0x00010000u + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+    }
 
     // load s4 (shared)
-    float s43[4];
-    load_shared_f32x4_if(s43, smem + (0x00014000u + (u32)(col0 * 4)), col0 < min_of);
+    float s43[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4_if(&s43[i * 4], smem + (0x00014000u + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+    }
 
     // load s8 (shared)
-    float s83[4];
-    load_shared_f32x4_if(s83, smem + (u32)(col0 * 4), col0 < min_of);
-    float div_of = sum * rstd * rstd / (float)a.n;
-    float dx[4];
+    float s83[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4_if(&s83[i * 4], smem + (u32)((col0 + i * 2048) * 4), col0 + i * 2048 < min_of);
+    }
+    float div_of = sum * rstd * rstd / (float)a.n;
+    float dx[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
       dx[i] = fmaf(s43[i], s83[i], -(s03[i] * div_of)) * rstd;
     }
     float* dx_at = a.dx + (i64)row * a.dx_stride0;
 
     // store dx
-    store_f32x4_cs_if(dx_at + (i64)col0, dx, col0 < min_of);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_cs_if(dx_at + (i64)(col0 + i * 2048), &dx[i * 4], col0 + i * 2048 < min_of);
+    }
     int add = (int)((u32)row + (u32)t2);
     bool lt = add < a.rows;
     if (lt) {
       const float* x_at5 = a.x + (i64)add * a.x_stride0;
 
       // copy x to s0 (shared)
-      cp_async_16(smem + (0x00010000u + (u32)(col0 * 4)), x_at5 + (i64)col0, col0 < a.n ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 2048) * 4)), x_at5 + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n ? 16 : 0);
+      }
       const float* dy_at5 = a.dy + (i64)add * a.dy_stride0;
 
       // copy dy to s4 (shared)
-      cp_async_16(smem + (0x00014000u + (u32)(col0 * 4)), dy_at5 + (i64)col0, col0 < a.n ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00014000u + (u32)((col0 + i * 2048) * 4)), dy_at5 + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n ? 16 : 0);
+      }
     }
 
     // load s1 (shared)
-    float s13[4];
-    load_shared_f32x4(s13, smem + (0x00018000u + (u32)(col0 * 4)));
+    float s13[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s13[i * 4], smem + (0x00018000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s5 (shared)
-    float s53[4];
-    load_shared_f32x4(s53, smem + (0x0001c000u + (u32)(col0 * 4)));
+    float s53[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s53[i * 4], smem + (0x0001c000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s9 (shared)
-    float s93[4];
-    load_shared_f32x4(s93, smem + (16384u + (u32)(col0 * 4)));
-    float dx2[4];
+    float s93[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s93[i * 4], smem + (16384u + (u32)((col0 + i * 2048) * 4)));
+    }
+    float dx2[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
       dx2[i] = fmaf(s53[i], s93[i], -(s13[i] * div_of)) * rstd;
     }
     float* dx_at2 = a.dx + (i64)row * a.dx_stride0 + 4096;
 
     // store dx
-    store_f32x4_cs_if(dx_at2 + (i64)col0, dx2, col0 < n_left);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_cs_if(dx_at2 + (i64)(col0 + i * 2048), &dx2[i * 4], col0 + i * 2048 < n_left);
+    }
     if (lt) {
       const float* x_at6 = a.x + (i64)add * a.x_stride0 + 4096;
 
       // copy x to s1 (shared)
-      cp_async_16(smem + (0x00018000u + (u32)(col0 * 4)), x_at6 + (i64)col0, col0 < n_left ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00018000u + (u32)((col0 + i * 2048) * 4)), x_at6 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left ? 16 : 0);
+      }
       const float* dy_at6 = a.dy + (i64)add * a.dy_stride0 + 4096;
 
       // copy dy to s5 (shared)
-      cp_async_16(smem + (0x0001c000u + (u32)(col0 * 4)), dy_at6 + (i64)col0, col0 < n_left ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x0001c000u + (u32)((col0 + i * 2048) * 4)), dy_at6 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left ? 16 : 0);
+      }
     }
 
     // load s2 (shared)
-    float s23[4];
-    load_shared_f32x4(s23, smem + (0x00020000u + (u32)(col0 * 4)));
+    float s23[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s23[i * 4], smem + (0x00020000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s6 (shared)
-    float s63[4];
-    load_shared_f32x4(s63, smem + (0x00024000u + (u32)(col0 * 4)));
+    float s63[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s63[i * 4], smem + (0x00024000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s10 (shared)
-    float s103[4];
-    load_shared_f32x4(s103, smem + (32768u + (u32)(col0 * 4)));
-    float dx3[4];
+    float s103[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s103[i * 4], smem + (32768u + (u32)((col0 + i * 2048) * 4)));
+    }
+    float dx3[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
       dx3[i] = fmaf(s63[i], s103[i], -(s23[i] * div_of)) * rstd;
     }
     float* dx_at3 = a.dx + (i64)row * a.dx_stride0 + 8192;
 
     // store dx
-    store_f32x4_cs_if(dx_at3 + (i64)col0, dx3, col0 < n_left2);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_cs_if(dx_at3 + (i64)(col0 + i * 2048), &dx3[i * 4], col0 + i * 2048 < n_left2);
+    }
     if (lt) {
       const float* x_at7 = a.x + (i64)add * a.x_stride0 + 8192;
 
       // copy x to s2 (shared)
-      cp_async_16(smem + (0x00020000u + (u32)(col0 * 4)), x_at7 + (i64)col0, col0 < n_left2 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 2048) * 4)), x_at7 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2 ? 16 : 0);
+      }
       const float* dy_at7 = a.dy + (i64)add * a.dy_stride0 + 8192;
 
       // copy dy to s6 (shared)
-      cp_async_16(smem + (0x00024000u + (u32)(col0 * 4)), dy_at7 + (i64)col0, col0 < n_left2 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00024000u + (u32)((col0 + i * 2048) * 4)), dy_at7 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2 ? 16 : 0);
+      }
     }
 
     // load s3 (shared)
-    float s33[4];
-    load_shared_f32x4(s33, smem + (0x00028000u + (u32)(col0 * 4)));
+    float s33[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s33[i * 4], smem + (0x00028000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s7 (shared)
-    float s73[4];
-    load_shared_f32x4(s73, smem + (0x0002c000u + (u32)(col0 * 4)));
+    float s73[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s73[i * 4], smem + (0x0002c000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s11 (shared)
-    float s113[4];
-    load_shared_f32x4(s113, smem + (49152u + (u32)(col0 * 4)));
-    float dx4[4];
+    float s113[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s113[i * 4], smem + (49152u + (u32)((col0 + i * 2048) * 4)));
+    }
+    float dx4[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
       dx4[i] = fmaf(s73[i], s113[i], -(s33[i] * div_of)) * rstd;
     }
     float* dx_at4 = a.dx + (i64)row * a.dx_stride0 + 12288;
 
     // store dx
-    store_f32x4_cs_if(dx_at4 + (i64)col0, dx4, col0 < n_left3);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_cs_if(dx_at4 + (i64)(col0 + i * 2048), &dx4[i * 4], col0 + i * 2048 < n_left3);
+    }
     if (lt) {
       const float* x_at8 = a.x + (i64)add * a.x_stride0 + 12288;
 
       // copy x to s3 (shared)
-      cp_async_16(smem + (0x00028000u + (u32)(col0 * 4)), x_at8 + (i64)col0, col0 < n_left3 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00028000u + (u32)((col0 + i * 2048) * 4)), x_at8 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left3 ? 16 : 0);
+      }
       const float* dy_at8 = a.dy + (i64)add * a.dy_stride0 + 12288;
 
       // copy dy to s7 (shared)
-      cp_async_16(smem + (0x0002c000u + (u32)(col0 * 4)), dy_at8 + (i64)col0, col0 < n_left3 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x0002c000u + (u32)((col0 + i * 2048) * 4)), dy_at8 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left3 ? 16 : 0);
+      }
     }
     cp_async_commit();
   }
   cp_async_wait_0();
-  float part[4];
-  float part2[4];
-  float part3[4];
-  float part4[4];
+  float part[8];
+  float part2[8];
+  float part3[8];
+  float part4[8];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 8; i++) {
     part[i] = acc[i];
     part2[i] = acc2[i];
     part3[i] = acc3[i];
@@ -417,17 +560,29 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_bwd_f32_f32_c16384_v(
   float* part_at = a.part + (i64)t * a.part_stride0;
 
   // store part
-  store_f32x4_if(part_at + (i64)col0, part, col0 < min_of);
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 4], col0 + i * 2048 < min_of);
+  }
   float* part_at2 = a.part + (i64)t * a.part_stride0 + 4096;
 
   // store part
-  store_f32x4_if(part_at2 + (i64)col0, part2, col0 < n_left);
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_f32x4_if(part_at2 + (i64)(col0 + i * 2048), &part2[i * 4], col0 + i * 2048 < n_left);
+  }
   float* part_at3 = a.part + (i64)t * a.part_stride0 + 8192;
 
   // store part
-  store_f32x4_if(part_at3 + (i64)col0, part3, col0 < n_left2);
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_f32x4_if(part_at3 + (i64)(col0 + i * 2048), &part3[i * 4], col0 + i * 2048 < n_left2);
+  }
   float* part_at4 = a.part + (i64)t * a.part_stride0 + 12288;
 
   // store part
-  store_f32x4_if(part_at4 + (i64)col0, part4, col0 < n_left3);
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_f32x4_if(part_at4 + (i64)(col0 + i * 2048), &part4[i * 4], col0 + i * 2048 < n_left3);
+  }
 }

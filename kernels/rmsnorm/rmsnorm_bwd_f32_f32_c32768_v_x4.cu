@@ -3,7 +3,7 @@
 // rmsnorm_bwd_f32_f32_c32768_v_x4: RMSNorm backward: dx, and the share of dw of each block or cluster in f32.
 //
 // Targets: sm_120a sm_121a (lowering simt)
-// Launch: 1024 threads a block, clusters of 4 blocks, 98448 bytes of dynamic shared memory, a grid of parts clusters
+// Launch: 512 threads a block, clusters of 4 blocks, 98384 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, dy, dx, w, part on 16 bytes; n a multiple of 4
 //
@@ -15,8 +15,8 @@
 //    49152    16384  f32   s2: tile [4096]
 //    65536    16384  f32   s1: tile [4096]
 //    81920    16384  f32   s3: tile [4096]
-//    98304      128  f32   sum_part: partial results of sum, one a warp
-//    98432       16  f32   s6: tile [4]
+//    98304       64  f32   sum_part: partial results of sum, one a warp
+//    98368       16  f32   s6: tile [4]
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -44,9 +44,8 @@ __device__ __forceinline__ int clusters_x() {
   asm("mov.u32 %0, %%nclusterid.x;" : "=r"(r));
   return r;
 }
-__device__ __forceinline__ void cluster_sync() {
-  asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 __device__ __forceinline__ u32 peer_shared(const void* p, int rank) { // the same place in the shared memory of a block of the cluster
   u32 r;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"(rank));
@@ -110,7 +109,7 @@ static_assert(field_offset(rmsnorm_bwd_f32_f32_c32768_v_x4_args, rows) == 80, "r
 static_assert(field_offset(rmsnorm_bwd_f32_f32_c32768_v_x4_args, n) == 84, "n");
 static_assert(field_offset(rmsnorm_bwd_f32_f32_c32768_v_x4_args, parts) == 88, "parts");
 
-extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rmsnorm_bwd_f32_f32_c32768_v_x4(const __grid_constant__ rmsnorm_bwd_f32_f32_c32768_v_x4_args a) {
+extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsnorm_bwd_f32_f32_c32768_v_x4(const __grid_constant__ rmsnorm_bwd_f32_f32_c32768_v_x4_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
   int t = cluster_rank();
@@ -119,10 +118,13 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   const float* w_at = a.w + (i64)mul;
 
   // copy w to s4 (shared)
-  cp_async_16(smem + (u32)(col0 * 4), w_at + (i64)col0, col0 < n_left ? 16 : 0);
-  float acc[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 2; i++) {
+    cp_async_16(smem + (u32)((col0 + i * 2048) * 4), w_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left ? 16 : 0);
+  }
+  float acc[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
   int add = mul + 16384;
@@ -130,10 +132,13 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   const float* w_at2 = a.w + (i64)add;
 
   // copy w to s5 (shared)
-  cp_async_16(smem + (16384u + (u32)(col0 * 4)), w_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
-  float acc2[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 2; i++) {
+    cp_async_16(smem + (16384u + (u32)((col0 + i * 2048) * 4)), w_at2 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2 ? 16 : 0);
+  }
+  float acc2[8];
+  #pragma unroll
+  for (int i = 0; i < 8; i++) {
     acc2[i] = 0.0f;
   }
   int t2 = cluster_x();
@@ -141,22 +146,35 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     const float* x_at = a.x + (i64)t2 * a.x_stride0 + (i64)mul;
 
     // copy x to s0 (shared)
-    cp_async_16(smem + (32768u + (u32)(col0 * 4)), x_at + (i64)col0, col0 < n_left ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (32768u + (u32)((col0 + i * 2048) * 4)), x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left ? 16 : 0);
+    }
     const float* dy_at = a.dy + (i64)t2 * a.dy_stride0 + (i64)mul;
 
     // copy dy to s2 (shared)
-    cp_async_16(smem + (49152u + (u32)(col0 * 4)), dy_at + (i64)col0, col0 < n_left ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (49152u + (u32)((col0 + i * 2048) * 4)), dy_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left ? 16 : 0);
+    }
     const float* x_at2 = a.x + (i64)t2 * a.x_stride0 + (i64)add;
 
     // copy x to s1 (shared)
-    cp_async_16(smem + (0x00010000u + (u32)(col0 * 4)), x_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 2048) * 4)), x_at2 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2 ? 16 : 0);
+    }
     const float* dy_at2 = a.dy + (i64)t2 * a.dy_stride0 + (i64)add;
 
     // copy dy to s3 (shared)
-    cp_async_16(smem + (0x00014000u + (u32)(col0 * 4)), dy_at2 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00014000u + (u32)((col0 + i * 2048) * 4)), dy_at2 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2 ? 16 : 0);
+    }
   }
   cp_async_commit();
   int t3 = clusters_x();
+  cluster_arrive();
   for (int row = cluster_x(); row < a.rows; row += clusters_x()) {
     const float* rstd_at = a.rstd + (i64)row;
     float rstd = load_f32(rstd_at);
@@ -164,39 +182,55 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     float acc3 = 0.0f;
 
     // load s0 (shared)
-    float s02[4];
-    load_shared_f32x4(s02, smem + (32768u + (u32)(col0 * 4)));
+    float s02[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s02[i * 4], smem + (32768u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s2 (shared)
-    float s22[4];
-    load_shared_f32x4(s22, smem + (49152u + (u32)(col0 * 4)));
+    float s22[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s22[i * 4], smem + (49152u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s4 (shared)
-    float s42[4];
-    load_shared_f32x4(s42, smem + (u32)(col0 * 4));
+    float s42[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s42[i * 4], smem + (u32)((col0 + i * 2048) * 4));
+    }
     float fold = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      acc[i] = fmaf(s22[i], s02[i] * rstd, acc[i]);
+    for (int i = 0; i < 8; i++) {
       fold = fmaf(s02[i], s22[i] * s42[i], fold);
     }
     acc3 += fold;
 
     // load s1 (shared)
-    float s12[4];
-    load_shared_f32x4(s12, smem + (0x00010000u + (u32)(col0 * 4)));
+    float s12[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s12[i * 4], smem + (0x00010000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s3 (shared)
-    float s32[4];
-    load_shared_f32x4(s32, smem + (0x00014000u + (u32)(col0 * 4)));
+    float s32[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s32[i * 4], smem + (0x00014000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s5 (shared)
-    float s52[4];
-    load_shared_f32x4(s52, smem + (16384u + (u32)(col0 * 4)));
+    float s52[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s52[i * 4], smem + (16384u + (u32)((col0 + i * 2048) * 4)));
+    }
     float fold2 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      acc2[i] = fmaf(s32[i], s12[i] * rstd, acc2[i]);
+    for (int i = 0; i < 8; i++) {
       fold2 = fmaf(s12[i], s32[i] * s52[i], fold2);
     }
     float sum = 0.0f;
@@ -213,104 +247,184 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
     // sum: over the warps of the block
     store_shared_f32_if(smem + (0x00018000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    sum = load_shared_f32(smem + (0x00018000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum = load_shared_f32(smem + (0x00018000u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
     sum += __shfl_xor_sync(0xffffffffu, sum, 8);
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    cluster_sync();
-    store_cluster_f32_if(peer_shared(smem + (0x00018080u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
-    store_cluster_f32_if(peer_shared(smem + (0x00018080u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
-    store_cluster_f32_if(peer_shared(smem + (0x00018080u + (u32)(t * 4)), 2), sum, (int)threadIdx.x == 0);
-    store_cluster_f32_if(peer_shared(smem + (0x00018080u + (u32)(t * 4)), 3), sum, (int)threadIdx.x == 0);
-    float s62;
-    cluster_sync();
-    s62 = load_shared_f32(smem + 98432);
-    float s63 = load_shared_f32(smem + 98436);
-    float s64 = load_shared_f32(smem + 98440);
-    float s65 = load_shared_f32(smem + 98444);
+    cluster_wait();
+    store_cluster_f32_if(peer_shared(smem + (0x00018040u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00018040u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00018040u + (u32)(t * 4)), 2), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00018040u + (u32)(t * 4)), 3), sum, (int)threadIdx.x == 0);
+    cluster_arrive();
 
     // load s0 (shared)
-    float s03[4];
-    load_shared_f32x4(s03, smem + (32768u + (u32)(col0 * 4)));
+    float s03[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s03[i * 4], smem + (32768u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s2 (shared)
-    float s23[4];
-    load_shared_f32x4(s23, smem + (49152u + (u32)(col0 * 4)));
+    float s23[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s23[i * 4], smem + (49152u + (u32)((col0 + i * 2048) * 4)));
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      acc[i] = fmaf(s23[i], s03[i] * rstd, acc[i]);
+    }
+
+    // load s1 (shared)
+    float s13[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s13[i * 4], smem + (0x00010000u + (u32)((col0 + i * 2048) * 4)));
+    }
+
+    // load s3 (shared)
+    float s33[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s33[i * 4], smem + (0x00014000u + (u32)((col0 + i * 2048) * 4)));
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      acc2[i] = fmaf(s33[i], s13[i] * rstd, acc2[i]);
+    }
+    float s62;
+    cluster_wait();
+    s62 = load_shared_f32(smem + 98368);
+    float s63 = load_shared_f32(smem + 98372);
+    float s64 = load_shared_f32(smem + 98376);
+    float s65 = load_shared_f32(smem + 98380);
+    cluster_arrive();
+
+    // load s0 (shared)
+    float s04[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s04[i * 4], smem + (32768u + (u32)((col0 + i * 2048) * 4)));
+    }
+
+    // load s2 (shared)
+    float s24[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s24[i * 4], smem + (49152u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s4 (shared)
-    float s43[4];
-    load_shared_f32x4(s43, smem + (u32)(col0 * 4));
-    float div_of = (s62 + s63 + s64 + s65) * rstd * rstd / (float)a.n;
-    float dx[4];
+    float s43[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      dx[i] = fmaf(s23[i], s43[i], -(s03[i] * div_of)) * rstd;
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s43[i * 4], smem + (u32)((col0 + i * 2048) * 4));
+    }
+    float div_of = (s62 + s63 + s64 + s65) * rstd * rstd / (float)a.n;
+    float dx[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      dx[i] = fmaf(s24[i], s43[i], -(s04[i] * div_of)) * rstd;
     }
     float* dx_at = a.dx + (i64)row * a.dx_stride0 + (i64)mul;
 
     // store dx
-    store_f32x4_cs_if(dx_at + (i64)col0, dx, col0 < n_left);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_cs_if(dx_at + (i64)(col0 + i * 2048), &dx[i * 4], col0 + i * 2048 < n_left);
+    }
     int add2 = (int)((u32)row + (u32)t3);
     bool lt = add2 < a.rows;
     if (lt) {
       const float* x_at3 = a.x + (i64)add2 * a.x_stride0 + (i64)mul;
 
       // copy x to s0 (shared)
-      cp_async_16(smem + (32768u + (u32)(col0 * 4)), x_at3 + (i64)col0, col0 < n_left ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (32768u + (u32)((col0 + i * 2048) * 4)), x_at3 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left ? 16 : 0);
+      }
       const float* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul;
 
       // copy dy to s2 (shared)
-      cp_async_16(smem + (49152u + (u32)(col0 * 4)), dy_at3 + (i64)col0, col0 < n_left ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (49152u + (u32)((col0 + i * 2048) * 4)), dy_at3 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left ? 16 : 0);
+      }
     }
 
     // load s1 (shared)
-    float s13[4];
-    load_shared_f32x4(s13, smem + (0x00010000u + (u32)(col0 * 4)));
+    float s14[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s14[i * 4], smem + (0x00010000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s3 (shared)
-    float s33[4];
-    load_shared_f32x4(s33, smem + (0x00014000u + (u32)(col0 * 4)));
+    float s34[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s34[i * 4], smem + (0x00014000u + (u32)((col0 + i * 2048) * 4)));
+    }
 
     // load s5 (shared)
-    float s53[4];
-    load_shared_f32x4(s53, smem + (16384u + (u32)(col0 * 4)));
-    float dx2[4];
+    float s53[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      dx2[i] = fmaf(s33[i], s53[i], -(s13[i] * div_of)) * rstd;
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s53[i * 4], smem + (16384u + (u32)((col0 + i * 2048) * 4)));
+    }
+    float dx2[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      dx2[i] = fmaf(s34[i], s53[i], -(s14[i] * div_of)) * rstd;
     }
     float* dx_at2 = a.dx + (i64)row * a.dx_stride0 + (i64)add;
 
     // store dx
-    store_f32x4_cs_if(dx_at2 + (i64)col0, dx2, col0 < n_left2);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_cs_if(dx_at2 + (i64)(col0 + i * 2048), &dx2[i * 4], col0 + i * 2048 < n_left2);
+    }
     if (lt) {
       const float* x_at4 = a.x + (i64)add2 * a.x_stride0 + (i64)add;
 
       // copy x to s1 (shared)
-      cp_async_16(smem + (0x00010000u + (u32)(col0 * 4)), x_at4 + (i64)col0, col0 < n_left2 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 2048) * 4)), x_at4 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2 ? 16 : 0);
+      }
       const float* dy_at4 = a.dy + (i64)add2 * a.dy_stride0 + (i64)add;
 
       // copy dy to s3 (shared)
-      cp_async_16(smem + (0x00014000u + (u32)(col0 * 4)), dy_at4 + (i64)col0, col0 < n_left2 ? 16 : 0);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cp_async_16(smem + (0x00014000u + (u32)((col0 + i * 2048) * 4)), dy_at4 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2 ? 16 : 0);
+      }
     }
     cp_async_commit();
   }
+  cluster_wait();
   cp_async_wait_0();
-  float part[4];
-  float part2[4];
+  float part[8];
+  float part2[8];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 8; i++) {
     part[i] = acc[i];
     part2[i] = acc2[i];
   }
   float* part_at = a.part + (i64)t2 * a.part_stride0 + (i64)mul;
 
   // store part
-  store_f32x4_if(part_at + (i64)col0, part, col0 < n_left);
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 4], col0 + i * 2048 < n_left);
+  }
   float* part_at2 = a.part + (i64)t2 * a.part_stride0 + (i64)add;
 
   // store part
-  store_f32x4_if(part_at2 + (i64)col0, part2, col0 < n_left2);
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    store_f32x4_if(part_at2 + (i64)(col0 + i * 2048), &part2[i * 4], col0 + i * 2048 < n_left2);
+  }
 }

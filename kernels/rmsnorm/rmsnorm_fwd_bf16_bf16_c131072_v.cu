@@ -97,398 +97,400 @@ static_assert(field_offset(rmsnorm_fwd_bf16_bf16_c131072_v_args, n) == 56, "n");
 extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_bf16_bf16_c131072_v(const __grid_constant__ rmsnorm_fwd_bf16_bf16_c131072_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
-  int row = (int)blockIdx.x;
-  const bf16* x_at = a.x + (i64)row * a.x_stride0;
+  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
+    const bf16* x_at = a.x + (i64)row * a.x_stride0;
 
-  // copy x to s0 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (u32)((col0 + i * 8192) * 2), x_at + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n ? 16 : 0);
-  }
-  int n_left = a.n - 16384;
-  const bf16* x_at2 = a.x + (i64)row * a.x_stride0 + 16384;
+    // copy x to s0 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (u32)((col0 + i * 8192) * 2), x_at + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n ? 16 : 0);
+    }
+    int n_left = a.n - 16384;
+    const bf16* x_at2 = a.x + (i64)row * a.x_stride0 + 16384;
 
-  // copy x to s1 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (32768u + (u32)((col0 + i * 8192) * 2)), x_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left ? 16 : 0);
-  }
-  int n_left2 = a.n - 32768;
-  const bf16* x_at3 = a.x + (i64)row * a.x_stride0 + 32768;
+    // copy x to s1 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (32768u + (u32)((col0 + i * 8192) * 2)), x_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left ? 16 : 0);
+    }
+    int n_left2 = a.n - 32768;
+    const bf16* x_at3 = a.x + (i64)row * a.x_stride0 + 32768;
 
-  // copy x to s2 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)), x_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2 ? 16 : 0);
-  }
-  int n_left3 = a.n - 49152;
-  const bf16* x_at4 = a.x + (i64)row * a.x_stride0 + 49152;
+    // copy x to s2 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)), x_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2 ? 16 : 0);
+    }
+    int n_left3 = a.n - 49152;
+    const bf16* x_at4 = a.x + (i64)row * a.x_stride0 + 49152;
 
-  // copy x to s3 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)), x_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3 ? 16 : 0);
-  }
-  int n_left4 = a.n - 65536;
-  const bf16* x_at5 = a.x + (i64)row * a.x_stride0 + 65536;
+    // copy x to s3 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)), x_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3 ? 16 : 0);
+    }
+    int n_left4 = a.n - 65536;
+    const bf16* x_at5 = a.x + (i64)row * a.x_stride0 + 65536;
 
-  // copy x to s4 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), x_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4 ? 16 : 0);
-  }
-  cp_async_commit();
-  int n_left5 = a.n - 81920;
-  const bf16* x_at6 = a.x + (i64)row * a.x_stride0 + 81920;
+    // copy x to s4 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), x_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4 ? 16 : 0);
+    }
+    cp_async_commit();
+    int n_left5 = a.n - 81920;
+    const bf16* x_at6 = a.x + (i64)row * a.x_stride0 + 81920;
 
-  // load x
-  u32 x[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&x[i * 4], x_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
-  }
-  int n_left6 = a.n - 98304;
-  const bf16* x_at7 = a.x + (i64)row * a.x_stride0 + 98304;
+    // load x
+    u32 x[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x[i * 4], x_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
+    }
+    int n_left6 = a.n - 98304;
+    const bf16* x_at7 = a.x + (i64)row * a.x_stride0 + 98304;
 
-  // load x
-  u32 x2[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&x2[i * 4], x_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
-  }
-  int n_left7 = a.n - 114688;
-  const bf16* x_at8 = a.x + (i64)row * a.x_stride0 + 114688;
+    // load x
+    u32 x2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x2[i * 4], x_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
+    }
+    int n_left7 = a.n - 114688;
+    const bf16* x_at8 = a.x + (i64)row * a.x_stride0 + 114688;
 
-  // load x
-  u32 x3[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&x3[i * 4], x_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
-  }
-  int min_of = min(a.n, 16384);
+    // load x
+    u32 x3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x3[i * 4], x_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
+    }
+    int min_of = min(a.n, 16384);
 
-  // load w
-  u32 w[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 8192), col0 + i * 8192 < min_of);
-  }
-  cp_async_wait_0();
-  float acc = 0.0f;
+    // load w
+    u32 w[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 8192), col0 + i * 8192 < min_of);
+    }
+    cp_async_wait_0();
+    float acc = 0.0f;
 
-  // load s0 (shared)
-  u32 s02[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
-  }
-  float fold = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float s0_f32_0 = bf16_lo(s02[i]);
-    float s0_f32_1 = bf16_hi(s02[i]);
-    fold = fmaf(s0_f32_0, s0_f32_0, fold);
-    fold = fmaf(s0_f32_1, s0_f32_1, fold);
-  }
-  acc += fold;
+    // load s0 (shared)
+    u32 s02[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
+    }
+    float fold = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float s0_f32_0 = bf16_lo(s02[i]);
+      float s0_f32_1 = bf16_hi(s02[i]);
+      fold = fmaf(s0_f32_0, s0_f32_0, fold);
+      fold = fmaf(s0_f32_1, s0_f32_1, fold);
+    }
+    acc += fold;
 
-  // load s1 (shared)
-  u32 s12[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
-  }
-  float fold2 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float s1_f32_0 = bf16_lo(s12[i]);
-    float s1_f32_1 = bf16_hi(s12[i]);
-    fold2 = fmaf(s1_f32_0, s1_f32_0, fold2);
-    fold2 = fmaf(s1_f32_1, s1_f32_1, fold2);
-  }
-  acc += fold2;
+    // load s1 (shared)
+    u32 s12[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
+    }
+    float fold2 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float s1_f32_0 = bf16_lo(s12[i]);
+      float s1_f32_1 = bf16_hi(s12[i]);
+      fold2 = fmaf(s1_f32_0, s1_f32_0, fold2);
+      fold2 = fmaf(s1_f32_1, s1_f32_1, fold2);
+    }
+    acc += fold2;
 
-  // load s2 (shared)
-  u32 s22[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s22[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
-  }
-  float fold3 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float s2_f32_0 = bf16_lo(s22[i]);
-    float s2_f32_1 = bf16_hi(s22[i]);
-    fold3 = fmaf(s2_f32_0, s2_f32_0, fold3);
-    fold3 = fmaf(s2_f32_1, s2_f32_1, fold3);
-  }
-  acc += fold3;
+    // load s2 (shared)
+    u32 s22[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s22[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    float fold3 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float s2_f32_0 = bf16_lo(s22[i]);
+      float s2_f32_1 = bf16_hi(s22[i]);
+      fold3 = fmaf(s2_f32_0, s2_f32_0, fold3);
+      fold3 = fmaf(s2_f32_1, s2_f32_1, fold3);
+    }
+    acc += fold3;
 
-  // load s3 (shared)
-  u32 s32[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s32[i * 4], smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)));
-  }
-  float fold4 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float s3_f32_0 = bf16_lo(s32[i]);
-    float s3_f32_1 = bf16_hi(s32[i]);
-    fold4 = fmaf(s3_f32_0, s3_f32_0, fold4);
-    fold4 = fmaf(s3_f32_1, s3_f32_1, fold4);
-  }
-  acc += fold4;
+    // load s3 (shared)
+    u32 s32[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s32[i * 4], smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    float fold4 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float s3_f32_0 = bf16_lo(s32[i]);
+      float s3_f32_1 = bf16_hi(s32[i]);
+      fold4 = fmaf(s3_f32_0, s3_f32_0, fold4);
+      fold4 = fmaf(s3_f32_1, s3_f32_1, fold4);
+    }
+    acc += fold4;
 
-  // load s4 (shared)
-  u32 s42[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s42[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
-  }
-  float fold5 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float s4_f32_0 = bf16_lo(s42[i]);
-    float s4_f32_1 = bf16_hi(s42[i]);
-    fold5 = fmaf(s4_f32_0, s4_f32_0, fold5);
-    fold5 = fmaf(s4_f32_1, s4_f32_1, fold5);
-  }
-  acc += fold5;
-  float fold6 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float x_f32_0 = bf16_lo(x[i]);
-    float x_f32_1 = bf16_hi(x[i]);
-    fold6 = fmaf(x_f32_0, x_f32_0, fold6);
-    fold6 = fmaf(x_f32_1, x_f32_1, fold6);
-  }
-  acc += fold6;
-  float fold7 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float x_f32_02 = bf16_lo(x2[i]);
-    float x_f32_12 = bf16_hi(x2[i]);
-    fold7 = fmaf(x_f32_02, x_f32_02, fold7);
-    fold7 = fmaf(x_f32_12, x_f32_12, fold7);
-  }
-  acc += fold7;
-  float fold8 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float x_f32_03 = bf16_lo(x3[i]);
-    float x_f32_13 = bf16_hi(x3[i]);
-    fold8 = fmaf(x_f32_03, x_f32_03, fold8);
-    fold8 = fmaf(x_f32_13, x_f32_13, fold8);
-  }
-  float sum = 0.0f;
-  acc += fold8;
-  sum += acc;
+    // load s4 (shared)
+    u32 s42[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s42[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    float fold5 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float s4_f32_0 = bf16_lo(s42[i]);
+      float s4_f32_1 = bf16_hi(s42[i]);
+      fold5 = fmaf(s4_f32_0, s4_f32_0, fold5);
+      fold5 = fmaf(s4_f32_1, s4_f32_1, fold5);
+    }
+    acc += fold5;
+    float fold6 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float x_f32_0 = bf16_lo(x[i]);
+      float x_f32_1 = bf16_hi(x[i]);
+      fold6 = fmaf(x_f32_0, x_f32_0, fold6);
+      fold6 = fmaf(x_f32_1, x_f32_1, fold6);
+    }
+    acc += fold6;
+    float fold7 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float x_f32_02 = bf16_lo(x2[i]);
+      float x_f32_12 = bf16_hi(x2[i]);
+      fold7 = fmaf(x_f32_02, x_f32_02, fold7);
+      fold7 = fmaf(x_f32_12, x_f32_12, fold7);
+    }
+    acc += fold7;
+    float fold8 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float x_f32_03 = bf16_lo(x3[i]);
+      float x_f32_13 = bf16_hi(x3[i]);
+      fold8 = fmaf(x_f32_03, x_f32_03, fold8);
+      fold8 = fmaf(x_f32_13, x_f32_13, fold8);
+    }
+    float sum = 0.0f;
+    acc += fold8;
+    sum += acc;
 
-  // sum: over the lanes of a warp
-  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    // sum: over the lanes of a warp
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
-  // sum: over the warps of the block
-  store_shared_f32_if(smem + (0x00028000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
-  __syncthreads();
-  sum = load_shared_f32(smem + (0x00028000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
-  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    // sum: over the warps of the block
+    __syncthreads();
+    store_shared_f32_if(smem + (0x00028000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
+    __syncthreads();
+    sum = load_shared_f32(smem + (0x00028000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
-  // load s0 (shared)
-  u32 s03[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
-  }
-  float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
-  u32 y[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y[i] = bf16_pair(bf16_lo(s03[i]) * rstd * bf16_lo(w[i]), bf16_hi(s03[i]) * rstd * bf16_hi(w[i]));
-  }
-  bf16* y_at = a.y + (i64)row * a.y_stride0;
+    // load s0 (shared)
+    u32 s03[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 8192) * 2), col0 + i * 8192 < min_of);
+    }
+    float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
+    u32 y[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y[i] = bf16_pair(bf16_lo(s03[i]) * rstd * bf16_lo(w[i]), bf16_hi(s03[i]) * rstd * bf16_hi(w[i]));
+    }
+    bf16* y_at = a.y + (i64)row * a.y_stride0;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < min_of);
-  }
-  const bf16* w_at = a.w + 16384;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < min_of);
+    }
+    const bf16* w_at = a.w + 16384;
 
-  // load w
-  u32 w2[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
-  }
+    // load w
+    u32 w2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
+    }
 
-  // load s1 (shared)
-  u32 s13[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
-  }
-  u32 y2[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y2[i] = bf16_pair(bf16_lo(s13[i]) * rstd * bf16_lo(w2[i]), bf16_hi(s13[i]) * rstd * bf16_hi(w2[i]));
-  }
-  bf16* y_at2 = a.y + (i64)row * a.y_stride0 + 16384;
+    // load s1 (shared)
+    u32 s13[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y2[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y2[i] = bf16_pair(bf16_lo(s13[i]) * rstd * bf16_lo(w2[i]), bf16_hi(s13[i]) * rstd * bf16_hi(w2[i]));
+    }
+    bf16* y_at2 = a.y + (i64)row * a.y_stride0 + 16384;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left);
-  }
-  const bf16* w_at2 = a.w + 32768;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left);
+    }
+    const bf16* w_at2 = a.w + 32768;
 
-  // load w
-  u32 w3[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
-  }
+    // load w
+    u32 w3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
+    }
 
-  // load s2 (shared)
-  u32 s23[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s23[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
-  }
-  u32 y3[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y3[i] = bf16_pair(bf16_lo(s23[i]) * rstd * bf16_lo(w3[i]), bf16_hi(s23[i]) * rstd * bf16_hi(w3[i]));
-  }
-  bf16* y_at3 = a.y + (i64)row * a.y_stride0 + 32768;
+    // load s2 (shared)
+    u32 s23[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s23[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y3[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y3[i] = bf16_pair(bf16_lo(s23[i]) * rstd * bf16_lo(w3[i]), bf16_hi(s23[i]) * rstd * bf16_hi(w3[i]));
+    }
+    bf16* y_at3 = a.y + (i64)row * a.y_stride0 + 32768;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left2);
-  }
-  const bf16* w_at3 = a.w + 49152;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left2);
+    }
+    const bf16* w_at3 = a.w + 49152;
 
-  // load w
-  u32 w4[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
-  }
+    // load w
+    u32 w4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
+    }
 
-  // load s3 (shared)
-  u32 s33[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s33[i * 4], smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)));
-  }
-  u32 y4[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y4[i] = bf16_pair(bf16_lo(s33[i]) * rstd * bf16_lo(w4[i]), bf16_hi(s33[i]) * rstd * bf16_hi(w4[i]));
-  }
-  bf16* y_at4 = a.y + (i64)row * a.y_stride0 + 49152;
+    // load s3 (shared)
+    u32 s33[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s33[i * 4], smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y4[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y4[i] = bf16_pair(bf16_lo(s33[i]) * rstd * bf16_lo(w4[i]), bf16_hi(s33[i]) * rstd * bf16_hi(w4[i]));
+    }
+    bf16* y_at4 = a.y + (i64)row * a.y_stride0 + 49152;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at4 + (i64)(col0 + i * 8192), &y4[i * 4], col0 + i * 8192 < n_left3);
-  }
-  const bf16* w_at4 = a.w + 65536;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at4 + (i64)(col0 + i * 8192), &y4[i * 4], col0 + i * 8192 < n_left3);
+    }
+    const bf16* w_at4 = a.w + 65536;
 
-  // load w
-  u32 w5[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w5[i * 4], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
-  }
+    // load w
+    u32 w5[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w5[i * 4], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
+    }
 
-  // load s4 (shared)
-  u32 s43[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s43[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
-  }
-  u32 y5[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y5[i] = bf16_pair(bf16_lo(s43[i]) * rstd * bf16_lo(w5[i]), bf16_hi(s43[i]) * rstd * bf16_hi(w5[i]));
-  }
-  bf16* y_at5 = a.y + (i64)row * a.y_stride0 + 65536;
+    // load s4 (shared)
+    u32 s43[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s43[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y5[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y5[i] = bf16_pair(bf16_lo(s43[i]) * rstd * bf16_lo(w5[i]), bf16_hi(s43[i]) * rstd * bf16_hi(w5[i]));
+    }
+    bf16* y_at5 = a.y + (i64)row * a.y_stride0 + 65536;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at5 + (i64)(col0 + i * 8192), &y5[i * 4], col0 + i * 8192 < n_left4);
-  }
-  const bf16* w_at5 = a.w + 81920;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at5 + (i64)(col0 + i * 8192), &y5[i * 4], col0 + i * 8192 < n_left4);
+    }
+    const bf16* w_at5 = a.w + 81920;
 
-  // load w
-  u32 w6[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w6[i * 4], w_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
-  }
-  u32 y6[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y6[i] = bf16_pair(bf16_lo(x[i]) * rstd * bf16_lo(w6[i]), bf16_hi(x[i]) * rstd * bf16_hi(w6[i]));
-  }
-  bf16* y_at6 = a.y + (i64)row * a.y_stride0 + 81920;
+    // load w
+    u32 w6[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w6[i * 4], w_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
+    }
+    u32 y6[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y6[i] = bf16_pair(bf16_lo(x[i]) * rstd * bf16_lo(w6[i]), bf16_hi(x[i]) * rstd * bf16_hi(w6[i]));
+    }
+    bf16* y_at6 = a.y + (i64)row * a.y_stride0 + 81920;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at6 + (i64)(col0 + i * 8192), &y6[i * 4], col0 + i * 8192 < n_left5);
-  }
-  const bf16* w_at6 = a.w + 98304;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at6 + (i64)(col0 + i * 8192), &y6[i * 4], col0 + i * 8192 < n_left5);
+    }
+    const bf16* w_at6 = a.w + 98304;
 
-  // load w
-  u32 w7[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w7[i * 4], w_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
-  }
-  u32 y7[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y7[i] = bf16_pair(bf16_lo(x2[i]) * rstd * bf16_lo(w7[i]), bf16_hi(x2[i]) * rstd * bf16_hi(w7[i]));
-  }
-  bf16* y_at7 = a.y + (i64)row * a.y_stride0 + 98304;
+    // load w
+    u32 w7[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w7[i * 4], w_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
+    }
+    u32 y7[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y7[i] = bf16_pair(bf16_lo(x2[i]) * rstd * bf16_lo(w7[i]), bf16_hi(x2[i]) * rstd * bf16_hi(w7[i]));
+    }
+    bf16* y_at7 = a.y + (i64)row * a.y_stride0 + 98304;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at7 + (i64)(col0 + i * 8192), &y7[i * 4], col0 + i * 8192 < n_left6);
-  }
-  const bf16* w_at7 = a.w + 114688;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at7 + (i64)(col0 + i * 8192), &y7[i * 4], col0 + i * 8192 < n_left6);
+    }
+    const bf16* w_at7 = a.w + 114688;
 
-  // load w
-  u32 w8[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w8[i * 4], w_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
-  }
-  u32 y8[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y8[i] = bf16_pair(bf16_lo(x3[i]) * rstd * bf16_lo(w8[i]), bf16_hi(x3[i]) * rstd * bf16_hi(w8[i]));
-  }
-  bf16* y_at8 = a.y + (i64)row * a.y_stride0 + 114688;
+    // load w
+    u32 w8[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w8[i * 4], w_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
+    }
+    u32 y8[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y8[i] = bf16_pair(bf16_lo(x3[i]) * rstd * bf16_lo(w8[i]), bf16_hi(x3[i]) * rstd * bf16_hi(w8[i]));
+    }
+    bf16* y_at8 = a.y + (i64)row * a.y_stride0 + 114688;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at8 + (i64)(col0 + i * 8192), &y8[i * 4], col0 + i * 8192 < n_left7);
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at8 + (i64)(col0 + i * 8192), &y8[i * 4], col0 + i * 8192 < n_left7);
+    }
+    float* rstd_at = a.rstd + (i64)row;
+    store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
   }
-  float* rstd_at = a.rstd + (i64)row;
-  store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
 }

@@ -87,55 +87,57 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_f16_f16_c16384_
   for (int i = 0; i < 4; i++) {
     load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
   }
-  int row = (int)blockIdx.x;
-  const f16* x_at = a.x + (i64)row * a.x_stride0;
+  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
+    const f16* x_at = a.x + (i64)row * a.x_stride0;
 
-  // load x
-  u32 x[16];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
+    // load x
+    u32 x[16];
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
+    }
+    float sum = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 16; i++) {
+      float x_f32_0 = f16_lo(x[i]);
+      float x_f32_1 = f16_hi(x[i]);
+      sum = fmaf(x_f32_0, x_f32_0, sum);
+      sum = fmaf(x_f32_1, x_f32_1, sum);
+    }
+
+    // sum: over the lanes of a warp
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+    // sum: over the warps of the block
+    __syncthreads();
+    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+    __syncthreads();
+    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 15) * 4));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    float n_f32 = (float)a.n;
+    float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
+    u32 y[16];
+    #pragma unroll
+    for (int i = 0; i < 16; i++) {
+      y[i] = f16_pair(f16_lo(x[i]) * rstd * f16_lo(w[i]), f16_hi(x[i]) * rstd * f16_hi(w[i]));
+    }
+    f16* y_at = a.y + (i64)row * a.y_stride0;
+
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      store_u32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < a.n);
+    }
+    float* rstd_at = a.rstd + (i64)row;
+
+    // store rstd
+    store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
   }
-  float sum = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    float x_f32_0 = f16_lo(x[i]);
-    float x_f32_1 = f16_hi(x[i]);
-    sum = fmaf(x_f32_0, x_f32_0, sum);
-    sum = fmaf(x_f32_1, x_f32_1, sum);
-  }
-
-  // sum: over the lanes of a warp
-  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-
-  // sum: over the warps of the block
-  store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-  __syncthreads();
-  sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 15) * 4));
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-  float n_f32 = (float)a.n;
-  float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-  u32 y[16];
-  #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    y[i] = f16_pair(f16_lo(x[i]) * rstd * f16_lo(w[i]), f16_hi(x[i]) * rstd * f16_hi(w[i]));
-  }
-  f16* y_at = a.y + (i64)row * a.y_stride0;
-
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    store_u32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < a.n);
-  }
-  float* rstd_at = a.rstd + (i64)row;
-
-  // store rstd
-  store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
 }

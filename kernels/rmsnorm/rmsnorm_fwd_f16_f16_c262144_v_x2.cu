@@ -55,9 +55,16 @@ __device__ __forceinline__ int cluster_x() {
   asm("mov.u32 %0, %%clusterid.x;" : "=r"(r));
   return r;
 }
+__device__ __forceinline__ int clusters_x() {
+  int r;
+  asm("mov.u32 %0, %%nclusterid.x;" : "=r"(r));
+  return r;
+}
 __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 __device__ __forceinline__ u32 peer_shared(const void* p, int rank) { // the same place in the shared memory of a block of the cluster
   u32 r;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"(rank));
@@ -115,424 +122,428 @@ static_assert(field_offset(rmsnorm_fwd_f16_f16_c262144_v_x2_args, n) == 56, "n")
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rmsnorm_fwd_f16_f16_c262144_v_x2(const __grid_constant__ rmsnorm_fwd_f16_f16_c262144_v_x2_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
-  int row = cluster_x();
-  int t = cluster_rank();
-  int mul = t * 16384;
-  int n_left = a.n - mul;
-  const f16* x_at = a.x + (i64)row * a.x_stride0 + (i64)mul;
+  cluster_arrive();
+  for (int row = cluster_x(); row < a.rows; row += clusters_x()) {
+    int t = cluster_rank();
+    int mul = t * 16384;
+    int n_left = a.n - mul;
+    const f16* x_at = a.x + (i64)row * a.x_stride0 + (i64)mul;
 
-  // copy x to s0 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (u32)((col0 + i * 8192) * 2), x_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left ? 16 : 0);
-  }
-  int add = mul + 32768;
-  int n_left2 = a.n - add;
-  const f16* x_at2 = a.x + (i64)row * a.x_stride0 + (i64)add;
+    // copy x to s0 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (u32)((col0 + i * 8192) * 2), x_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left ? 16 : 0);
+    }
+    int add = mul + 32768;
+    int n_left2 = a.n - add;
+    const f16* x_at2 = a.x + (i64)row * a.x_stride0 + (i64)add;
 
-  // copy x to s1 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (32768u + (u32)((col0 + i * 8192) * 2)), x_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2 ? 16 : 0);
-  }
-  int add2 = mul + 65536;
-  int n_left3 = a.n - add2;
-  const f16* x_at3 = a.x + (i64)row * a.x_stride0 + (i64)add2;
+    // copy x to s1 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (32768u + (u32)((col0 + i * 8192) * 2)), x_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2 ? 16 : 0);
+    }
+    int add2 = mul + 65536;
+    int n_left3 = a.n - add2;
+    const f16* x_at3 = a.x + (i64)row * a.x_stride0 + (i64)add2;
 
-  // copy x to s2 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)), x_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3 ? 16 : 0);
-  }
-  int add3 = mul + 98304;
-  int n_left4 = a.n - add3;
-  const f16* x_at4 = a.x + (i64)row * a.x_stride0 + (i64)add3;
+    // copy x to s2 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)), x_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3 ? 16 : 0);
+    }
+    int add3 = mul + 98304;
+    int n_left4 = a.n - add3;
+    const f16* x_at4 = a.x + (i64)row * a.x_stride0 + (i64)add3;
 
-  // copy x to s3 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)), x_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4 ? 16 : 0);
-  }
-  int add4 = mul + 131072;
-  int n_left5 = a.n - add4;
-  const f16* x_at5 = a.x + (i64)row * a.x_stride0 + (i64)add4;
+    // copy x to s3 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)), x_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4 ? 16 : 0);
+    }
+    int add4 = mul + 131072;
+    int n_left5 = a.n - add4;
+    const f16* x_at5 = a.x + (i64)row * a.x_stride0 + (i64)add4;
 
-  // copy x to s4 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), x_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5 ? 16 : 0);
-  }
-  cp_async_commit();
-  int add5 = mul + 163840;
-  int n_left6 = a.n - add5;
-  const f16* x_at6 = a.x + (i64)row * a.x_stride0 + (i64)add5;
+    // copy x to s4 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)), x_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5 ? 16 : 0);
+    }
+    cp_async_commit();
+    int add5 = mul + 163840;
+    int n_left6 = a.n - add5;
+    const f16* x_at6 = a.x + (i64)row * a.x_stride0 + (i64)add5;
 
-  // load x
-  u32 x[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&x[i * 4], x_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
-  }
-  int add6 = mul + 196608;
-  int n_left7 = a.n - add6;
-  const f16* x_at7 = a.x + (i64)row * a.x_stride0 + (i64)add6;
+    // load x
+    u32 x[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x[i * 4], x_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
+    }
+    int add6 = mul + 196608;
+    int n_left7 = a.n - add6;
+    const f16* x_at7 = a.x + (i64)row * a.x_stride0 + (i64)add6;
 
-  // load x
-  u32 x2[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&x2[i * 4], x_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
-  }
-  int add7 = mul + 229376;
-  int n_left8 = a.n - add7;
-  const f16* x_at8 = a.x + (i64)row * a.x_stride0 + (i64)add7;
+    // load x
+    u32 x2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x2[i * 4], x_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
+    }
+    int add7 = mul + 229376;
+    int n_left8 = a.n - add7;
+    const f16* x_at8 = a.x + (i64)row * a.x_stride0 + (i64)add7;
 
-  // load x
-  u32 x3[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&x3[i * 4], x_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left8);
-  }
-  const f16* w_at = a.w + (i64)mul;
+    // load x
+    u32 x3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x3[i * 4], x_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left8);
+    }
+    const f16* w_at = a.w + (i64)mul;
 
-  // load w
-  u32 w[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
-  }
-  cp_async_wait_0();
-  float acc = 0.0f;
+    // load w
+    u32 w[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left);
+    }
+    cp_async_wait_0();
+    float acc = 0.0f;
 
-  // load s0 (shared)
-  u32 s02[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s02[i * 4], smem + (u32)((col0 + i * 8192) * 2));
-  }
-  float fold = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float s0_f32_0 = f16_lo(s02[i]);
-    float s0_f32_1 = f16_hi(s02[i]);
-    fold = fmaf(s0_f32_0, s0_f32_0, fold);
-    fold = fmaf(s0_f32_1, s0_f32_1, fold);
-  }
-  acc += fold;
+    // load s0 (shared)
+    u32 s02[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s02[i * 4], smem + (u32)((col0 + i * 8192) * 2));
+    }
+    float fold = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float s0_f32_0 = f16_lo(s02[i]);
+      float s0_f32_1 = f16_hi(s02[i]);
+      fold = fmaf(s0_f32_0, s0_f32_0, fold);
+      fold = fmaf(s0_f32_1, s0_f32_1, fold);
+    }
+    acc += fold;
 
-  // load s1 (shared)
-  u32 s12[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
-  }
-  float fold2 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float s1_f32_0 = f16_lo(s12[i]);
-    float s1_f32_1 = f16_hi(s12[i]);
-    fold2 = fmaf(s1_f32_0, s1_f32_0, fold2);
-    fold2 = fmaf(s1_f32_1, s1_f32_1, fold2);
-  }
-  acc += fold2;
+    // load s1 (shared)
+    u32 s12[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
+    }
+    float fold2 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float s1_f32_0 = f16_lo(s12[i]);
+      float s1_f32_1 = f16_hi(s12[i]);
+      fold2 = fmaf(s1_f32_0, s1_f32_0, fold2);
+      fold2 = fmaf(s1_f32_1, s1_f32_1, fold2);
+    }
+    acc += fold2;
 
-  // load s2 (shared)
-  u32 s22[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s22[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
-  }
-  float fold3 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float s2_f32_0 = f16_lo(s22[i]);
-    float s2_f32_1 = f16_hi(s22[i]);
-    fold3 = fmaf(s2_f32_0, s2_f32_0, fold3);
-    fold3 = fmaf(s2_f32_1, s2_f32_1, fold3);
-  }
-  acc += fold3;
+    // load s2 (shared)
+    u32 s22[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s22[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    float fold3 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float s2_f32_0 = f16_lo(s22[i]);
+      float s2_f32_1 = f16_hi(s22[i]);
+      fold3 = fmaf(s2_f32_0, s2_f32_0, fold3);
+      fold3 = fmaf(s2_f32_1, s2_f32_1, fold3);
+    }
+    acc += fold3;
 
-  // load s3 (shared)
-  u32 s32[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s32[i * 4], smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)));
-  }
-  float fold4 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float s3_f32_0 = f16_lo(s32[i]);
-    float s3_f32_1 = f16_hi(s32[i]);
-    fold4 = fmaf(s3_f32_0, s3_f32_0, fold4);
-    fold4 = fmaf(s3_f32_1, s3_f32_1, fold4);
-  }
-  acc += fold4;
+    // load s3 (shared)
+    u32 s32[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s32[i * 4], smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    float fold4 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float s3_f32_0 = f16_lo(s32[i]);
+      float s3_f32_1 = f16_hi(s32[i]);
+      fold4 = fmaf(s3_f32_0, s3_f32_0, fold4);
+      fold4 = fmaf(s3_f32_1, s3_f32_1, fold4);
+    }
+    acc += fold4;
 
-  // load s4 (shared)
-  u32 s42[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s42[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
-  }
-  float fold5 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float s4_f32_0 = f16_lo(s42[i]);
-    float s4_f32_1 = f16_hi(s42[i]);
-    fold5 = fmaf(s4_f32_0, s4_f32_0, fold5);
-    fold5 = fmaf(s4_f32_1, s4_f32_1, fold5);
-  }
-  acc += fold5;
-  float fold6 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float x_f32_0 = f16_lo(x[i]);
-    float x_f32_1 = f16_hi(x[i]);
-    fold6 = fmaf(x_f32_0, x_f32_0, fold6);
-    fold6 = fmaf(x_f32_1, x_f32_1, fold6);
-  }
-  acc += fold6;
-  float fold7 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float x_f32_02 = f16_lo(x2[i]);
-    float x_f32_12 = f16_hi(x2[i]);
-    fold7 = fmaf(x_f32_02, x_f32_02, fold7);
-    fold7 = fmaf(x_f32_12, x_f32_12, fold7);
-  }
-  acc += fold7;
-  float fold8 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float x_f32_03 = f16_lo(x3[i]);
-    float x_f32_13 = f16_hi(x3[i]);
-    fold8 = fmaf(x_f32_03, x_f32_03, fold8);
-    fold8 = fmaf(x_f32_13, x_f32_13, fold8);
-  }
-  float sum = 0.0f;
-  acc += fold8;
-  sum += acc;
+    // load s4 (shared)
+    u32 s42[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s42[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    float fold5 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float s4_f32_0 = f16_lo(s42[i]);
+      float s4_f32_1 = f16_hi(s42[i]);
+      fold5 = fmaf(s4_f32_0, s4_f32_0, fold5);
+      fold5 = fmaf(s4_f32_1, s4_f32_1, fold5);
+    }
+    acc += fold5;
+    float fold6 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float x_f32_0 = f16_lo(x[i]);
+      float x_f32_1 = f16_hi(x[i]);
+      fold6 = fmaf(x_f32_0, x_f32_0, fold6);
+      fold6 = fmaf(x_f32_1, x_f32_1, fold6);
+    }
+    acc += fold6;
+    float fold7 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float x_f32_02 = f16_lo(x2[i]);
+      float x_f32_12 = f16_hi(x2[i]);
+      fold7 = fmaf(x_f32_02, x_f32_02, fold7);
+      fold7 = fmaf(x_f32_12, x_f32_12, fold7);
+    }
+    acc += fold7;
+    float fold8 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float x_f32_03 = f16_lo(x3[i]);
+      float x_f32_13 = f16_hi(x3[i]);
+      fold8 = fmaf(x_f32_03, x_f32_03, fold8);
+      fold8 = fmaf(x_f32_13, x_f32_13, fold8);
+    }
+    float sum = 0.0f;
+    acc += fold8;
+    sum += acc;
 
-  // sum: over the lanes of a warp
-  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    // sum: over the lanes of a warp
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
-  // sum: over the warps of the block
-  store_shared_f32_if(smem + (0x00028000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
-  __syncthreads();
-  sum = load_shared_f32(smem + (0x00028000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
-  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-  cluster_sync();
-  store_cluster_f32_if(peer_shared(smem + (0x00028080u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
-  store_cluster_f32_if(peer_shared(smem + (0x00028080u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
-  float s52;
-  cluster_sync();
-  s52 = load_shared_f32(smem + 163968);
-  float s53 = load_shared_f32(smem + 163972);
+    // sum: over the warps of the block
+    store_shared_f32_if(smem + (0x00028000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
+    __syncthreads();
+    sum = load_shared_f32(smem + (0x00028000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    cluster_wait();
+    store_cluster_f32_if(peer_shared(smem + (0x00028080u + (u32)(t * 4)), 0), sum, (int)threadIdx.x == 0);
+    store_cluster_f32_if(peer_shared(smem + (0x00028080u + (u32)(t * 4)), 1), sum, (int)threadIdx.x == 0);
+    float s52;
+    cluster_sync();
+    s52 = load_shared_f32(smem + 163968);
+    float s53 = load_shared_f32(smem + 163972);
+    cluster_arrive();
 
-  // load s0 (shared)
-  u32 s03[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s03[i * 4], smem + (u32)((col0 + i * 8192) * 2));
-  }
-  float rstd = __frsqrt_rn((s52 + s53) / (float)a.n + a.eps);
-  u32 y[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y[i] = f16_pair(f16_lo(s03[i]) * rstd * f16_lo(w[i]), f16_hi(s03[i]) * rstd * f16_hi(w[i]));
-  }
-  f16* y_at = a.y + (i64)row * a.y_stride0 + (i64)mul;
+    // load s0 (shared)
+    u32 s03[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s03[i * 4], smem + (u32)((col0 + i * 8192) * 2));
+    }
+    float rstd = __frsqrt_rn((s52 + s53) / (float)a.n + a.eps);
+    u32 y[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y[i] = f16_pair(f16_lo(s03[i]) * rstd * f16_lo(w[i]), f16_hi(s03[i]) * rstd * f16_hi(w[i]));
+    }
+    f16* y_at = a.y + (i64)row * a.y_stride0 + (i64)mul;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < n_left);
-  }
-  const f16* w_at2 = a.w + (i64)add;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < n_left);
+    }
+    const f16* w_at2 = a.w + (i64)add;
 
-  // load w
-  u32 w2[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
-  }
+    // load w
+    u32 w2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left2);
+    }
 
-  // load s1 (shared)
-  u32 s13[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
-  }
-  u32 y2[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y2[i] = f16_pair(f16_lo(s13[i]) * rstd * f16_lo(w2[i]), f16_hi(s13[i]) * rstd * f16_hi(w2[i]));
-  }
-  f16* y_at2 = a.y + (i64)row * a.y_stride0 + (i64)add;
+    // load s1 (shared)
+    u32 s13[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y2[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y2[i] = f16_pair(f16_lo(s13[i]) * rstd * f16_lo(w2[i]), f16_hi(s13[i]) * rstd * f16_hi(w2[i]));
+    }
+    f16* y_at2 = a.y + (i64)row * a.y_stride0 + (i64)add;
 
-  // store y
-  __syncthreads();
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left2);
-  }
-  const f16* w_at3 = a.w + (i64)add2;
+    // store y
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at2 + (i64)(col0 + i * 8192), &y2[i * 4], col0 + i * 8192 < n_left2);
+    }
+    const f16* w_at3 = a.w + (i64)add2;
 
-  // load w
-  u32 w3[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w3[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
-  }
+    // load w
+    u32 w3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w3[i * 4], w_at3 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left3);
+    }
 
-  // load s2 (shared)
-  u32 s23[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s23[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
-  }
-  u32 y3[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y3[i] = f16_pair(f16_lo(s23[i]) * rstd * f16_lo(w3[i]), f16_hi(s23[i]) * rstd * f16_hi(w3[i]));
-  }
-  f16* y_at3 = a.y + (i64)row * a.y_stride0 + (i64)add2;
+    // load s2 (shared)
+    u32 s23[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s23[i * 4], smem + (0x00010000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y3[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y3[i] = f16_pair(f16_lo(s23[i]) * rstd * f16_lo(w3[i]), f16_hi(s23[i]) * rstd * f16_hi(w3[i]));
+    }
+    f16* y_at3 = a.y + (i64)row * a.y_stride0 + (i64)add2;
 
-  // store y
-  __syncthreads();
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left3);
-  }
-  const f16* w_at4 = a.w + (i64)add3;
+    // store y
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at3 + (i64)(col0 + i * 8192), &y3[i * 4], col0 + i * 8192 < n_left3);
+    }
+    const f16* w_at4 = a.w + (i64)add3;
 
-  // load w
-  u32 w4[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w4[i * 4], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
-  }
+    // load w
+    u32 w4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w4[i * 4], w_at4 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left4);
+    }
 
-  // load s3 (shared)
-  u32 s33[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s33[i * 4], smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)));
-  }
-  u32 y4[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y4[i] = f16_pair(f16_lo(s33[i]) * rstd * f16_lo(w4[i]), f16_hi(s33[i]) * rstd * f16_hi(w4[i]));
-  }
-  f16* y_at4 = a.y + (i64)row * a.y_stride0 + (i64)add3;
+    // load s3 (shared)
+    u32 s33[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s33[i * 4], smem + (0x00018000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y4[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y4[i] = f16_pair(f16_lo(s33[i]) * rstd * f16_lo(w4[i]), f16_hi(s33[i]) * rstd * f16_hi(w4[i]));
+    }
+    f16* y_at4 = a.y + (i64)row * a.y_stride0 + (i64)add3;
 
-  // store y
-  __syncthreads();
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at4 + (i64)(col0 + i * 8192), &y4[i * 4], col0 + i * 8192 < n_left4);
-  }
-  const f16* w_at5 = a.w + (i64)add4;
+    // store y
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at4 + (i64)(col0 + i * 8192), &y4[i * 4], col0 + i * 8192 < n_left4);
+    }
+    const f16* w_at5 = a.w + (i64)add4;
 
-  // load w
-  u32 w5[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w5[i * 4], w_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
-  }
+    // load w
+    u32 w5[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w5[i * 4], w_at5 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left5);
+    }
 
-  // load s4 (shared)
-  u32 s43[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s43[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
-  }
-  u32 y5[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y5[i] = f16_pair(f16_lo(s43[i]) * rstd * f16_lo(w5[i]), f16_hi(s43[i]) * rstd * f16_hi(w5[i]));
-  }
-  f16* y_at5 = a.y + (i64)row * a.y_stride0 + (i64)add4;
+    // load s4 (shared)
+    u32 s43[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s43[i * 4], smem + (0x00020000u + (u32)((col0 + i * 8192) * 2)));
+    }
+    u32 y5[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y5[i] = f16_pair(f16_lo(s43[i]) * rstd * f16_lo(w5[i]), f16_hi(s43[i]) * rstd * f16_hi(w5[i]));
+    }
+    f16* y_at5 = a.y + (i64)row * a.y_stride0 + (i64)add4;
 
-  // store y
-  __syncthreads();
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at5 + (i64)(col0 + i * 8192), &y5[i * 4], col0 + i * 8192 < n_left5);
-  }
-  const f16* w_at6 = a.w + (i64)add5;
+    // store y
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at5 + (i64)(col0 + i * 8192), &y5[i * 4], col0 + i * 8192 < n_left5);
+    }
+    const f16* w_at6 = a.w + (i64)add5;
 
-  // load w
-  u32 w6[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w6[i * 4], w_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
-  }
-  u32 y6[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y6[i] = f16_pair(f16_lo(x[i]) * rstd * f16_lo(w6[i]), f16_hi(x[i]) * rstd * f16_hi(w6[i]));
-  }
-  f16* y_at6 = a.y + (i64)row * a.y_stride0 + (i64)add5;
+    // load w
+    u32 w6[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w6[i * 4], w_at6 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left6);
+    }
+    u32 y6[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y6[i] = f16_pair(f16_lo(x[i]) * rstd * f16_lo(w6[i]), f16_hi(x[i]) * rstd * f16_hi(w6[i]));
+    }
+    f16* y_at6 = a.y + (i64)row * a.y_stride0 + (i64)add5;
 
-  // store y
-  __syncthreads();
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at6 + (i64)(col0 + i * 8192), &y6[i * 4], col0 + i * 8192 < n_left6);
-  }
-  const f16* w_at7 = a.w + (i64)add6;
+    // store y
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at6 + (i64)(col0 + i * 8192), &y6[i * 4], col0 + i * 8192 < n_left6);
+    }
+    const f16* w_at7 = a.w + (i64)add6;
 
-  // load w
-  u32 w7[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w7[i * 4], w_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
-  }
-  u32 y7[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y7[i] = f16_pair(f16_lo(x2[i]) * rstd * f16_lo(w7[i]), f16_hi(x2[i]) * rstd * f16_hi(w7[i]));
-  }
-  f16* y_at7 = a.y + (i64)row * a.y_stride0 + (i64)add6;
+    // load w
+    u32 w7[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w7[i * 4], w_at7 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left7);
+    }
+    u32 y7[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y7[i] = f16_pair(f16_lo(x2[i]) * rstd * f16_lo(w7[i]), f16_hi(x2[i]) * rstd * f16_hi(w7[i]));
+    }
+    f16* y_at7 = a.y + (i64)row * a.y_stride0 + (i64)add6;
 
-  // store y
-  __syncthreads();
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at7 + (i64)(col0 + i * 8192), &y7[i * 4], col0 + i * 8192 < n_left7);
-  }
-  const f16* w_at8 = a.w + (i64)add7;
+    // store y
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at7 + (i64)(col0 + i * 8192), &y7[i * 4], col0 + i * 8192 < n_left7);
+    }
+    const f16* w_at8 = a.w + (i64)add7;
 
-  // load w
-  u32 w8[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w8[i * 4], w_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left8);
-  }
-  u32 y8[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y8[i] = f16_pair(f16_lo(x3[i]) * rstd * f16_lo(w8[i]), f16_hi(x3[i]) * rstd * f16_hi(w8[i]));
-  }
-  f16* y_at8 = a.y + (i64)row * a.y_stride0 + (i64)add7;
+    // load w
+    u32 w8[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w8[i * 4], w_at8 + (i64)(col0 + i * 8192), col0 + i * 8192 < n_left8);
+    }
+    u32 y8[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y8[i] = f16_pair(f16_lo(x3[i]) * rstd * f16_lo(w8[i]), f16_hi(x3[i]) * rstd * f16_hi(w8[i]));
+    }
+    f16* y_at8 = a.y + (i64)row * a.y_stride0 + (i64)add7;
 
-  // store y
-  __syncthreads();
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at8 + (i64)(col0 + i * 8192), &y8[i * 4], col0 + i * 8192 < n_left8);
+    // store y
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at8 + (i64)(col0 + i * 8192), &y8[i * 4], col0 + i * 8192 < n_left8);
+    }
+    if (t == 0) {
+      float* rstd_at = a.rstd + (i64)row;
+      store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
+    }
   }
-  if (t == 0) {
-    float* rstd_at = a.rstd + (i64)row;
-    store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
-  }
+  cluster_wait();
 }

@@ -94,206 +94,208 @@ static_assert(field_offset(rmsnorm_fwd_f16_f16_c32768_v_args, n) == 56, "n");
 extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_f16_f16_c32768_v(const __grid_constant__ rmsnorm_fwd_f16_f16_c32768_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
-  int row = (int)blockIdx.x;
-  const f16* x_at = a.x + (i64)row * a.x_stride0;
+  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
+    const f16* x_at = a.x + (i64)row * a.x_stride0;
 
-  // copy x to s0 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (u32)((col0 + i * 4096) * 2), x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n ? 16 : 0);
-  }
-  int n_left = a.n - 8192;
-  const f16* x_at2 = a.x + (i64)row * a.x_stride0 + 8192;
+    // copy x to s0 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (u32)((col0 + i * 4096) * 2), x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n ? 16 : 0);
+    }
+    int n_left = a.n - 8192;
+    const f16* x_at2 = a.x + (i64)row * a.x_stride0 + 8192;
 
-  // copy x to s1 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (16384u + (u32)((col0 + i * 4096) * 2)), x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
-  }
-  cp_async_commit();
-  int n_left2 = a.n - 16384;
-  const f16* x_at3 = a.x + (i64)row * a.x_stride0 + 16384;
+    // copy x to s1 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (16384u + (u32)((col0 + i * 4096) * 2)), x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+    }
+    cp_async_commit();
+    int n_left2 = a.n - 16384;
+    const f16* x_at3 = a.x + (i64)row * a.x_stride0 + 16384;
 
-  // load x
-  u32 x[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&x[i * 4], x_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-  }
-  int n_left3 = a.n - 24576;
-  const f16* x_at4 = a.x + (i64)row * a.x_stride0 + 24576;
+    // load x
+    u32 x[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x[i * 4], x_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
+    }
+    int n_left3 = a.n - 24576;
+    const f16* x_at4 = a.x + (i64)row * a.x_stride0 + 24576;
 
-  // load x
-  u32 x2[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&x2[i * 4], x_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
-  }
-  int min_of = min(a.n, 8192);
+    // load x
+    u32 x2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&x2[i * 4], x_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
+    }
+    int min_of = min(a.n, 8192);
 
-  // load w
-  u32 w[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
-  }
-  cp_async_wait_0();
-  float acc = 0.0f;
+    // load w
+    u32 w[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
+    }
+    cp_async_wait_0();
+    float acc = 0.0f;
 
-  // load s0 (shared)
-  u32 s02[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 2), col0 + i * 4096 < min_of);
-  }
-  float fold = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float s0_f32_0 = f16_lo(s02[i]);
-    float s0_f32_1 = f16_hi(s02[i]);
-    fold = fmaf(s0_f32_0, s0_f32_0, fold);
-    fold = fmaf(s0_f32_1, s0_f32_1, fold);
-  }
-  acc += fold;
+    // load s0 (shared)
+    u32 s02[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 2), col0 + i * 4096 < min_of);
+    }
+    float fold = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float s0_f32_0 = f16_lo(s02[i]);
+      float s0_f32_1 = f16_hi(s02[i]);
+      fold = fmaf(s0_f32_0, s0_f32_0, fold);
+      fold = fmaf(s0_f32_1, s0_f32_1, fold);
+    }
+    acc += fold;
 
-  // load s1 (shared)
-  u32 s12[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s12[i * 4], smem + (16384u + (u32)((col0 + i * 4096) * 2)));
-  }
-  float fold2 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float s1_f32_0 = f16_lo(s12[i]);
-    float s1_f32_1 = f16_hi(s12[i]);
-    fold2 = fmaf(s1_f32_0, s1_f32_0, fold2);
-    fold2 = fmaf(s1_f32_1, s1_f32_1, fold2);
-  }
-  acc += fold2;
-  float fold3 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float x_f32_0 = f16_lo(x[i]);
-    float x_f32_1 = f16_hi(x[i]);
-    fold3 = fmaf(x_f32_0, x_f32_0, fold3);
-    fold3 = fmaf(x_f32_1, x_f32_1, fold3);
-  }
-  acc += fold3;
-  float fold4 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float x_f32_02 = f16_lo(x2[i]);
-    float x_f32_12 = f16_hi(x2[i]);
-    fold4 = fmaf(x_f32_02, x_f32_02, fold4);
-    fold4 = fmaf(x_f32_12, x_f32_12, fold4);
-  }
-  float sum = 0.0f;
-  acc += fold4;
-  sum += acc;
+    // load s1 (shared)
+    u32 s12[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s12[i * 4], smem + (16384u + (u32)((col0 + i * 4096) * 2)));
+    }
+    float fold2 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float s1_f32_0 = f16_lo(s12[i]);
+      float s1_f32_1 = f16_hi(s12[i]);
+      fold2 = fmaf(s1_f32_0, s1_f32_0, fold2);
+      fold2 = fmaf(s1_f32_1, s1_f32_1, fold2);
+    }
+    acc += fold2;
+    float fold3 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float x_f32_0 = f16_lo(x[i]);
+      float x_f32_1 = f16_hi(x[i]);
+      fold3 = fmaf(x_f32_0, x_f32_0, fold3);
+      fold3 = fmaf(x_f32_1, x_f32_1, fold3);
+    }
+    acc += fold3;
+    float fold4 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float x_f32_02 = f16_lo(x2[i]);
+      float x_f32_12 = f16_hi(x2[i]);
+      fold4 = fmaf(x_f32_02, x_f32_02, fold4);
+      fold4 = fmaf(x_f32_12, x_f32_12, fold4);
+    }
+    float sum = 0.0f;
+    acc += fold4;
+    sum += acc;
 
-  // sum: over the lanes of a warp
-  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    // sum: over the lanes of a warp
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
-  // sum: over the warps of the block
-  store_shared_f32_if(smem + (32768u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
-  __syncthreads();
-  sum = load_shared_f32(smem + (32768u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    // sum: over the warps of the block
+    __syncthreads();
+    store_shared_f32_if(smem + (32768u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
+    __syncthreads();
+    sum = load_shared_f32(smem + (32768u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
-  // load s0 (shared)
-  u32 s03[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 2), col0 + i * 4096 < min_of);
-  }
-  float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
-  u32 y[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y[i] = f16_pair(f16_lo(s03[i]) * rstd * f16_lo(w[i]), f16_hi(s03[i]) * rstd * f16_hi(w[i]));
-  }
-  f16* y_at = a.y + (i64)row * a.y_stride0;
+    // load s0 (shared)
+    u32 s03[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 2), col0 + i * 4096 < min_of);
+    }
+    float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
+    u32 y[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y[i] = f16_pair(f16_lo(s03[i]) * rstd * f16_lo(w[i]), f16_hi(s03[i]) * rstd * f16_hi(w[i]));
+    }
+    f16* y_at = a.y + (i64)row * a.y_stride0;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < min_of);
-  }
-  const f16* w_at = a.w + 8192;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < min_of);
+    }
+    const f16* w_at = a.w + 8192;
 
-  // load w
-  u32 w2[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-  }
+    // load w
+    u32 w2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
+    }
 
-  // load s1 (shared)
-  u32 s13[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_u32x4(&s13[i * 4], smem + (16384u + (u32)((col0 + i * 4096) * 2)));
-  }
-  u32 y2[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y2[i] = f16_pair(f16_lo(s13[i]) * rstd * f16_lo(w2[i]), f16_hi(s13[i]) * rstd * f16_hi(w2[i]));
-  }
-  f16* y_at2 = a.y + (i64)row * a.y_stride0 + 8192;
+    // load s1 (shared)
+    u32 s13[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_u32x4(&s13[i * 4], smem + (16384u + (u32)((col0 + i * 4096) * 2)));
+    }
+    u32 y2[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y2[i] = f16_pair(f16_lo(s13[i]) * rstd * f16_lo(w2[i]), f16_hi(s13[i]) * rstd * f16_hi(w2[i]));
+    }
+    f16* y_at2 = a.y + (i64)row * a.y_stride0 + 8192;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left);
-  }
-  const f16* w_at2 = a.w + 16384;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left);
+    }
+    const f16* w_at2 = a.w + 16384;
 
-  // load w
-  u32 w3[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-  }
-  u32 y3[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y3[i] = f16_pair(f16_lo(x[i]) * rstd * f16_lo(w3[i]), f16_hi(x[i]) * rstd * f16_hi(w3[i]));
-  }
-  f16* y_at3 = a.y + (i64)row * a.y_stride0 + 16384;
+    // load w
+    u32 w3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
+    }
+    u32 y3[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y3[i] = f16_pair(f16_lo(x[i]) * rstd * f16_lo(w3[i]), f16_hi(x[i]) * rstd * f16_hi(w3[i]));
+    }
+    f16* y_at3 = a.y + (i64)row * a.y_stride0 + 16384;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left2);
-  }
-  const f16* w_at3 = a.w + 24576;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left2);
+    }
+    const f16* w_at3 = a.w + 24576;
 
-  // load w
-  u32 w4[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
-  }
-  u32 y4[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y4[i] = f16_pair(f16_lo(x2[i]) * rstd * f16_lo(w4[i]), f16_hi(x2[i]) * rstd * f16_hi(w4[i]));
-  }
-  f16* y_at4 = a.y + (i64)row * a.y_stride0 + 24576;
+    // load w
+    u32 w4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
+    }
+    u32 y4[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y4[i] = f16_pair(f16_lo(x2[i]) * rstd * f16_lo(w4[i]), f16_hi(x2[i]) * rstd * f16_hi(w4[i]));
+    }
+    f16* y_at4 = a.y + (i64)row * a.y_stride0 + 24576;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at4 + (i64)(col0 + i * 4096), &y4[i * 4], col0 + i * 4096 < n_left3);
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_u32x4_if(y_at4 + (i64)(col0 + i * 4096), &y4[i * 4], col0 + i * 4096 < n_left3);
+    }
+    float* rstd_at = a.rstd + (i64)row;
+    store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
   }
-  float* rstd_at = a.rstd + (i64)row;
-  store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
 }

@@ -77,195 +77,197 @@ static_assert(field_offset(rmsnorm_fwd_f32_f32_c32768_v_args, n) == 56, "n");
 extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f32_f32_c32768_v(const __grid_constant__ rmsnorm_fwd_f32_f32_c32768_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
-  int row = (int)blockIdx.x;
-  const float* x_at = a.x + (i64)row * a.x_stride0;
+  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
+    const float* x_at = a.x + (i64)row * a.x_stride0;
 
-  // copy x to s0 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (u32)((col0 + i * 4096) * 4), x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n ? 16 : 0);
-  }
-  int n_left = a.n - 8192;
-  const float* x_at2 = a.x + (i64)row * a.x_stride0 + 8192;
+    // copy x to s0 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (u32)((col0 + i * 4096) * 4), x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n ? 16 : 0);
+    }
+    int n_left = a.n - 8192;
+    const float* x_at2 = a.x + (i64)row * a.x_stride0 + 8192;
 
-  // copy x to s1 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (32768u + (u32)((col0 + i * 4096) * 4)), x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
-  }
-  cp_async_commit();
-  int n_left2 = a.n - 16384;
-  const float* x_at3 = a.x + (i64)row * a.x_stride0 + 16384;
+    // copy x to s1 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (32768u + (u32)((col0 + i * 4096) * 4)), x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+    }
+    cp_async_commit();
+    int n_left2 = a.n - 16384;
+    const float* x_at3 = a.x + (i64)row * a.x_stride0 + 16384;
 
-  // load x
-  float x[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&x[i * 4], x_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-  }
-  int n_left3 = a.n - 24576;
-  const float* x_at4 = a.x + (i64)row * a.x_stride0 + 24576;
+    // load x
+    float x[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&x[i * 4], x_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
+    }
+    int n_left3 = a.n - 24576;
+    const float* x_at4 = a.x + (i64)row * a.x_stride0 + 24576;
 
-  // load x
-  float x2[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&x2[i * 4], x_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
-  }
-  int min_of = min(a.n, 8192);
+    // load x
+    float x2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&x2[i * 4], x_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
+    }
+    int min_of = min(a.n, 8192);
 
-  // load w
-  float w[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
-  }
-  cp_async_wait_0();
-  float acc = 0.0f;
+    // load w
+    float w[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
+    }
+    cp_async_wait_0();
+    float acc = 0.0f;
 
-  // load s0 (shared)
-  float s02[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_f32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
-  }
-  float fold = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    fold = fmaf(s02[i], s02[i], fold);
-  }
-  acc += fold;
+    // load s0 (shared)
+    float s02[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
+    }
+    float fold = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      fold = fmaf(s02[i], s02[i], fold);
+    }
+    acc += fold;
 
-  // load s1 (shared)
-  float s12[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_f32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 4)));
-  }
-  float fold2 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    fold2 = fmaf(s12[i], s12[i], fold2);
-  }
-  acc += fold2;
-  float fold3 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    fold3 = fmaf(x[i], x[i], fold3);
-  }
-  acc += fold3;
-  float fold4 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    fold4 = fmaf(x2[i], x2[i], fold4);
-  }
-  float sum = 0.0f;
-  acc += fold4;
-  sum += acc;
+    // load s1 (shared)
+    float s12[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float fold2 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      fold2 = fmaf(s12[i], s12[i], fold2);
+    }
+    acc += fold2;
+    float fold3 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      fold3 = fmaf(x[i], x[i], fold3);
+    }
+    acc += fold3;
+    float fold4 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      fold4 = fmaf(x2[i], x2[i], fold4);
+    }
+    float sum = 0.0f;
+    acc += fold4;
+    sum += acc;
 
-  // sum: over the lanes of a warp
-  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    // sum: over the lanes of a warp
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
-  // sum: over the warps of the block
-  store_shared_f32_if(smem + (0x00010000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
-  __syncthreads();
-  sum = load_shared_f32(smem + (0x00010000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
-  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    // sum: over the warps of the block
+    __syncthreads();
+    store_shared_f32_if(smem + (0x00010000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
+    __syncthreads();
+    sum = load_shared_f32(smem + (0x00010000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
-  // load s0 (shared)
-  float s03[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_f32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
-  }
-  float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
-  float y[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y[i] = s03[i] * rstd * w[i];
-  }
-  float* y_at = a.y + (i64)row * a.y_stride0;
+    // load s0 (shared)
+    float s03[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
+    }
+    float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
+    float y[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y[i] = s03[i] * rstd * w[i];
+    }
+    float* y_at = a.y + (i64)row * a.y_stride0;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < min_of);
-  }
-  const float* w_at = a.w + 8192;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < min_of);
+    }
+    const float* w_at = a.w + 8192;
 
-  // load w
-  float w2[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-  }
+    // load w
+    float w2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
+    }
 
-  // load s1 (shared)
-  float s13[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_f32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 4)));
-  }
-  float y2[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y2[i] = s13[i] * rstd * w2[i];
-  }
-  float* y_at2 = a.y + (i64)row * a.y_stride0 + 8192;
+    // load s1 (shared)
+    float s13[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float y2[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y2[i] = s13[i] * rstd * w2[i];
+    }
+    float* y_at2 = a.y + (i64)row * a.y_stride0 + 8192;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left);
-  }
-  const float* w_at2 = a.w + 16384;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left);
+    }
+    const float* w_at2 = a.w + 16384;
 
-  // load w
-  float w3[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-  }
-  float y3[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y3[i] = x[i] * rstd * w3[i];
-  }
-  float* y_at3 = a.y + (i64)row * a.y_stride0 + 16384;
+    // load w
+    float w3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
+    }
+    float y3[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y3[i] = x[i] * rstd * w3[i];
+    }
+    float* y_at3 = a.y + (i64)row * a.y_stride0 + 16384;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left2);
-  }
-  const float* w_at3 = a.w + 24576;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left2);
+    }
+    const float* w_at3 = a.w + 24576;
 
-  // load w
-  float w4[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
-  }
-  float y4[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y4[i] = x2[i] * rstd * w4[i];
-  }
-  float* y_at4 = a.y + (i64)row * a.y_stride0 + 24576;
+    // load w
+    float w4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
+    }
+    float y4[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y4[i] = x2[i] * rstd * w4[i];
+    }
+    float* y_at4 = a.y + (i64)row * a.y_stride0 + 24576;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at4 + (i64)(col0 + i * 4096), &y4[i * 4], col0 + i * 4096 < n_left3);
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at4 + (i64)(col0 + i * 4096), &y4[i * 4], col0 + i * 4096 < n_left3);
+    }
+    float* rstd_at = a.rstd + (i64)row;
+    store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
   }
-  float* rstd_at = a.rstd + (i64)row;
-  store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
 }

@@ -3,13 +3,13 @@
 // rmsnorm_fwd_f32_f32_c4096_v: RMSNorm forward: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 512 threads a block, at least 2 blocks an SM, 64 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 256 threads a block, 32 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, y, w on 16 bytes; n a multiple of 4
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       64  f32   sum_part: partial results of sum, one a warp
+//        0       32  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -60,62 +60,63 @@ static_assert(field_offset(rmsnorm_fwd_f32_f32_c4096_v_args, eps) == 48, "eps");
 static_assert(field_offset(rmsnorm_fwd_f32_f32_c4096_v_args, rows) == 52, "rows");
 static_assert(field_offset(rmsnorm_fwd_f32_f32_c4096_v_args, n) == 56, "n");
 
-extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_f32_f32_c4096_v(const __grid_constant__ rmsnorm_fwd_f32_f32_c4096_v_args a) {
+extern "C" __global__ void __launch_bounds__(256) rmsnorm_fwd_f32_f32_c4096_v(const __grid_constant__ rmsnorm_fwd_f32_f32_c4096_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
 
   // load w
-  float w[8];
+  float w[16];
   #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
+  for (int i = 0; i < 4; i++) {
+    load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
   }
-  int row = (int)blockIdx.x;
-  const float* x_at = a.x + (i64)row * a.x_stride0;
+  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
+    const float* x_at = a.x + (i64)row * a.x_stride0;
 
-  // load x
-  float x[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
+    // load x
+    float x[16];
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
+    }
+    float sum = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 16; i++) {
+      sum = fmaf(x[i], x[i], sum);
+    }
+
+    // sum: over the lanes of a warp
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+    // sum: over the warps of the block
+    __syncthreads();
+    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+    __syncthreads();
+    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 7) * 4));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    float n_f32 = (float)a.n;
+    float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
+    float y[16];
+    #pragma unroll
+    for (int i = 0; i < 16; i++) {
+      y[i] = x[i] * rstd * w[i];
+    }
+    float* y_at = a.y + (i64)row * a.y_stride0;
+
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      store_f32x4_if(y_at + (i64)(col0 + i * 1024), &y[i * 4], col0 + i * 1024 < a.n);
+    }
+    float* rstd_at = a.rstd + (i64)row;
+
+    // store rstd
+    store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
   }
-  float sum = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    sum = fmaf(x[i], x[i], sum);
-  }
-
-  // sum: over the lanes of a warp
-  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-
-  // sum: over the warps of the block
-  store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-  __syncthreads();
-  sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 15) * 4));
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-  float n_f32 = (float)a.n;
-  float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-  float y[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y[i] = x[i] * rstd * w[i];
-  }
-  float* y_at = a.y + (i64)row * a.y_stride0;
-
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at + (i64)(col0 + i * 2048), &y[i * 4], col0 + i * 2048 < a.n);
-  }
-  float* rstd_at = a.rstd + (i64)row;
-
-  // store rstd
-  store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
 }

@@ -80,374 +80,376 @@ static_assert(field_offset(rmsnorm_fwd_f32_f32_c65536_v_args, n) == 56, "n");
 extern "C" __global__ void __launch_bounds__(1024) rmsnorm_fwd_f32_f32_c65536_v(const __grid_constant__ rmsnorm_fwd_f32_f32_c65536_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
-  int row = (int)blockIdx.x;
-  const float* x_at = a.x + (i64)row * a.x_stride0;
+  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
+    const float* x_at = a.x + (i64)row * a.x_stride0;
 
-  // copy x to s0 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (u32)((col0 + i * 4096) * 4), x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n ? 16 : 0);
-  }
-  int n_left = a.n - 8192;
-  const float* x_at2 = a.x + (i64)row * a.x_stride0 + 8192;
+    // copy x to s0 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (u32)((col0 + i * 4096) * 4), x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n ? 16 : 0);
+    }
+    int n_left = a.n - 8192;
+    const float* x_at2 = a.x + (i64)row * a.x_stride0 + 8192;
 
-  // copy x to s1 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (32768u + (u32)((col0 + i * 4096) * 4)), x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
-  }
-  int n_left2 = a.n - 16384;
-  const float* x_at3 = a.x + (i64)row * a.x_stride0 + 16384;
+    // copy x to s1 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (32768u + (u32)((col0 + i * 4096) * 4)), x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+    }
+    int n_left2 = a.n - 16384;
+    const float* x_at3 = a.x + (i64)row * a.x_stride0 + 16384;
 
-  // copy x to s2 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 4096) * 4)), x_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
-  }
-  int n_left3 = a.n - 24576;
-  const float* x_at4 = a.x + (i64)row * a.x_stride0 + 24576;
+    // copy x to s2 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00010000u + (u32)((col0 + i * 4096) * 4)), x_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2 ? 16 : 0);
+    }
+    int n_left3 = a.n - 24576;
+    const float* x_at4 = a.x + (i64)row * a.x_stride0 + 24576;
 
-  // copy x to s3 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (0x00018000u + (u32)((col0 + i * 4096) * 4)), x_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3 ? 16 : 0);
-  }
-  int n_left4 = a.n - 32768;
-  const float* x_at5 = a.x + (i64)row * a.x_stride0 + 32768;
+    // copy x to s3 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00018000u + (u32)((col0 + i * 4096) * 4)), x_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3 ? 16 : 0);
+    }
+    int n_left4 = a.n - 32768;
+    const float* x_at5 = a.x + (i64)row * a.x_stride0 + 32768;
 
-  // copy x to s4 (shared)
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 4096) * 4)), x_at5 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4 ? 16 : 0);
-  }
-  cp_async_commit();
-  int n_left5 = a.n - 40960;
-  const float* x_at6 = a.x + (i64)row * a.x_stride0 + 40960;
+    // copy x to s4 (shared)
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      cp_async_16(smem + (0x00020000u + (u32)((col0 + i * 4096) * 4)), x_at5 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4 ? 16 : 0);
+    }
+    cp_async_commit();
+    int n_left5 = a.n - 40960;
+    const float* x_at6 = a.x + (i64)row * a.x_stride0 + 40960;
 
-  // load x
-  float x[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&x[i * 4], x_at6 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left5);
-  }
-  int n_left6 = a.n - 49152;
-  const float* x_at7 = a.x + (i64)row * a.x_stride0 + 49152;
+    // load x
+    float x[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&x[i * 4], x_at6 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left5);
+    }
+    int n_left6 = a.n - 49152;
+    const float* x_at7 = a.x + (i64)row * a.x_stride0 + 49152;
 
-  // load x
-  float x2[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&x2[i * 4], x_at7 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left6);
-  }
-  int n_left7 = a.n - 57344;
-  const float* x_at8 = a.x + (i64)row * a.x_stride0 + 57344;
+    // load x
+    float x2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&x2[i * 4], x_at7 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left6);
+    }
+    int n_left7 = a.n - 57344;
+    const float* x_at8 = a.x + (i64)row * a.x_stride0 + 57344;
 
-  // load x
-  float x3[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&x3[i * 4], x_at8 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left7);
-  }
-  int min_of = min(a.n, 8192);
+    // load x
+    float x3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&x3[i * 4], x_at8 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left7);
+    }
+    int min_of = min(a.n, 8192);
 
-  // load w
-  float w[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
-  }
-  cp_async_wait_0();
-  float acc = 0.0f;
+    // load w
+    float w[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
+    }
+    cp_async_wait_0();
+    float acc = 0.0f;
 
-  // load s0 (shared)
-  float s02[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_f32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
-  }
-  float fold = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    fold = fmaf(s02[i], s02[i], fold);
-  }
-  acc += fold;
+    // load s0 (shared)
+    float s02[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
+    }
+    float fold = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      fold = fmaf(s02[i], s02[i], fold);
+    }
+    acc += fold;
 
-  // load s1 (shared)
-  float s12[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_f32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 4)));
-  }
-  float fold2 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    fold2 = fmaf(s12[i], s12[i], fold2);
-  }
-  acc += fold2;
+    // load s1 (shared)
+    float s12[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s12[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float fold2 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      fold2 = fmaf(s12[i], s12[i], fold2);
+    }
+    acc += fold2;
 
-  // load s2 (shared)
-  float s22[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_f32x4(&s22[i * 4], smem + (0x00010000u + (u32)((col0 + i * 4096) * 4)));
-  }
-  float fold3 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    fold3 = fmaf(s22[i], s22[i], fold3);
-  }
-  acc += fold3;
+    // load s2 (shared)
+    float s22[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s22[i * 4], smem + (0x00010000u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float fold3 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      fold3 = fmaf(s22[i], s22[i], fold3);
+    }
+    acc += fold3;
 
-  // load s3 (shared)
-  float s32[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_f32x4(&s32[i * 4], smem + (0x00018000u + (u32)((col0 + i * 4096) * 4)));
-  }
-  float fold4 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    fold4 = fmaf(s32[i], s32[i], fold4);
-  }
-  acc += fold4;
+    // load s3 (shared)
+    float s32[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s32[i * 4], smem + (0x00018000u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float fold4 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      fold4 = fmaf(s32[i], s32[i], fold4);
+    }
+    acc += fold4;
 
-  // load s4 (shared)
-  float s42[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_f32x4(&s42[i * 4], smem + (0x00020000u + (u32)((col0 + i * 4096) * 4)));
-  }
-  float fold5 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    fold5 = fmaf(s42[i], s42[i], fold5);
-  }
-  acc += fold5;
-  float fold6 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    fold6 = fmaf(x[i], x[i], fold6);
-  }
-  acc += fold6;
-  float fold7 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    fold7 = fmaf(x2[i], x2[i], fold7);
-  }
-  acc += fold7;
-  float fold8 = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    fold8 = fmaf(x3[i], x3[i], fold8);
-  }
-  float sum = 0.0f;
-  acc += fold8;
-  sum += acc;
+    // load s4 (shared)
+    float s42[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s42[i * 4], smem + (0x00020000u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float fold5 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      fold5 = fmaf(s42[i], s42[i], fold5);
+    }
+    acc += fold5;
+    float fold6 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      fold6 = fmaf(x[i], x[i], fold6);
+    }
+    acc += fold6;
+    float fold7 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      fold7 = fmaf(x2[i], x2[i], fold7);
+    }
+    acc += fold7;
+    float fold8 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      fold8 = fmaf(x3[i], x3[i], fold8);
+    }
+    float sum = 0.0f;
+    acc += fold8;
+    sum += acc;
 
-  // sum: over the lanes of a warp
-  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    // sum: over the lanes of a warp
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
-  // sum: over the warps of the block
-  store_shared_f32_if(smem + (0x00028000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
-  __syncthreads();
-  sum = load_shared_f32(smem + (0x00028000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
-  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    // sum: over the warps of the block
+    __syncthreads();
+    store_shared_f32_if(smem + (0x00028000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
+    __syncthreads();
+    sum = load_shared_f32(smem + (0x00028000u + (u32)(((int)(threadIdx.x & 31) & 31) * 4)));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
-  // load s0 (shared)
-  float s03[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_f32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
-  }
-  float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
-  float y[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y[i] = s03[i] * rstd * w[i];
-  }
-  float* y_at = a.y + (i64)row * a.y_stride0;
+    // load s0 (shared)
+    float s03[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 4), col0 + i * 4096 < min_of);
+    }
+    float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
+    float y[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y[i] = s03[i] * rstd * w[i];
+    }
+    float* y_at = a.y + (i64)row * a.y_stride0;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < min_of);
-  }
-  const float* w_at = a.w + 8192;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < min_of);
+    }
+    const float* w_at = a.w + 8192;
 
-  // load w
-  float w2[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-  }
+    // load w
+    float w2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
+    }
 
-  // load s1 (shared)
-  float s13[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_f32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 4)));
-  }
-  float y2[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y2[i] = s13[i] * rstd * w2[i];
-  }
-  float* y_at2 = a.y + (i64)row * a.y_stride0 + 8192;
+    // load s1 (shared)
+    float s13[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s13[i * 4], smem + (32768u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float y2[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y2[i] = s13[i] * rstd * w2[i];
+    }
+    float* y_at2 = a.y + (i64)row * a.y_stride0 + 8192;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left);
-  }
-  const float* w_at2 = a.w + 16384;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left);
+    }
+    const float* w_at2 = a.w + 16384;
 
-  // load w
-  float w3[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-  }
+    // load w
+    float w3[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
+    }
 
-  // load s2 (shared)
-  float s23[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_f32x4(&s23[i * 4], smem + (0x00010000u + (u32)((col0 + i * 4096) * 4)));
-  }
-  float y3[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y3[i] = s23[i] * rstd * w3[i];
-  }
-  float* y_at3 = a.y + (i64)row * a.y_stride0 + 16384;
+    // load s2 (shared)
+    float s23[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s23[i * 4], smem + (0x00010000u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float y3[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y3[i] = s23[i] * rstd * w3[i];
+    }
+    float* y_at3 = a.y + (i64)row * a.y_stride0 + 16384;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left2);
-  }
-  const float* w_at3 = a.w + 24576;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left2);
+    }
+    const float* w_at3 = a.w + 24576;
 
-  // load w
-  float w4[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
-  }
+    // load w
+    float w4[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
+    }
 
-  // load s3 (shared)
-  float s33[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_f32x4(&s33[i * 4], smem + (0x00018000u + (u32)((col0 + i * 4096) * 4)));
-  }
-  float y4[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y4[i] = s33[i] * rstd * w4[i];
-  }
-  float* y_at4 = a.y + (i64)row * a.y_stride0 + 24576;
+    // load s3 (shared)
+    float s33[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s33[i * 4], smem + (0x00018000u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float y4[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y4[i] = s33[i] * rstd * w4[i];
+    }
+    float* y_at4 = a.y + (i64)row * a.y_stride0 + 24576;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at4 + (i64)(col0 + i * 4096), &y4[i * 4], col0 + i * 4096 < n_left3);
-  }
-  const float* w_at4 = a.w + 32768;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at4 + (i64)(col0 + i * 4096), &y4[i * 4], col0 + i * 4096 < n_left3);
+    }
+    const float* w_at4 = a.w + 32768;
 
-  // load w
-  float w5[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w5[i * 4], w_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4);
-  }
+    // load w
+    float w5[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w5[i * 4], w_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left4);
+    }
 
-  // load s4 (shared)
-  float s43[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_shared_f32x4(&s43[i * 4], smem + (0x00020000u + (u32)((col0 + i * 4096) * 4)));
-  }
-  float y5[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y5[i] = s43[i] * rstd * w5[i];
-  }
-  float* y_at5 = a.y + (i64)row * a.y_stride0 + 32768;
+    // load s4 (shared)
+    float s43[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_shared_f32x4(&s43[i * 4], smem + (0x00020000u + (u32)((col0 + i * 4096) * 4)));
+    }
+    float y5[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y5[i] = s43[i] * rstd * w5[i];
+    }
+    float* y_at5 = a.y + (i64)row * a.y_stride0 + 32768;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at5 + (i64)(col0 + i * 4096), &y5[i * 4], col0 + i * 4096 < n_left4);
-  }
-  const float* w_at5 = a.w + 40960;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at5 + (i64)(col0 + i * 4096), &y5[i * 4], col0 + i * 4096 < n_left4);
+    }
+    const float* w_at5 = a.w + 40960;
 
-  // load w
-  float w6[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w6[i * 4], w_at5 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left5);
-  }
-  float y6[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y6[i] = x[i] * rstd * w6[i];
-  }
-  float* y_at6 = a.y + (i64)row * a.y_stride0 + 40960;
+    // load w
+    float w6[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w6[i * 4], w_at5 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left5);
+    }
+    float y6[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y6[i] = x[i] * rstd * w6[i];
+    }
+    float* y_at6 = a.y + (i64)row * a.y_stride0 + 40960;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at6 + (i64)(col0 + i * 4096), &y6[i * 4], col0 + i * 4096 < n_left5);
-  }
-  const float* w_at6 = a.w + 49152;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at6 + (i64)(col0 + i * 4096), &y6[i * 4], col0 + i * 4096 < n_left5);
+    }
+    const float* w_at6 = a.w + 49152;
 
-  // load w
-  float w7[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w7[i * 4], w_at6 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left6);
-  }
-  float y7[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y7[i] = x2[i] * rstd * w7[i];
-  }
-  float* y_at7 = a.y + (i64)row * a.y_stride0 + 49152;
+    // load w
+    float w7[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w7[i * 4], w_at6 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left6);
+    }
+    float y7[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y7[i] = x2[i] * rstd * w7[i];
+    }
+    float* y_at7 = a.y + (i64)row * a.y_stride0 + 49152;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at7 + (i64)(col0 + i * 4096), &y7[i * 4], col0 + i * 4096 < n_left6);
-  }
-  const float* w_at7 = a.w + 57344;
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at7 + (i64)(col0 + i * 4096), &y7[i * 4], col0 + i * 4096 < n_left6);
+    }
+    const float* w_at7 = a.w + 57344;
 
-  // load w
-  float w8[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w8[i * 4], w_at7 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left7);
-  }
-  float y8[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y8[i] = x3[i] * rstd * w8[i];
-  }
-  float* y_at8 = a.y + (i64)row * a.y_stride0 + 57344;
+    // load w
+    float w8[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w8[i * 4], w_at7 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left7);
+    }
+    float y8[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y8[i] = x3[i] * rstd * w8[i];
+    }
+    float* y_at8 = a.y + (i64)row * a.y_stride0 + 57344;
 
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at8 + (i64)(col0 + i * 4096), &y8[i * 4], col0 + i * 4096 < n_left7);
+    // store y
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(y_at8 + (i64)(col0 + i * 4096), &y8[i * 4], col0 + i * 4096 < n_left7);
+    }
+    float* rstd_at = a.rstd + (i64)row;
+    store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
   }
-  float* rstd_at = a.rstd + (i64)row;
-  store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
 }

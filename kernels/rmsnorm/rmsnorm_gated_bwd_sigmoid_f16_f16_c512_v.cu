@@ -25,12 +25,13 @@ __device__ __forceinline__ float exp2_approx(float x) {
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
   return r;
 }
-__device__ __forceinline__ float div_approx(float a, float b) {
+__device__ __forceinline__ float rcp_approx(float x) {
   float r;
-  asm("div.approx.ftz.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
   return r;
 }
 __device__ __forceinline__ float exp_approx(float x) { return exp2_approx(x * 1.442695f); } // log2(e)
+__device__ __forceinline__ float sigmoid_approx(float x) { return rcp_approx(1.0f + exp_approx(-x)); }
 __device__ __forceinline__ float f16_lo(u32 pair) {
   float r;
   asm volatile("{ .reg .b16 lo, hi; mov.b32 {lo, hi}, %1; cvt.f32.f16 %0, lo; }" : "=f"(r) : "r"(pair));
@@ -168,25 +169,17 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_sigmoid_f16_
       float dy_f32_1 = f16_hi(dy[i]);
       float t_0 = f16_lo(w[i]);
       float t_1 = f16_hi(w[i]);
-      float exp_approx_0 = exp_approx(-fabsf(z_f32_0));
-      float exp_approx_1 = exp_approx(-fabsf(z_f32_1));
-      float div_approx_0 = div_approx(1.0f, exp_approx_0 + 1.0f);
-      float div_approx_1 = div_approx(1.0f, exp_approx_1 + 1.0f);
-      float mul_0 = exp_approx_0 * div_approx_0;
-      float mul_1 = exp_approx_1 * div_approx_1;
-      bool ge_0 = z_f32_0 >= 0.0f;
-      bool ge_1 = z_f32_1 >= 0.0f;
-      float select_0 = ge_0 ? div_approx_0 : mul_0;
-      float select_1 = ge_1 ? div_approx_1 : mul_1;
-      float mul_02 = dy_f32_0 * select_0;
-      float mul_12 = dy_f32_1 * select_1;
-      mul[i * 2] = mul_02 * t_0;
-      mul[i * 2 + 1] = mul_12 * t_1;
+      float sigmoid_approx_0 = sigmoid_approx(z_f32_0);
+      float sigmoid_approx_1 = sigmoid_approx(z_f32_1);
+      float mul_0 = dy_f32_0 * sigmoid_approx_0;
+      float mul_1 = dy_f32_1 * sigmoid_approx_1;
+      mul[i * 2] = mul_0 * t_0;
+      mul[i * 2 + 1] = mul_1 * t_1;
       sum += col0 + ((i & 3) * 2 + (i >> 2) * 256) < a.n ? x_f32_0 * mul[i * 2] : 0.0f;
       sum += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n ? x_f32_1 * mul[i * 2 + 1] : 0.0f;
-      acc[i * 2] += row0 < rows_left ? mul_02 * (x_f32_0 * rstd) : 0.0f;
-      acc[i * 2 + 1] += row0 < rows_left ? mul_12 * (x_f32_1 * rstd) : 0.0f;
-      dz[i] = f16_pair(dy_f32_0 * (x_f32_0 * rstd) * t_0 * (select_0 * (ge_0 ? mul_0 : div_approx_0)), dy_f32_1 * (x_f32_1 * rstd) * t_1 * (select_1 * (ge_1 ? mul_1 : div_approx_1)));
+      acc[i * 2] += row0 < rows_left ? mul_0 * (x_f32_0 * rstd) : 0.0f;
+      acc[i * 2 + 1] += row0 < rows_left ? mul_1 * (x_f32_1 * rstd) : 0.0f;
+      dz[i] = f16_pair(dy_f32_0 * (x_f32_0 * rstd) * t_0 * (sigmoid_approx_0 * fminf(exp_approx(-z_f32_0) * sigmoid_approx_0, 1.0f)), dy_f32_1 * (x_f32_1 * rstd) * t_1 * (sigmoid_approx_1 * fminf(exp_approx(-z_f32_1) * sigmoid_approx_1, 1.0f)));
     }
 
     // sum: over the lanes of a warp

@@ -25,12 +25,13 @@ __device__ __forceinline__ float exp2_approx(float x) {
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
   return r;
 }
-__device__ __forceinline__ float div_approx(float a, float b) {
+__device__ __forceinline__ float rcp_approx(float x) {
   float r;
-  asm("div.approx.ftz.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
   return r;
 }
 __device__ __forceinline__ float exp_approx(float x) { return exp2_approx(x * 1.442695f); } // log2(e)
+__device__ __forceinline__ float sigmoid_approx(float x) { return rcp_approx(1.0f + exp_approx(-x)); }
 __device__ __forceinline__ float bf16_lo(u32 pair) { // volatile: widen again, do not keep
   float r;
   asm volatile("shl.b32 %0, %1, 16;" : "=f"(r) : "r"(pair));
@@ -168,27 +169,19 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_bf16_bf
       float dy_f32_1 = bf16_hi(dy[i]);
       float t_0 = bf16_lo(w[i]);
       float t_1 = bf16_hi(w[i]);
-      float exp_approx_0 = exp_approx(-fabsf(z_f32_0));
-      float exp_approx_1 = exp_approx(-fabsf(z_f32_1));
-      float div_approx_0 = div_approx(1.0f, exp_approx_0 + 1.0f);
-      float div_approx_1 = div_approx(1.0f, exp_approx_1 + 1.0f);
-      float mul_0 = exp_approx_0 * div_approx_0;
-      float mul_1 = exp_approx_1 * div_approx_1;
-      bool ge_0 = z_f32_0 >= 0.0f;
-      bool ge_1 = z_f32_1 >= 0.0f;
-      float select_0 = ge_0 ? div_approx_0 : mul_0;
-      float select_1 = ge_1 ? div_approx_1 : mul_1;
-      float mul_02 = z_f32_0 * select_0;
-      float mul_12 = z_f32_1 * select_1;
-      float mul_03 = dy_f32_0 * mul_02;
-      float mul_13 = dy_f32_1 * mul_12;
-      mul[i * 2] = mul_03 * t_0;
-      mul[i * 2 + 1] = mul_13 * t_1;
+      float sigmoid_approx_0 = sigmoid_approx(z_f32_0);
+      float sigmoid_approx_1 = sigmoid_approx(z_f32_1);
+      float mul_0 = z_f32_0 * sigmoid_approx_0;
+      float mul_1 = z_f32_1 * sigmoid_approx_1;
+      float mul_02 = dy_f32_0 * mul_0;
+      float mul_12 = dy_f32_1 * mul_1;
+      mul[i * 2] = mul_02 * t_0;
+      mul[i * 2 + 1] = mul_12 * t_1;
       sum += col0 + ((i & 3) * 2 + (i >> 2) * 256) < a.n ? x_f32_0 * mul[i * 2] : 0.0f;
       sum += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n ? x_f32_1 * mul[i * 2 + 1] : 0.0f;
-      acc[i * 2] += row0 < rows_left ? mul_03 * (x_f32_0 * rstd) : 0.0f;
-      acc[i * 2 + 1] += row0 < rows_left ? mul_13 * (x_f32_1 * rstd) : 0.0f;
-      dz[i] = bf16_pair(dy_f32_0 * (x_f32_0 * rstd) * t_0 * fmaf(mul_02, ge_0 ? mul_0 : div_approx_0, select_0), dy_f32_1 * (x_f32_1 * rstd) * t_1 * fmaf(mul_12, ge_1 ? mul_1 : div_approx_1, select_1));
+      acc[i * 2] += row0 < rows_left ? mul_02 * (x_f32_0 * rstd) : 0.0f;
+      acc[i * 2 + 1] += row0 < rows_left ? mul_12 * (x_f32_1 * rstd) : 0.0f;
+      dz[i] = bf16_pair(dy_f32_0 * (x_f32_0 * rstd) * t_0 * fmaf(mul_0, fminf(exp_approx(-z_f32_0) * sigmoid_approx_0, 1.0f), sigmoid_approx_0), dy_f32_1 * (x_f32_1 * rstd) * t_1 * fmaf(mul_1, fminf(exp_approx(-z_f32_1) * sigmoid_approx_1, 1.0f), sigmoid_approx_1));
     }
 
     // sum: over the lanes of a warp

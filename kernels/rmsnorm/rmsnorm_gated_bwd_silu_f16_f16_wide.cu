@@ -23,12 +23,13 @@ __device__ __forceinline__ float exp2_approx(float x) {
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
   return r;
 }
-__device__ __forceinline__ float div_approx(float a, float b) {
+__device__ __forceinline__ float rcp_approx(float x) {
   float r;
-  asm("div.approx.ftz.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
   return r;
 }
 __device__ __forceinline__ float exp_approx(float x) { return exp2_approx(x * 1.442695f); } // log2(e)
+__device__ __forceinline__ float sigmoid_approx(float x) { return rcp_approx(1.0f + exp_approx(-x)); }
 __device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
 __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
@@ -227,24 +228,16 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_silu_f16_f16
         float z_f32_1 = f16_hi(z[i]);
         float dy_f32_0 = f16_lo(dy[i]);
         float dy_f32_1 = f16_hi(dy[i]);
-        float exp_approx_0 = exp_approx(-fabsf(z_f32_0));
-        float exp_approx_1 = exp_approx(-fabsf(z_f32_1));
-        float div_approx_0 = div_approx(1.0f, exp_approx_0 + 1.0f);
-        float div_approx_1 = div_approx(1.0f, exp_approx_1 + 1.0f);
-        float mul_0 = exp_approx_0 * div_approx_0;
-        float mul_1 = exp_approx_1 * div_approx_1;
-        bool ge_0 = z_f32_0 >= 0.0f;
-        bool ge_1 = z_f32_1 >= 0.0f;
-        float select_0 = ge_0 ? div_approx_0 : mul_0;
-        float select_1 = ge_1 ? div_approx_1 : mul_1;
-        float mul_02 = z_f32_0 * select_0;
-        float mul_12 = z_f32_1 * select_1;
-        float mul_03 = dy_f32_0 * mul_02;
-        float mul_13 = dy_f32_1 * mul_12;
-        acc[i * 2] = fmaf(mul_03, x_f32_0 * rstd2, acc[i * 2]);
-        acc[i * 2 + 1] = fmaf(mul_13, x_f32_1 * rstd2, acc[i * 2 + 1]);
-        dz[i] = f16_pair(dy_f32_0 * (x_f32_0 * rstd) * w_f32_0 * fmaf(mul_02, ge_0 ? mul_0 : div_approx_0, select_0), dy_f32_1 * (x_f32_1 * rstd) * w_f32_1 * fmaf(mul_12, ge_1 ? mul_1 : div_approx_1, select_1));
-        dx[i] = f16_pair(fmaf(mul_03, w_f32_0, -(x_f32_0 * mean)) * rstd2, fmaf(mul_13, w_f32_1, -(x_f32_1 * mean)) * rstd2);
+        float sigmoid_approx_0 = sigmoid_approx(z_f32_0);
+        float sigmoid_approx_1 = sigmoid_approx(z_f32_1);
+        float mul_0 = z_f32_0 * sigmoid_approx_0;
+        float mul_1 = z_f32_1 * sigmoid_approx_1;
+        float mul_02 = dy_f32_0 * mul_0;
+        float mul_12 = dy_f32_1 * mul_1;
+        acc[i * 2] = fmaf(mul_02, x_f32_0 * rstd2, acc[i * 2]);
+        acc[i * 2 + 1] = fmaf(mul_12, x_f32_1 * rstd2, acc[i * 2 + 1]);
+        dz[i] = f16_pair(dy_f32_0 * (x_f32_0 * rstd) * w_f32_0 * fmaf(mul_0, fminf(exp_approx(-z_f32_0) * sigmoid_approx_0, 1.0f), sigmoid_approx_0), dy_f32_1 * (x_f32_1 * rstd) * w_f32_1 * fmaf(mul_1, fminf(exp_approx(-z_f32_1) * sigmoid_approx_1, 1.0f), sigmoid_approx_1));
+        dx[i] = f16_pair(fmaf(mul_02, w_f32_0, -(x_f32_0 * mean)) * rstd2, fmaf(mul_12, w_f32_1, -(x_f32_1 * mean)) * rstd2);
       }
       f16* dz_at = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul;
 

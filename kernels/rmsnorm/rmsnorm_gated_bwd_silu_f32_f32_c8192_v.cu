@@ -3,13 +3,25 @@
 // rmsnorm_gated_bwd_silu_f32_f32_c8192_v: Gated RMSNorm backward, silu: dx, dz, and each block's share of dw in f32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 1024 threads a block, 128 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 512 threads a block, 98368 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, dy, dx, dz, w, part on 16 bytes; n a multiple of 4
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0      128  f32   sum_part: partial results of sum, one a warp
+//        0     8192  f32   s0: tile [2048]
+//     8192     8192  f32   s4: tile [2048]
+//    16384     8192  f32   s8: tile [2048]
+//    24576     8192  f32   s1: tile [2048]
+//    32768     8192  f32   s5: tile [2048]
+//    40960     8192  f32   s9: tile [2048]
+//    49152     8192  f32   s2: tile [2048]
+//    57344     8192  f32   s6: tile [2048]
+//    65536     8192  f32   s10: tile [2048]
+//    73728     8192  f32   s3: tile [2048]
+//    81920     8192  f32   s7: tile [2048]
+//    90112     8192  f32   s11: tile [2048]
+//    98304       64  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -18,6 +30,10 @@ typedef long long i64;
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
+__device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
+}
+__device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 __device__ __forceinline__ float load_f32(const void* p) {
   float r;
   asm volatile("ld.global.f32 %0, [%1];" : "=f"(r) : "l"(p) : "memory");
@@ -28,9 +44,17 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
   return r;
 }
+__device__ __forceinline__ void cp_async_wait_0() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 __device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void load_shared_f32x4(float* r, const void* p) {
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
+}
+__device__ __forceinline__ void load_shared_f32x4_if(float* r, const void* p, bool on) {
+  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.shared.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_f32x4_cs_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.cs.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
@@ -81,68 +105,274 @@ static_assert(field_offset(rmsnorm_gated_bwd_silu_f32_f32_c8192_v_args, rows) ==
 static_assert(field_offset(rmsnorm_gated_bwd_silu_f32_f32_c8192_v_args, n) == 116, "n");
 static_assert(field_offset(rmsnorm_gated_bwd_silu_f32_f32_c8192_v_args, parts) == 120, "parts");
 
-extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_bwd_silu_f32_f32_c8192_v(const __grid_constant__ rmsnorm_gated_bwd_silu_f32_f32_c8192_v_args a) {
+extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_bwd_silu_f32_f32_c8192_v(const __grid_constant__ rmsnorm_gated_bwd_silu_f32_f32_c8192_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
-
-  // load w
-  float w[8];
+  int min_of = min(a.n, 2048);
+  float acc[4];
+  float acc2[4];
+  float acc3[4];
+  float acc4[4];
   #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
-  }
-  float acc[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 4; i++) {
     acc[i] = 0.0f;
+    acc2[i] = 0.0f;
+    acc3[i] = 0.0f;
+    acc4[i] = 0.0f;
   }
+  int t = (int)blockIdx.x;
+  if (t < a.rows) {
+    const float* x_at = a.x + (i64)t * a.x_stride0;
+
+    // copy x to s0 (shared)
+    cp_async_16(smem + (u32)(col0 * 4), x_at + (i64)col0, col0 < a.n ? 16 : 0);
+    const float* z_at = a.z + (i64)t * a.z_stride0;
+
+    // copy z to s4 (shared)
+    cp_async_16(smem + (8192u + (u32)(col0 * 4)), z_at + (i64)col0, col0 < a.n ? 16 : 0);
+    const float* dy_at = a.dy + (i64)t * a.dy_stride0;
+
+    // copy dy to s8 (shared)
+    cp_async_16(smem + (16384u + (u32)(col0 * 4)), dy_at + (i64)col0, col0 < a.n ? 16 : 0);
+    int n_left = a.n - 2048;
+    const float* x_at2 = a.x + (i64)t * a.x_stride0 + 2048;
+
+    // copy x to s1 (shared)
+    cp_async_16(smem + (24576u + (u32)(col0 * 4)), x_at2 + (i64)col0, col0 < n_left ? 16 : 0);
+    const float* z_at2 = a.z + (i64)t * a.z_stride0 + 2048;
+
+    // copy z to s5 (shared)
+    cp_async_16(smem + (32768u + (u32)(col0 * 4)), z_at2 + (i64)col0, col0 < n_left ? 16 : 0);
+    const float* dy_at2 = a.dy + (i64)t * a.dy_stride0 + 2048;
+
+    // copy dy to s9 (shared)
+    cp_async_16(smem + (40960u + (u32)(col0 * 4)), dy_at2 + (i64)col0, col0 < n_left ? 16 : 0);
+    int n_left2 = a.n - 4096;
+    const float* x_at3 = a.x + (i64)t * a.x_stride0 + 4096;
+
+    // copy x to s2 (shared)
+    cp_async_16(smem + (49152u + (u32)(col0 * 4)), x_at3 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    const float* z_at3 = a.z + (i64)t * a.z_stride0 + 4096;
+
+    // copy z to s6 (shared)
+    cp_async_16(smem + (57344u + (u32)(col0 * 4)), z_at3 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    const float* dy_at3 = a.dy + (i64)t * a.dy_stride0 + 4096;
+
+    // copy dy to s10 (shared)
+    cp_async_16(smem + (0x00010000u + (u32)(col0 * 4)), dy_at3 + (i64)col0, col0 < n_left2 ? 16 : 0);
+    int n_left3 = a.n - 6144;
+    const float* x_at4 = a.x + (i64)t * a.x_stride0 + 6144;
+
+    // copy x to s3 (shared)
+    cp_async_16(smem + (0x00012000u + (u32)(col0 * 4)), x_at4 + (i64)col0, col0 < n_left3 ? 16 : 0);
+    const float* z_at4 = a.z + (i64)t * a.z_stride0 + 6144;
+
+    // copy z to s7 (shared)
+    cp_async_16(smem + (0x00014000u + (u32)(col0 * 4)), z_at4 + (i64)col0, col0 < n_left3 ? 16 : 0);
+    const float* dy_at4 = a.dy + (i64)t * a.dy_stride0 + 6144;
+
+    // copy dy to s11 (shared)
+    cp_async_16(smem + (0x00016000u + (u32)(col0 * 4)), dy_at4 + (i64)col0, col0 < n_left3 ? 16 : 0);
+  }
+  cp_async_commit();
+  int t2 = (int)gridDim.x;
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
-    const float* x_at = a.x + (i64)row * a.x_stride0;
-
-    // load x
-    float x[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
-    }
-    const float* z_at = a.z + (i64)row * a.z_stride0;
-
-    // load z
-    float z[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
-    }
-    const float* dy_at = a.dy + (i64)row * a.dy_stride0;
-
-    // load dy
-    float dy[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
-    }
     const float* rstd_at = a.rstd + (i64)row;
-
-    // load rstd
     float rstd = load_f32(rstd_at);
-    float mul[8];
-    float dz[8];
-    float sum = 0.0f;
+    cp_async_wait_0();
+    float acc5 = 0.0f;
+
+    // load s0 (shared)
+    float s02[4];
+    load_shared_f32x4_if(s02, smem + (u32)(col0 * 4), col0 < min_of);
+
+    // load s4 (shared)
+    float s42[4];
+    load_shared_f32x4_if(s42, smem + (8192u + (u32)(col0 * 4)), col0 < min_of);
+
+    // load s8 (shared)
+    float s82[4];
+    load_shared_f32x4_if(s82, smem + (16384u + (u32)(col0 * 4)), col0 < min_of);
+
+    // load w
+    float w[4];
+    load_f32x4_if(w, a.w + (i64)col0, col0 < min_of);
+    float div_of[4];
+    float mul[4];
+    bool ge[4];
+    float select[4];
+    float mul2[4];
+    float mul3[4];
+    float fold = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      float t = w[i];
-      float exp_of = expf(-fabsf(z[i]));
-      float div_of = 1.0f / (exp_of + 1.0f);
-      float mul2 = exp_of * div_of;
-      bool ge = z[i] >= 0.0f;
-      float select = ge ? div_of : mul2;
-      float mul3 = z[i] * select;
-      float mul4 = dy[i] * mul3;
-      mul[i] = mul4 * t;
-      sum += col0 + ((i & 3) + (i >> 2) * 4096) < a.n ? x[i] * mul[i] : 0.0f;
-      acc[i] = fmaf(mul4, x[i] * rstd, acc[i]);
-      dz[i] = dy[i] * (x[i] * rstd) * t * fmaf(mul3, ge ? mul2 : div_of, select);
+    for (int i = 0; i < 4; i++) {
+      float exp_of = expf(-fabsf(s42[i]));
+      div_of[i] = 1.0f / (exp_of + 1.0f);
+      mul[i] = exp_of * div_of[i];
+      ge[i] = s42[i] >= 0.0f;
+      select[i] = ge[i] ? div_of[i] : mul[i];
+      mul2[i] = s42[i] * select[i];
+      float mul4 = s82[i] * mul2[i];
+      mul3[i] = s02[i] * rstd;
+      acc[i] = fmaf(mul4, mul3[i], acc[i]);
+      fold += col0 + i < min_of ? s02[i] * (mul4 * w[i]) : 0.0f;
     }
+    acc5 += fold;
+    float dz[4];
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      dz[i] = s82[i] * mul3[i] * w[i] * fmaf(mul2[i], ge[i] ? mul[i] : div_of[i], select[i]);
+    }
+    float* dz_at = a.dz + (i64)row * a.dz_stride0;
+
+    // store dz
+    store_f32x4_cs_if(dz_at + (i64)col0, dz, col0 < min_of);
+
+    // load s1 (shared)
+    float s12[4];
+    load_shared_f32x4(s12, smem + (24576u + (u32)(col0 * 4)));
+
+    // load s5 (shared)
+    float s52[4];
+    load_shared_f32x4(s52, smem + (32768u + (u32)(col0 * 4)));
+
+    // load s9 (shared)
+    float s92[4];
+    load_shared_f32x4(s92, smem + (40960u + (u32)(col0 * 4)));
+    int n_left4 = a.n - 2048;
+    const float* w_at = a.w + 2048;
+
+    // load w
+    float w2[4];
+    load_f32x4_if(w2, w_at + (i64)col0, col0 < n_left4);
+    float div_of2[4];
+    float mul5[4];
+    bool ge2[4];
+    float select2[4];
+    float mul6[4];
+    float mul7[4];
+    float fold2 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      float exp_of2 = expf(-fabsf(s52[i]));
+      div_of2[i] = 1.0f / (exp_of2 + 1.0f);
+      mul5[i] = exp_of2 * div_of2[i];
+      ge2[i] = s52[i] >= 0.0f;
+      select2[i] = ge2[i] ? div_of2[i] : mul5[i];
+      mul6[i] = s52[i] * select2[i];
+      float mul8 = s92[i] * mul6[i];
+      mul7[i] = s12[i] * rstd;
+      acc2[i] = fmaf(mul8, mul7[i], acc2[i]);
+      fold2 += col0 + i < n_left4 ? s12[i] * (mul8 * w2[i]) : 0.0f;
+    }
+    acc5 += fold2;
+    float dz2[4];
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      dz2[i] = s92[i] * mul7[i] * w2[i] * fmaf(mul6[i], ge2[i] ? mul5[i] : div_of2[i], select2[i]);
+    }
+    float* dz_at2 = a.dz + (i64)row * a.dz_stride0 + 2048;
+
+    // store dz
+    store_f32x4_cs_if(dz_at2 + (i64)col0, dz2, col0 < n_left4);
+
+    // load s2 (shared)
+    float s22[4];
+    load_shared_f32x4(s22, smem + (49152u + (u32)(col0 * 4)));
+
+    // load s6 (shared)
+    float s62[4];
+    load_shared_f32x4(s62, smem + (57344u + (u32)(col0 * 4)));
+
+    // load s10 (shared)
+    float s102[4];
+    load_shared_f32x4(s102, smem + (0x00010000u + (u32)(col0 * 4)));
+    int n_left5 = a.n - 4096;
+    const float* w_at2 = a.w + 4096;
+
+    // load w
+    float w3[4];
+    load_f32x4_if(w3, w_at2 + (i64)col0, col0 < n_left5);
+    float div_of3[4];
+    float mul9[4];
+    bool ge3[4];
+    float select3[4];
+    float mul10[4];
+    float mul11[4];
+    float fold3 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      float exp_of3 = expf(-fabsf(s62[i]));
+      div_of3[i] = 1.0f / (exp_of3 + 1.0f);
+      mul9[i] = exp_of3 * div_of3[i];
+      ge3[i] = s62[i] >= 0.0f;
+      select3[i] = ge3[i] ? div_of3[i] : mul9[i];
+      mul10[i] = s62[i] * select3[i];
+      float mul12 = s102[i] * mul10[i];
+      mul11[i] = s22[i] * rstd;
+      acc3[i] = fmaf(mul12, mul11[i], acc3[i]);
+      fold3 += col0 + i < n_left5 ? s22[i] * (mul12 * w3[i]) : 0.0f;
+    }
+    acc5 += fold3;
+    float dz3[4];
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      dz3[i] = s102[i] * mul11[i] * w3[i] * fmaf(mul10[i], ge3[i] ? mul9[i] : div_of3[i], select3[i]);
+    }
+    float* dz_at3 = a.dz + (i64)row * a.dz_stride0 + 4096;
+
+    // store dz
+    store_f32x4_cs_if(dz_at3 + (i64)col0, dz3, col0 < n_left5);
+
+    // load s3 (shared)
+    float s32[4];
+    load_shared_f32x4(s32, smem + (0x00012000u + (u32)(col0 * 4)));
+
+    // load s7 (shared)
+    float s72[4];
+    load_shared_f32x4(s72, smem + (0x00014000u + (u32)(col0 * 4)));
+
+    // load s11 (shared)
+    float s112[4];
+    load_shared_f32x4(s112, smem + (0x00016000u + (u32)(col0 * 4)));
+    int n_left6 = a.n - 6144;
+    const float* w_at3 = a.w + 6144;
+
+    // load w
+    float w4[4];
+    load_f32x4_if(w4, w_at3 + (i64)col0, col0 < n_left6);
+    float div_of4[4];
+    float mul13[4];
+    bool ge4[4];
+    float select4[4];
+    float mul14[4];
+    float mul15[4];
+    float fold4 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      float exp_of4 = expf(-fabsf(s72[i]));
+      div_of4[i] = 1.0f / (exp_of4 + 1.0f);
+      mul13[i] = exp_of4 * div_of4[i];
+      ge4[i] = s72[i] >= 0.0f;
+      select4[i] = ge4[i] ? div_of4[i] : mul13[i];
+      mul14[i] = s72[i] * select4[i];
+      float mul16 = s112[i] * mul14[i];
+      mul15[i] = s32[i] * rstd;
+      acc4[i] = fmaf(mul16, mul15[i], acc4[i]);
+      fold4 += col0 + i < n_left6 ? s32[i] * (mul16 * w4[i]) : 0.0f;
+    }
+    acc5 += fold4;
+    float dz4[4];
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      dz4[i] = s112[i] * mul15[i] * w4[i] * fmaf(mul14[i], ge4[i] ? mul13[i] : div_of4[i], select4[i]);
+    }
+    float* dz_at4 = a.dz + (i64)row * a.dz_stride0 + 6144;
+
+    // store dz
+    store_f32x4_cs_if(dz_at4 + (i64)col0, dz4, col0 < n_left6);
+    float sum = 0.0f;
+    sum += acc5;
 
     // sum: over the lanes of a warp
     sum += __shfl_xor_sync(0xffffffffu, sum, 16);
@@ -153,51 +383,213 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_bwd_silu_f32_f3
 
     // sum: over the warps of the block
     __syncthreads();
-    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+    store_shared_f32_if(smem + (0x00018000u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 31) * 4));
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum = load_shared_f32(smem + (0x00018000u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
     sum += __shfl_xor_sync(0xffffffffu, sum, 8);
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    float* dz_at = a.dz + (i64)row * a.dz_stride0;
 
-    // store dz
+    // load s0 (shared)
+    float s03[4];
+    load_shared_f32x4_if(s03, smem + (u32)(col0 * 4), col0 < min_of);
+
+    // load s4 (shared)
+    float s43[4];
+    load_shared_f32x4_if(s43, smem + (8192u + (u32)(col0 * 4)), col0 < min_of);
+
+    // load s8 (shared)
+    float s83[4];
+    load_shared_f32x4_if(s83, smem + (16384u + (u32)(col0 * 4)), col0 < min_of);
+
+    // load w
+    float w5[4];
+    load_f32x4_if(w5, a.w + (i64)col0, col0 < min_of);
+    float div_of5 = sum * rstd * rstd / (float)a.n;
+    float dx[4];
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_f32x4_cs_if(dz_at + (i64)(col0 + i * 4096), &dz[i * 4], col0 + i * 4096 < a.n);
-    }
-    float n_f32 = (float)a.n;
-    float div_of2 = sum * rstd * rstd / n_f32;
-    float dx[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      dx[i] = fmaf(-x[i], div_of2, mul[i]) * rstd;
+    for (int i = 0; i < 4; i++) {
+      float exp_of5 = expf(-fabsf(s43[i]));
+      float div_of6 = 1.0f / (exp_of5 + 1.0f);
+      dx[i] = fmaf(s83[i] * (s43[i] * (s43[i] >= 0.0f ? div_of6 : exp_of5 * div_of6)), w5[i], -(s03[i] * div_of5)) * rstd;
     }
     float* dx_at = a.dx + (i64)row * a.dx_stride0;
 
     // store dx
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_f32x4_cs_if(dx_at + (i64)(col0 + i * 4096), &dx[i * 4], col0 + i * 4096 < a.n);
+    store_f32x4_cs_if(dx_at + (i64)col0, dx, col0 < min_of);
+    int add = (int)((u32)row + (u32)t2);
+    bool lt = add < a.rows;
+    if (lt) {
+      const float* x_at5 = a.x + (i64)add * a.x_stride0;
+
+      // copy x to s0 (shared)
+      cp_async_16(smem + (u32)(col0 * 4), x_at5 + (i64)col0, col0 < a.n ? 16 : 0);
+      const float* z_at5 = a.z + (i64)add * a.z_stride0;
+
+      // copy z to s4 (shared)
+      cp_async_16(smem + (8192u + (u32)(col0 * 4)), z_at5 + (i64)col0, col0 < a.n ? 16 : 0);
+      const float* dy_at5 = a.dy + (i64)add * a.dy_stride0;
+
+      // copy dy to s8 (shared)
+      cp_async_16(smem + (16384u + (u32)(col0 * 4)), dy_at5 + (i64)col0, col0 < a.n ? 16 : 0);
     }
+
+    // load s1 (shared)
+    float s13[4];
+    load_shared_f32x4(s13, smem + (24576u + (u32)(col0 * 4)));
+
+    // load s5 (shared)
+    float s53[4];
+    load_shared_f32x4(s53, smem + (32768u + (u32)(col0 * 4)));
+
+    // load s9 (shared)
+    float s93[4];
+    load_shared_f32x4(s93, smem + (40960u + (u32)(col0 * 4)));
+    const float* w_at4 = a.w + 2048;
+
+    // load w
+    float w6[4];
+    load_f32x4_if(w6, w_at4 + (i64)col0, col0 < n_left4);
+    float dx2[4];
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      float exp_of6 = expf(-fabsf(s53[i]));
+      float div_of7 = 1.0f / (exp_of6 + 1.0f);
+      dx2[i] = fmaf(s93[i] * (s53[i] * (s53[i] >= 0.0f ? div_of7 : exp_of6 * div_of7)), w6[i], -(s13[i] * div_of5)) * rstd;
+    }
+    float* dx_at2 = a.dx + (i64)row * a.dx_stride0 + 2048;
+
+    // store dx
+    store_f32x4_cs_if(dx_at2 + (i64)col0, dx2, col0 < n_left4);
+    if (lt) {
+      const float* x_at6 = a.x + (i64)add * a.x_stride0 + 2048;
+
+      // copy x to s1 (shared)
+      cp_async_16(smem + (24576u + (u32)(col0 * 4)), x_at6 + (i64)col0, col0 < n_left4 ? 16 : 0);
+      const float* z_at6 = a.z + (i64)add * a.z_stride0 + 2048;
+
+      // copy z to s5 (shared)
+      cp_async_16(smem + (32768u + (u32)(col0 * 4)), z_at6 + (i64)col0, col0 < n_left4 ? 16 : 0);
+      const float* dy_at6 = a.dy + (i64)add * a.dy_stride0 + 2048;
+
+      // copy dy to s9 (shared)
+      cp_async_16(smem + (40960u + (u32)(col0 * 4)), dy_at6 + (i64)col0, col0 < n_left4 ? 16 : 0);
+    }
+
+    // load s2 (shared)
+    float s23[4];
+    load_shared_f32x4(s23, smem + (49152u + (u32)(col0 * 4)));
+
+    // load s6 (shared)
+    float s63[4];
+    load_shared_f32x4(s63, smem + (57344u + (u32)(col0 * 4)));
+
+    // load s10 (shared)
+    float s103[4];
+    load_shared_f32x4(s103, smem + (0x00010000u + (u32)(col0 * 4)));
+    const float* w_at5 = a.w + 4096;
+
+    // load w
+    float w7[4];
+    load_f32x4_if(w7, w_at5 + (i64)col0, col0 < n_left5);
+    float dx3[4];
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      float exp_of7 = expf(-fabsf(s63[i]));
+      float div_of8 = 1.0f / (exp_of7 + 1.0f);
+      dx3[i] = fmaf(s103[i] * (s63[i] * (s63[i] >= 0.0f ? div_of8 : exp_of7 * div_of8)), w7[i], -(s23[i] * div_of5)) * rstd;
+    }
+    float* dx_at3 = a.dx + (i64)row * a.dx_stride0 + 4096;
+
+    // store dx
+    store_f32x4_cs_if(dx_at3 + (i64)col0, dx3, col0 < n_left5);
+    if (lt) {
+      const float* x_at7 = a.x + (i64)add * a.x_stride0 + 4096;
+
+      // copy x to s2 (shared)
+      cp_async_16(smem + (49152u + (u32)(col0 * 4)), x_at7 + (i64)col0, col0 < n_left5 ? 16 : 0);
+      const float* z_at7 = a.z + (i64)add * a.z_stride0 + 4096;
+
+      // copy z to s6 (shared)
+      cp_async_16(smem + (57344u + (u32)(col0 * 4)), z_at7 + (i64)col0, col0 < n_left5 ? 16 : 0);
+      const float* dy_at7 = a.dy + (i64)add * a.dy_stride0 + 4096;
+
+      // copy dy to s10 (shared)
+      cp_async_16(smem + (0x00010000u + (u32)(col0 * 4)), dy_at7 + (i64)col0, col0 < n_left5 ? 16 : 0);
+    }
+
+    // load s3 (shared)
+    float s33[4];
+    load_shared_f32x4(s33, smem + (0x00012000u + (u32)(col0 * 4)));
+
+    // load s7 (shared)
+    float s73[4];
+    load_shared_f32x4(s73, smem + (0x00014000u + (u32)(col0 * 4)));
+
+    // load s11 (shared)
+    float s113[4];
+    load_shared_f32x4(s113, smem + (0x00016000u + (u32)(col0 * 4)));
+    const float* w_at6 = a.w + 6144;
+
+    // load w
+    float w8[4];
+    load_f32x4_if(w8, w_at6 + (i64)col0, col0 < n_left6);
+    float dx4[4];
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      float exp_of8 = expf(-fabsf(s73[i]));
+      float div_of9 = 1.0f / (exp_of8 + 1.0f);
+      dx4[i] = fmaf(s113[i] * (s73[i] * (s73[i] >= 0.0f ? div_of9 : exp_of8 * div_of9)), w8[i], -(s33[i] * div_of5)) * rstd;
+    }
+    float* dx_at4 = a.dx + (i64)row * a.dx_stride0 + 6144;
+
+    // store dx
+    store_f32x4_cs_if(dx_at4 + (i64)col0, dx4, col0 < n_left6);
+    if (lt) {
+      const float* x_at8 = a.x + (i64)add * a.x_stride0 + 6144;
+
+      // copy x to s3 (shared)
+      cp_async_16(smem + (0x00012000u + (u32)(col0 * 4)), x_at8 + (i64)col0, col0 < n_left6 ? 16 : 0);
+      const float* z_at8 = a.z + (i64)add * a.z_stride0 + 6144;
+
+      // copy z to s7 (shared)
+      cp_async_16(smem + (0x00014000u + (u32)(col0 * 4)), z_at8 + (i64)col0, col0 < n_left6 ? 16 : 0);
+      const float* dy_at8 = a.dy + (i64)add * a.dy_stride0 + 6144;
+
+      // copy dy to s11 (shared)
+      cp_async_16(smem + (0x00016000u + (u32)(col0 * 4)), dy_at8 + (i64)col0, col0 < n_left6 ? 16 : 0);
+    }
+    cp_async_commit();
   }
-  float part[8];
+  int n_left7 = a.n - 2048;
+  int n_left8 = a.n - 4096;
+  int n_left9 = a.n - 6144;
+  float part[4];
+  float part2[4];
+  float part3[4];
+  float part4[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    part[i] = 0.0f;
+  for (int i = 0; i < 4; i++) {
+    part[i] = acc[i];
+    part2[i] = acc2[i];
+    part3[i] = acc3[i];
+    part4[i] = acc4[i];
   }
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    part[i] += acc[i];
-  }
-  int t2 = (int)blockIdx.x;
-  float* part_at = a.part + (i64)t2 * a.part_stride0;
+  float* part_at = a.part + (i64)t * a.part_stride0;
 
   // store part
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(part_at + (i64)(col0 + i * 4096), &part[i * 4], col0 + i * 4096 < a.n);
-  }
+  store_f32x4_if(part_at + (i64)col0, part, col0 < min_of);
+  float* part_at2 = a.part + (i64)t * a.part_stride0 + 2048;
+
+  // store part
+  store_f32x4_if(part_at2 + (i64)col0, part2, col0 < n_left7);
+  float* part_at3 = a.part + (i64)t * a.part_stride0 + 4096;
+
+  // store part
+  store_f32x4_if(part_at3 + (i64)col0, part3, col0 < n_left8);
+  float* part_at4 = a.part + (i64)t * a.part_stride0 + 6144;
+
+  // store part
+  store_f32x4_if(part_at4 + (i64)col0, part4, col0 < n_left9);
 }

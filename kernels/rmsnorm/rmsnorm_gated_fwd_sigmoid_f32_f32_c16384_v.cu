@@ -3,13 +3,19 @@
 // rmsnorm_gated_fwd_sigmoid_f32_f32_c16384_v: Gated RMSNorm forward: y = x * rstd * w * sigmoid(z), rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 1024 threads a block, 128 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 512 threads a block, at least 2 blocks an SM, 49216 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, y, w on 16 bytes; n a multiple of 4
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0      128  f32   sum_part: partial results of sum, one a warp
+//        0     8192  f32   s0: tile [2048]
+//     8192     8192  f32   s1: tile [2048]
+//    16384     8192  f32   s2: tile [2048]
+//    24576     8192  f32   s3: tile [2048]
+//    32768     8192  f32   s4: tile [2048]
+//    40960     8192  f32   s5: tile [2048]
+//    49152       64  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -18,14 +24,31 @@ typedef long long i64;
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
+__device__ __forceinline__ float div_approx(float a, float b) {
+  float r;
+  asm("div.approx.ftz.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  return r;
+}
+__device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
+}
+__device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
   return r;
 }
+__device__ __forceinline__ void cp_async_wait_0() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 __device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void load_shared_f32x4(float* r, const void* p) {
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
+}
+__device__ __forceinline__ void load_shared_f32x4_if(float* r, const void* p, bool on) {
+  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.shared.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
@@ -64,31 +87,134 @@ static_assert(field_offset(rmsnorm_gated_fwd_sigmoid_f32_f32_c16384_v_args, eps)
 static_assert(field_offset(rmsnorm_gated_fwd_sigmoid_f32_f32_c16384_v_args, rows) == 68, "rows");
 static_assert(field_offset(rmsnorm_gated_fwd_sigmoid_f32_f32_c16384_v_args, n) == 72, "n");
 
-extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32_f32_c16384_v(const __grid_constant__ rmsnorm_gated_fwd_sigmoid_f32_f32_c16384_v_args a) {
+extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_sigmoid_f32_f32_c16384_v(const __grid_constant__ rmsnorm_gated_fwd_sigmoid_f32_f32_c16384_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
   int row = (int)blockIdx.x;
   const float* x_at = a.x + (i64)row * a.x_stride0;
 
+  // copy x to s0 (shared)
+  cp_async_16(smem + (u32)(col0 * 4), x_at + (i64)col0, col0 < a.n ? 16 : 0);
+  int n_left = a.n - 2048;
+  const float* x_at2 = a.x + (i64)row * a.x_stride0 + 2048;
+
+  // copy x to s1 (shared)
+  cp_async_16(smem + (8192u + (u32)(col0 * 4)), x_at2 + (i64)col0, col0 < n_left ? 16 : 0);
+  int n_left2 = a.n - 4096;
+  const float* x_at3 = a.x + (i64)row * a.x_stride0 + 4096;
+
+  // copy x to s2 (shared)
+  cp_async_16(smem + (16384u + (u32)(col0 * 4)), x_at3 + (i64)col0, col0 < n_left2 ? 16 : 0);
+  int n_left3 = a.n - 6144;
+  const float* x_at4 = a.x + (i64)row * a.x_stride0 + 6144;
+
+  // copy x to s3 (shared)
+  cp_async_16(smem + (24576u + (u32)(col0 * 4)), x_at4 + (i64)col0, col0 < n_left3 ? 16 : 0);
+  int n_left4 = a.n - 8192;
+  const float* x_at5 = a.x + (i64)row * a.x_stride0 + 8192;
+
+  // copy x to s4 (shared)
+  cp_async_16(smem + (32768u + (u32)(col0 * 4)), x_at5 + (i64)col0, col0 < n_left4 ? 16 : 0);
+  int n_left5 = a.n - 10240;
+  const float* x_at6 = a.x + (i64)row * a.x_stride0 + 10240;
+
+  // copy x to s5 (shared)
+  cp_async_16(smem + (40960u + (u32)(col0 * 4)), x_at6 + (i64)col0, col0 < n_left5 ? 16 : 0);
+  cp_async_commit();
+  int n_left6 = a.n - 12288;
+  const float* x_at7 = a.x + (i64)row * a.x_stride0 + 12288;
+
   // load x
-  float x[16];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
-  }
+  float x[4];
+  load_f32x4_if(x, x_at7 + (i64)col0, col0 < n_left6);
+  int n_left7 = a.n - 14336;
+  const float* x_at8 = a.x + (i64)row * a.x_stride0 + 14336;
+
+  // load x
+  float x2[4];
+  load_f32x4_if(x2, x_at8 + (i64)col0, col0 < n_left7);
+  int min_of = min(a.n, 2048);
   const float* z_at = a.z + (i64)row * a.z_stride0;
 
   // load z
-  float z[16];
+  float z[4];
+  load_f32x4_if(z, z_at + (i64)col0, col0 < min_of);
+  cp_async_wait_0();
+  float acc = 0.0f;
+
+  // load s0 (shared)
+  float s02[4];
+  load_shared_f32x4_if(s02, smem + (u32)(col0 * 4), col0 < min_of);
+  float fold = 0.0f;
   #pragma unroll
   for (int i = 0; i < 4; i++) {
-    load_f32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
+    fold = fmaf(s02[i], s02[i], fold);
+  }
+  acc += fold;
+
+  // load s1 (shared)
+  float s12[4];
+  load_shared_f32x4(s12, smem + (8192u + (u32)(col0 * 4)));
+  float fold2 = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    fold2 = fmaf(s12[i], s12[i], fold2);
+  }
+  acc += fold2;
+
+  // load s2 (shared)
+  float s22[4];
+  load_shared_f32x4(s22, smem + (16384u + (u32)(col0 * 4)));
+  float fold3 = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    fold3 = fmaf(s22[i], s22[i], fold3);
+  }
+  acc += fold3;
+
+  // load s3 (shared)
+  float s32[4];
+  load_shared_f32x4(s32, smem + (24576u + (u32)(col0 * 4)));
+  float fold4 = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    fold4 = fmaf(s32[i], s32[i], fold4);
+  }
+  acc += fold4;
+
+  // load s4 (shared)
+  float s42[4];
+  load_shared_f32x4(s42, smem + (32768u + (u32)(col0 * 4)));
+  float fold5 = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    fold5 = fmaf(s42[i], s42[i], fold5);
+  }
+  acc += fold5;
+
+  // load s5 (shared)
+  float s52[4];
+  load_shared_f32x4(s52, smem + (40960u + (u32)(col0 * 4)));
+  float fold6 = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    fold6 = fmaf(s52[i], s52[i], fold6);
+  }
+  acc += fold6;
+  float fold7 = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    fold7 = fmaf(x[i], x[i], fold7);
+  }
+  acc += fold7;
+  float fold8 = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    fold8 = fmaf(x2[i], x2[i], fold8);
   }
   float sum = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    sum = fmaf(x[i], x[i], sum);
-  }
+  acc += fold8;
+  sum += acc;
 
   // sum: over the lanes of a warp
   sum += __shfl_xor_sync(0xffffffffu, sum, 16);
@@ -98,37 +224,216 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32
   sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
   // sum: over the warps of the block
-  store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+  store_shared_f32_if(smem + (49152u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
   __syncthreads();
-  sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 31) * 4));
-  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+  sum = load_shared_f32(smem + (49152u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
   sum += __shfl_xor_sync(0xffffffffu, sum, 8);
   sum += __shfl_xor_sync(0xffffffffu, sum, 4);
   sum += __shfl_xor_sync(0xffffffffu, sum, 2);
   sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+  const float* z_at2 = a.z + (i64)row * a.z_stride0 + 2048;
+
+  // load z
+  float z2[4];
+  load_f32x4_if(z2, z_at2 + (i64)col0, col0 < n_left);
+
+  // load s0 (shared)
+  float s03[4];
+  load_shared_f32x4_if(s03, smem + (u32)(col0 * 4), col0 < min_of);
 
   // load w
-  float w[16];
+  float w[4];
+  load_f32x4_if(w, a.w + (i64)col0, col0 < min_of);
+  float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
+  float y[4];
   #pragma unroll
   for (int i = 0; i < 4; i++) {
-    load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
-  }
-  float n_f32 = (float)a.n;
-  float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-  float y[16];
-  #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    y[i] = x[i] * rstd * w[i] / (expf(-z[i]) + 1.0f);
+    float mul = s03[i] * rstd * w[i];
+    float exp_of = expf(z[i] < -87.0f ? 87.0f : -z[i]);
+    float add = exp_of + 1.0f;
+    float div_of = mul / add;
+    y[i] = fabsf(div_of) <= 3.4028235e38f ? div_of + div_approx(fmaf(-div_of, exp_of - (add - 1.0f), fmaf(-div_of, add, mul)), add) : div_of;
   }
   float* y_at = a.y + (i64)row * a.y_stride0;
 
   // store y
+  store_f32x4_if(y_at + (i64)col0, y, col0 < min_of);
+  const float* z_at3 = a.z + (i64)row * a.z_stride0 + 4096;
+
+  // load z
+  float z3[4];
+  load_f32x4_if(z3, z_at3 + (i64)col0, col0 < n_left2);
+
+  // load s1 (shared)
+  float s13[4];
+  load_shared_f32x4(s13, smem + (8192u + (u32)(col0 * 4)));
+  const float* w_at = a.w + 2048;
+
+  // load w
+  float w2[4];
+  load_f32x4_if(w2, w_at + (i64)col0, col0 < n_left);
+  float y2[4];
   #pragma unroll
   for (int i = 0; i < 4; i++) {
-    store_f32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < a.n);
+    float mul2 = s13[i] * rstd * w2[i];
+    float exp_of2 = expf(z2[i] < -87.0f ? 87.0f : -z2[i]);
+    float add2 = exp_of2 + 1.0f;
+    float div_of2 = mul2 / add2;
+    y2[i] = fabsf(div_of2) <= 3.4028235e38f ? div_of2 + div_approx(fmaf(-div_of2, exp_of2 - (add2 - 1.0f), fmaf(-div_of2, add2, mul2)), add2) : div_of2;
   }
-  float* rstd_at = a.rstd + (i64)row;
+  float* y_at2 = a.y + (i64)row * a.y_stride0 + 2048;
 
-  // store rstd
+  // store y
+  store_f32x4_if(y_at2 + (i64)col0, y2, col0 < n_left);
+  const float* z_at4 = a.z + (i64)row * a.z_stride0 + 6144;
+
+  // load z
+  float z4[4];
+  load_f32x4_if(z4, z_at4 + (i64)col0, col0 < n_left3);
+
+  // load s2 (shared)
+  float s23[4];
+  load_shared_f32x4(s23, smem + (16384u + (u32)(col0 * 4)));
+  const float* w_at2 = a.w + 4096;
+
+  // load w
+  float w3[4];
+  load_f32x4_if(w3, w_at2 + (i64)col0, col0 < n_left2);
+  float y3[4];
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    float mul3 = s23[i] * rstd * w3[i];
+    float exp_of3 = expf(z3[i] < -87.0f ? 87.0f : -z3[i]);
+    float add3 = exp_of3 + 1.0f;
+    float div_of3 = mul3 / add3;
+    y3[i] = fabsf(div_of3) <= 3.4028235e38f ? div_of3 + div_approx(fmaf(-div_of3, exp_of3 - (add3 - 1.0f), fmaf(-div_of3, add3, mul3)), add3) : div_of3;
+  }
+  float* y_at3 = a.y + (i64)row * a.y_stride0 + 4096;
+
+  // store y
+  store_f32x4_if(y_at3 + (i64)col0, y3, col0 < n_left2);
+  const float* z_at5 = a.z + (i64)row * a.z_stride0 + 8192;
+
+  // load z
+  float z5[4];
+  load_f32x4_if(z5, z_at5 + (i64)col0, col0 < n_left4);
+
+  // load s3 (shared)
+  float s33[4];
+  load_shared_f32x4(s33, smem + (24576u + (u32)(col0 * 4)));
+  const float* w_at3 = a.w + 6144;
+
+  // load w
+  float w4[4];
+  load_f32x4_if(w4, w_at3 + (i64)col0, col0 < n_left3);
+  float y4[4];
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    float mul4 = s33[i] * rstd * w4[i];
+    float exp_of4 = expf(z4[i] < -87.0f ? 87.0f : -z4[i]);
+    float add4 = exp_of4 + 1.0f;
+    float div_of4 = mul4 / add4;
+    y4[i] = fabsf(div_of4) <= 3.4028235e38f ? div_of4 + div_approx(fmaf(-div_of4, exp_of4 - (add4 - 1.0f), fmaf(-div_of4, add4, mul4)), add4) : div_of4;
+  }
+  float* y_at4 = a.y + (i64)row * a.y_stride0 + 6144;
+
+  // store y
+  store_f32x4_if(y_at4 + (i64)col0, y4, col0 < n_left3);
+  const float* z_at6 = a.z + (i64)row * a.z_stride0 + 10240;
+
+  // load z
+  float z6[4];
+  load_f32x4_if(z6, z_at6 + (i64)col0, col0 < n_left5);
+
+  // load s4 (shared)
+  float s43[4];
+  load_shared_f32x4(s43, smem + (32768u + (u32)(col0 * 4)));
+  const float* w_at4 = a.w + 8192;
+
+  // load w
+  float w5[4];
+  load_f32x4_if(w5, w_at4 + (i64)col0, col0 < n_left4);
+  float y5[4];
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    float mul5 = s43[i] * rstd * w5[i];
+    float exp_of5 = expf(z5[i] < -87.0f ? 87.0f : -z5[i]);
+    float add5 = exp_of5 + 1.0f;
+    float div_of5 = mul5 / add5;
+    y5[i] = fabsf(div_of5) <= 3.4028235e38f ? div_of5 + div_approx(fmaf(-div_of5, exp_of5 - (add5 - 1.0f), fmaf(-div_of5, add5, mul5)), add5) : div_of5;
+  }
+  float* y_at5 = a.y + (i64)row * a.y_stride0 + 8192;
+
+  // store y
+  store_f32x4_if(y_at5 + (i64)col0, y5, col0 < n_left4);
+  const float* z_at7 = a.z + (i64)row * a.z_stride0 + 12288;
+
+  // load z
+  float z7[4];
+  load_f32x4_if(z7, z_at7 + (i64)col0, col0 < n_left6);
+
+  // load s5 (shared)
+  float s53[4];
+  load_shared_f32x4(s53, smem + (40960u + (u32)(col0 * 4)));
+  const float* w_at5 = a.w + 10240;
+
+  // load w
+  float w6[4];
+  load_f32x4_if(w6, w_at5 + (i64)col0, col0 < n_left5);
+  float y6[4];
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    float mul6 = s53[i] * rstd * w6[i];
+    float exp_of6 = expf(z6[i] < -87.0f ? 87.0f : -z6[i]);
+    float add6 = exp_of6 + 1.0f;
+    float div_of6 = mul6 / add6;
+    y6[i] = fabsf(div_of6) <= 3.4028235e38f ? div_of6 + div_approx(fmaf(-div_of6, exp_of6 - (add6 - 1.0f), fmaf(-div_of6, add6, mul6)), add6) : div_of6;
+  }
+  float* y_at6 = a.y + (i64)row * a.y_stride0 + 10240;
+
+  // store y
+  store_f32x4_if(y_at6 + (i64)col0, y6, col0 < n_left5);
+  const float* z_at8 = a.z + (i64)row * a.z_stride0 + 14336;
+
+  // load z
+  float z8[4];
+  load_f32x4_if(z8, z_at8 + (i64)col0, col0 < n_left7);
+  const float* w_at6 = a.w + 12288;
+
+  // load w
+  float w7[4];
+  load_f32x4_if(w7, w_at6 + (i64)col0, col0 < n_left6);
+  float y7[4];
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    float mul7 = x[i] * rstd * w7[i];
+    float exp_of7 = expf(z7[i] < -87.0f ? 87.0f : -z7[i]);
+    float add7 = exp_of7 + 1.0f;
+    float div_of7 = mul7 / add7;
+    y7[i] = fabsf(div_of7) <= 3.4028235e38f ? div_of7 + div_approx(fmaf(-div_of7, exp_of7 - (add7 - 1.0f), fmaf(-div_of7, add7, mul7)), add7) : div_of7;
+  }
+  float* y_at7 = a.y + (i64)row * a.y_stride0 + 12288;
+
+  // store y
+  store_f32x4_if(y_at7 + (i64)col0, y7, col0 < n_left6);
+  const float* w_at7 = a.w + 14336;
+
+  // load w
+  float w8[4];
+  load_f32x4_if(w8, w_at7 + (i64)col0, col0 < n_left7);
+  float y8[4];
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    float mul8 = x2[i] * rstd * w8[i];
+    float exp_of8 = expf(z8[i] < -87.0f ? 87.0f : -z8[i]);
+    float add8 = exp_of8 + 1.0f;
+    float div_of8 = mul8 / add8;
+    y8[i] = fabsf(div_of8) <= 3.4028235e38f ? div_of8 + div_approx(fmaf(-div_of8, exp_of8 - (add8 - 1.0f), fmaf(-div_of8, add8, mul8)), add8) : div_of8;
+  }
+  float* y_at8 = a.y + (i64)row * a.y_stride0 + 14336;
+
+  // store y
+  store_f32x4_if(y_at8 + (i64)col0, y8, col0 < n_left7);
+  float* rstd_at = a.rstd + (i64)row;
   store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
 }

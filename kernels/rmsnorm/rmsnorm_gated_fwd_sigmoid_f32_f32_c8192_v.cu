@@ -18,6 +18,11 @@ typedef long long i64;
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
+__device__ __forceinline__ float div_approx(float a, float b) {
+  float r;
+  asm("div.approx.ftz.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  return r;
+}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
@@ -67,13 +72,6 @@ static_assert(field_offset(rmsnorm_gated_fwd_sigmoid_f32_f32_c8192_v_args, n) ==
 extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_sigmoid_f32_f32_c8192_v(const __grid_constant__ rmsnorm_gated_fwd_sigmoid_f32_f32_c8192_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
-
-  // load w
-  float w[16];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
-  }
   int row = (int)blockIdx.x;
   const float* x_at = a.x + (i64)row * a.x_stride0;
 
@@ -112,12 +110,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_sigmoid_f
   sum += __shfl_xor_sync(0xffffffffu, sum, 4);
   sum += __shfl_xor_sync(0xffffffffu, sum, 2);
   sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+  // load w
+  float w[16];
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
+  }
   float n_f32 = (float)a.n;
   float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
   float y[16];
   #pragma unroll
   for (int i = 0; i < 16; i++) {
-    y[i] = x[i] * rstd * w[i] / (expf(-z[i]) + 1.0f);
+    float mul = x[i] * rstd * w[i];
+    float exp_of = expf(z[i] < -87.0f ? 87.0f : -z[i]);
+    float add = exp_of + 1.0f;
+    float div_of = mul / add;
+    y[i] = fabsf(div_of) <= 3.4028235e38f ? div_of + div_approx(fmaf(-div_of, exp_of - (add - 1.0f), fmaf(-div_of, add, mul)), add) : div_of;
   }
   float* y_at = a.y + (i64)row * a.y_stride0;
 

@@ -18,6 +18,11 @@ typedef unsigned long long u64;
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
+__device__ __forceinline__ float div_approx(float a, float b) {
+  float r;
+  asm("div.approx.ftz.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  return r;
+}
 __device__ __forceinline__ bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }
 __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
@@ -188,7 +193,11 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32
     float y[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y[i] = x2[i] * rstd * w[i] / (expf(-z[i]) + 1.0f);
+      float mul = x2[i] * rstd * w[i];
+      float exp_of = expf(z[i] < -87.0f ? 87.0f : -z[i]);
+      float add = exp_of + 1.0f;
+      float div_of = mul / add;
+      y[i] = fabsf(div_of) <= 3.4028235e38f ? div_of + div_approx(fmaf(-div_of, exp_of - (add - 1.0f), fmaf(-div_of, add, mul)), add) : div_of;
     }
     float* y_at = a.y + (i64)row * a.y_stride0 + (i64)it2;
 

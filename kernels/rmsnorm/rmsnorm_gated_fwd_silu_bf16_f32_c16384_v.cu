@@ -3,13 +3,13 @@
 // rmsnorm_gated_fwd_silu_bf16_f32_c16384_v: Gated RMSNorm forward: y = x * rstd * w * silu(z), rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 512 threads a block, at least 2 blocks an SM, 64 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 1024 threads a block, 128 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, y, w on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       64  f32   sum_part: partial results of sum, one a warp
+//        0      128  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -97,37 +97,29 @@ static_assert(field_offset(rmsnorm_gated_fwd_silu_bf16_f32_c16384_v_args, eps) =
 static_assert(field_offset(rmsnorm_gated_fwd_silu_bf16_f32_c16384_v_args, rows) == 68, "rows");
 static_assert(field_offset(rmsnorm_gated_fwd_silu_bf16_f32_c16384_v_args, n) == 72, "n");
 
-extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_silu_bf16_f32_c16384_v(const __grid_constant__ rmsnorm_gated_fwd_silu_bf16_f32_c16384_v_args a) {
+extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_bf16_f32_c16384_v(const __grid_constant__ rmsnorm_gated_fwd_silu_bf16_f32_c16384_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
-
-  // load w
-  float w[32];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_f32x4_if(&w[i * 8], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
-    load_f32x4_if(&w[i * 8 + 4], a.w + (i64)(col0 + (4 + i * 4096)), col0 + (4 + i * 4096) < a.n);
-  }
   int row = (int)blockIdx.x;
   const bf16* x_at = a.x + (i64)row * a.x_stride0;
 
   // load x
-  u32 x[16];
+  u32 x[8];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
+  for (int i = 0; i < 2; i++) {
+    load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n);
   }
   const bf16* z_at = a.z + (i64)row * a.z_stride0;
 
   // load z
-  u32 z[16];
+  u32 z[8];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_u32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
+  for (int i = 0; i < 2; i++) {
+    load_u32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n);
   }
   float sum = 0.0f;
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     float x_f32_0 = bf16_lo(x[i]);
     float x_f32_1 = bf16_hi(x[i]);
     sum = fmaf(x_f32_0, x_f32_0, sum);
@@ -144,24 +136,33 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_silu_bf16
   // sum: over the warps of the block
   store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
   __syncthreads();
-  sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 15) * 4));
+  sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 31) * 4));
+  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
   sum += __shfl_xor_sync(0xffffffffu, sum, 8);
   sum += __shfl_xor_sync(0xffffffffu, sum, 4);
   sum += __shfl_xor_sync(0xffffffffu, sum, 2);
   sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+  // load w
+  float w[16];
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    load_f32x4_if(&w[i * 8], a.w + (i64)(col0 + i * 8192), col0 + i * 8192 < a.n);
+    load_f32x4_if(&w[i * 8 + 4], a.w + (i64)(col0 + (4 + i * 8192)), col0 + (4 + i * 8192) < a.n);
+  }
   float n_f32 = (float)a.n;
   float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-  u32 y[16];
+  u32 y[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     y[i] = bf16_pair(bf16_lo(x[i]) * rstd * w[i * 2] * silu_approx(bf16_lo(z[i])), bf16_hi(x[i]) * rstd * w[i * 2 + 1] * silu_approx(bf16_hi(z[i])));
   }
   bf16* y_at = a.y + (i64)row * a.y_stride0;
 
   // store y
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    store_u32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < a.n);
+  for (int i = 0; i < 2; i++) {
+    store_u32x4_if(y_at + (i64)(col0 + i * 8192), &y[i * 4], col0 + i * 8192 < a.n);
   }
   float* rstd_at = a.rstd + (i64)row;
 

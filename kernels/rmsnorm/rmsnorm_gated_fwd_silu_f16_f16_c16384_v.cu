@@ -96,13 +96,6 @@ static_assert(field_offset(rmsnorm_gated_fwd_silu_f16_f16_c16384_v_args, n) == 7
 extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_silu_f16_f16_c16384_v(const __grid_constant__ rmsnorm_gated_fwd_silu_f16_f16_c16384_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
-
-  // load w
-  u32 w[16];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
-  }
   int row = (int)blockIdx.x;
   const f16* x_at = a.x + (i64)row * a.x_stride0;
 
@@ -144,6 +137,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_silu_f16_
   sum += __shfl_xor_sync(0xffffffffu, sum, 4);
   sum += __shfl_xor_sync(0xffffffffu, sum, 2);
   sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+  // load w
+  u32 w[16];
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
+  }
   float n_f32 = (float)a.n;
   float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
   u32 y[16];

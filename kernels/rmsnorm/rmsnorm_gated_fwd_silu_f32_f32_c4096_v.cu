@@ -3,13 +3,13 @@
 // rmsnorm_gated_fwd_silu_f32_f32_c4096_v: Gated RMSNorm forward: y = x * rstd * w * silu(z), rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 512 threads a block, at least 2 blocks an SM, 64 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 256 threads a block, 32 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, y, w on 16 bytes; n a multiple of 4
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       64  f32   sum_part: partial results of sum, one a warp
+//        0       32  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -18,6 +18,11 @@ typedef long long i64;
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
+__device__ __forceinline__ float div_approx(float a, float b) {
+  float r;
+  asm("div.approx.ftz.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  return r;
+}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
@@ -64,36 +69,36 @@ static_assert(field_offset(rmsnorm_gated_fwd_silu_f32_f32_c4096_v_args, eps) == 
 static_assert(field_offset(rmsnorm_gated_fwd_silu_f32_f32_c4096_v_args, rows) == 68, "rows");
 static_assert(field_offset(rmsnorm_gated_fwd_silu_f32_f32_c4096_v_args, n) == 72, "n");
 
-extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_silu_f32_f32_c4096_v(const __grid_constant__ rmsnorm_gated_fwd_silu_f32_f32_c4096_v_args a) {
+extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_fwd_silu_f32_f32_c4096_v(const __grid_constant__ rmsnorm_gated_fwd_silu_f32_f32_c4096_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
 
   // load w
-  float w[8];
+  float w[16];
   #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
+  for (int i = 0; i < 4; i++) {
+    load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
   }
   int row = (int)blockIdx.x;
   const float* x_at = a.x + (i64)row * a.x_stride0;
 
   // load x
-  float x[8];
+  float x[16];
   #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
+  for (int i = 0; i < 4; i++) {
+    load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
   }
   const float* z_at = a.z + (i64)row * a.z_stride0;
 
   // load z
-  float z[8];
+  float z[16];
   #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
+  for (int i = 0; i < 4; i++) {
+    load_f32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
   }
   float sum = 0.0f;
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 16; i++) {
     sum = fmaf(x[i], x[i], sum);
   }
 
@@ -107,24 +112,28 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_silu_f32_
   // sum: over the warps of the block
   store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
   __syncthreads();
-  sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 15) * 4));
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+  sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 7) * 4));
   sum += __shfl_xor_sync(0xffffffffu, sum, 4);
   sum += __shfl_xor_sync(0xffffffffu, sum, 2);
   sum += __shfl_xor_sync(0xffffffffu, sum, 1);
   float n_f32 = (float)a.n;
   float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-  float y[8];
+  float y[16];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y[i] = x[i] * rstd * w[i] * z[i] / (expf(-z[i]) + 1.0f);
+  for (int i = 0; i < 16; i++) {
+    float mul = x[i] * rstd * w[i];
+    float exp_of = expf(z[i] < -87.0f ? 87.0f : -z[i]);
+    float add = exp_of + 1.0f;
+    float mul2 = mul * z[i];
+    float div_of = mul2 / add;
+    y[i] = fabsf(div_of) <= 3.4028235e38f ? div_of + div_approx(fmaf(-div_of, exp_of - (add - 1.0f), fmaf(-div_of, add, mul2) + fmaf(mul, z[i], -mul2)), add) : div_of;
   }
   float* y_at = a.y + (i64)row * a.y_stride0;
 
   // store y
   #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at + (i64)(col0 + i * 2048), &y[i * 4], col0 + i * 2048 < a.n);
+  for (int i = 0; i < 4; i++) {
+    store_f32x4_if(y_at + (i64)(col0 + i * 1024), &y[i * 4], col0 + i * 1024 < a.n);
   }
   float* rstd_at = a.rstd + (i64)row;
 

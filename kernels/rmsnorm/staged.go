@@ -51,6 +51,14 @@ func loadChunk[T tile.Float](k *tile.Builder, c Config, src tile.Global[T], n ti
 	return tile.Cast[tile.F32](tile.Load(k.Block(), src.At(append(row, c.column(k, i))...), c.within(k, n, i)))
 }
 
+// share is the first row of the block, or of its cluster, and how far apart its rows are.
+func (c Config) share(k *tile.Builder) (first, stride tile.Index) {
+	if c.Cluster > 1 {
+		return k.ClusterID(), k.NumClusters()
+	}
+	return k.BlockID(), k.NumBlocks()
+}
+
 // blocks are who shares a row.
 func (c Config) blocks(k *tile.Builder) tile.Scope {
 	if c.Cluster > 1 {
@@ -68,19 +76,26 @@ func (c Config) once(k *tile.Builder, f func()) {
 	f()
 }
 
-// total is the sum over the blocks that share a row, in the order of their ranks.
-func (c Config) total(k *tile.Builder, sum tile.Reg[tile.F32]) tile.Reg[tile.F32] {
-	if c.Cluster <= 1 {
-		return sum
+// total is the sum over the blocks that share a row, in the order of their ranks. What runs meanwhile is done while the
+// others' parts are on their way.
+func (c Config) total(k *tile.Builder, sum tile.Reg[tile.F32], meanwhile ...func()) tile.Reg[tile.F32] {
+	block, total := k.Block(), sum
+	var parts tile.Shared[tile.F32]
+	if c.Cluster > 1 {
+		rank := k.Cluster().Rank()
+		parts = tile.NewShared[tile.F32](k, c.Cluster)
+		for i := range c.Cluster {
+			tile.Store(block, tile.Peer(parts.At(rank), i), sum)
+		}
 	}
-	block, rank := k.Block(), k.Cluster().Rank()
-	parts := tile.NewShared[tile.F32](k, c.Cluster)
-	for i := range c.Cluster {
-		tile.Store(block, tile.Peer(parts.At(rank), i), sum)
+	for _, f := range meanwhile {
+		f()
 	}
-	total := tile.LoadScalar(block, parts.At(0))
-	for i := 1; i < c.Cluster; i++ {
-		total = total.Add(tile.LoadScalar(block, parts.At(i)))
+	if c.Cluster > 1 {
+		total = tile.LoadScalar(block, parts.At(0))
+		for i := 1; i < c.Cluster; i++ {
+			total = total.Add(tile.LoadScalar(block, parts.At(i)))
+		}
 	}
 	return total
 }
@@ -128,20 +143,25 @@ func newPartial(k *tile.Builder) partial {
 
 func (p partial) add(x tile.Reg[tile.F32]) { p.Set(p.Get().Add(x.Fold())) }
 
+// squares is the sum of the squares of what the block holds of the row.
+func (h *held[T]) squares() tile.Reg[tile.F32] {
+	sum := newPartial(h.k)
+	for i := range h.c.chunks() {
+		x := tile.Cast[tile.F32](h.chunk(i))
+		sum.add(x.Mul(x))
+	}
+	return sum.Get().Sum()
+}
+
 func stagedForward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardArgs[T, W]) {
 		block, n, x := k.Block(), a.X.Dim(1), hold[T](k, c, a.X.Dim(1))
 		n.AtMost(c.Cap)
-		for row := range tile.Persistent(c.blocks(k), a.X.Dim(0), tile.OneBlockEach()) {
+		for row := range tile.Persistent(c.blocks(k), a.X.Dim(0), c.each()...) {
 			x.fetch(a.X, row)
 			w := loadChunk(k, c, a.W, n, 0) // under way with the row
 			tile.WaitGroup(block, 0)
-			squares := newPartial(k)
-			for i := range c.chunks() {
-				x := tile.Cast[tile.F32](x.chunk(i))
-				squares.add(x.Mul(x))
-			}
-			rstd := rstdOf(c.total(k, squares.Get().Sum()), n, a.Eps)
+			rstd := rstdOf(c.total(k, x.squares()), n, a.Eps)
 			for i := range c.chunks() {
 				if i > 0 {
 					w = loadChunk(k, c, a.W, n, i)
@@ -157,7 +177,7 @@ func stagedForwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardAddArgs[T, W]) {
 		block, n, x := k.Block(), a.X.Dim(1), hold[T](k, c, a.X.Dim(1))
 		n.AtMost(c.Cap)
-		for row := range tile.Persistent(c.blocks(k), a.X.Dim(0), tile.OneBlockEach()) {
+		for row := range tile.Persistent(c.blocks(k), a.X.Dim(0), c.each()...) {
 			x.fetch(a.X, row)
 			residual := func(i int) tile.Reg[T] { return tile.Load(block, a.R.At(row, c.column(k, i)), c.within(k, n, i)) }
 			r := residual(0)

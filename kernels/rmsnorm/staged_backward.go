@@ -15,10 +15,7 @@ func stagedGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w t
 	block, n, rows := k.Block(), in.x.Dim(1), in.x.Dim(0)
 	n.AtMost(c.Cap)
 	x, dy, ws := hold[T](k, c, n), hold[T](k, c, n), hold[W](k, c, n)
-	first, stride := k.BlockID(), k.NumBlocks()
-	if c.Cluster > 1 {
-		first, stride = k.ClusterID(), k.NumClusters()
-	}
+	first, stride := c.share(k)
 	var dw []tile.Var[tile.F32]
 	for i := range c.Shared {
 		tile.CopyAsync(block, ws.shared[i], w.At(c.column(k, i)))
@@ -35,12 +32,22 @@ func stagedGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w t
 		rstd := tile.LoadScalar(block, rstds.At(row))
 		tile.WaitGroup(block, 0)
 		sum := newPartial(k)
+		share := func(i int, x, dy tile.Reg[tile.F32]) { dw[i].Set(dw[i].Get().Add(dy.Mul(x.Mul(rstd)))) }
 		for i := range c.Shared {
 			x, dy, w := tile.Cast[tile.F32](x.chunk(i)), tile.Cast[tile.F32](dy.chunk(i)), tile.Cast[tile.F32](ws.chunk(i))
-			dw[i].Set(dw[i].Get().Add(dy.Mul(x.Mul(rstd))))
+			if c.Cluster <= 1 {
+				share(i, x, dy)
+			}
 			sum.add(x.Mul(dy.Mul(w)))
 		}
-		mean := c.total(k, sum.Get().Sum()).Mul(rstd).Mul(rstd).Div(n.Float())
+		total := c.total(k, sum.Get().Sum(), func() {
+			for i := range c.Shared { // in a cluster only now: while its blocks wait for one another
+				if c.Cluster > 1 {
+					share(i, tile.Cast[tile.F32](x.chunk(i)), tile.Cast[tile.F32](dy.chunk(i)))
+				}
+			}
+		})
+		mean := total.Mul(rstd).Mul(rstd).Div(n.Float())
 		next := row.Add(stride)
 		for i := range c.Shared {
 			col := c.column(k, i)

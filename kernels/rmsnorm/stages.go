@@ -10,16 +10,25 @@ type split struct{ shared, regs int }
 // staging is how a pass holds rows past what fits registers alone.
 type staging struct {
 	bytes        int   // of a chunk, a thread
-	alone        split // of single blocks of 512 and 1024 threads, on any target; none: there are no such kernels
-	large, small split // of clusters of 1024 threads a block, on targets with much and with little shared memory
+	threads      int   // of a block that is a cluster's, or alone takes a multiprocessor
+	half, alone  split // of single blocks of half as many threads, and of as many, on any target; none: there is none
+	large, small split // of clusters of blocks, on targets with much and with little shared memory
+	loop         bool  // forward
 }
 
-// A forward chunk of 1024 threads is 32 KB, so 160 KB of a row are in shared memory or, where there is little, 64 KB. A
-// backward pass holds x, dy and w there, of each 64 or 32 KB, and its share of dw in registers.
+// A chunk of 1024 threads is 32 KB forward, so 160 KB of a row are in shared memory or, where there is little, 64 KB.
+// With a second input more of a row is there, as that takes registers, and with a gate a chunk is smaller. A backward
+// pass holds x, dy and w there, or with a gate x, z and dy, of each 64 or 32 KB; in registers is its share of dw, so a
+// block has 512 threads with up to 128 of them.
 var (
-	stagingForward    = staging{bytes: 32, alone: split{2, 2}, large: split{5, 3}, small: split{2, 2}}
-	stagingForwardAdd = staging{bytes: 32, alone: split{2, 2}, large: split{6, 2}, small: split{2, 2}}
-	stagingBackward   = staging{bytes: 16, large: split{4, 0}, small: split{2, 0}}
+	stagingForward = staging{bytes: 32, threads: 1024, half: split{2, 2}, alone: split{2, 2},
+		large: split{5, 3}, small: split{2, 2}, loop: true}
+	stagingForwardAdd = staging{bytes: 32, threads: 1024, half: split{2, 2}, alone: split{2, 2},
+		large: split{7, 1}, small: split{2, 2}, loop: true}
+	stagingGatedForward = staging{bytes: 16, threads: 1024, half: split{6, 2}, alone: split{6, 2},
+		large: split{14, 2}, small: split{6, 2}}
+	stagingBackward      = staging{bytes: 32, threads: 512, large: split{4, 0}, small: split{2, 0}}
+	stagingGatedBackward = staging{bytes: 16, threads: 512, alone: split{4, 0}, large: split{8, 0}, small: split{4, 0}}
 )
 
 // much is the shared memory of a block, in bytes, from which a target counts as having much of it.
@@ -35,28 +44,30 @@ const widest = 262144
 
 // configs are the configs of one pass, ascending for each target; of two for one length the first that a target takes
 // is used. Where w is wider than x it takes too much, and the kernels of wide rows serve.
-func (s staging) configs(name string) []Config {
+func (s staging) configs(name string, act Activation) []Config {
 	var out []Config
 	for _, t := range pairs {
 		if t.w.Size() > t.x.Size() {
 			continue
 		}
 		add := func(threads, resident, cluster int, held split, targets []string) {
-			c := Config{Name: name, X: t.x, W: t.w, Whole: true, Per: s.bytes / t.x.Size(), Min: threads, Resident: resident,
+			if held == (split{}) {
+				return
+			}
+			c := Config{Name: name, Act: act, X: t.x, W: t.w, Whole: true, Loop: s.loop,
+				Per: s.bytes / t.x.Size(), Min: threads, Resident: resident,
 				Shared: held.shared, Regs: held.regs, Cluster: cluster, Targets: targets}
 			c.Cap = c.chunk() * c.chunks() * cluster
 			if c.Cap <= widest {
 				out = append(out, c)
 			}
 		}
-		if s.alone != (split{}) {
-			add(512, 2, 1, s.alone, nil) // another block loads while this one waits for its row
-			add(1024, 0, 1, s.alone, nil)
-		}
+		add(s.threads/2, 2, 1, s.half, nil) // another block loads while this one waits for its row
+		add(s.threads, 0, 1, s.alone, nil)
 		for _, cluster := range []int{1, 2, 4, 8} {
-			add(1024, 0, cluster, s.large, clusters(true))
+			add(s.threads, 0, cluster, s.large, clusters(true))
 			if cluster > 1 {
-				add(1024, 0, cluster, s.small, clusters(false))
+				add(s.threads, 0, cluster, s.small, clusters(false))
 			}
 		}
 	}

@@ -74,7 +74,7 @@ func wideGatedForward[T, W tile.Float](k *tile.Builder, c Config, a gatedForward
 		tile.Store(block, a.Rstd.At(row), rstd)
 		for col := range tile.Range(block, 0, n, c.chunk()) {
 			x, z, w := chunk(c, block, a.X, row, col), chunk(c, block, a.Z, row, col), chunk(c, block, a.W, col)
-			tile.Store(block, a.Y.At(row, col), tile.Cast[T](c.gated(x.Mul(rstd).Mul(w), z)))
+			tile.Store(block, a.Y.At(row, col), tile.Cast[T](c.gated(block, x.Mul(rstd).Mul(w), z)))
 		}
 	}
 }

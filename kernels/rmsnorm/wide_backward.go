@@ -69,7 +69,7 @@ func gatedMean[T, W tile.Float](c Config) (*tile.Kernel, error) {
 		for row := range tile.Persistent(k, a.X.Dim(0), tile.OneBlockEach()) {
 			sum := rowSum(c, block, n, func(col tile.Index) tile.Reg[tile.F32] {
 				x, z, dy := chunk(c, block, a.X, row, col), chunk(c, block, a.Z, row, col), chunk(c, block, a.DY, row, col)
-				return x.Mul(c.gated(dy, z).Mul(chunk(c, block, a.W, col)))
+				return x.Mul(c.gated(block, dy, z).Mul(chunk(c, block, a.W, col)))
 			})
 			rstd := tile.LoadScalar(block, a.Rstd.At(row))
 			tile.Store(block, a.Mean.At(row), sum.Mul(rstd).Mul(rstd).Div(n.Float()))

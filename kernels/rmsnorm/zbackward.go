@@ -1054,8 +1054,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c32768_v",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c32768_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Shared:   196736,
+				Threads:  512,
+				Shared:   196672,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c32768_v")
@@ -1075,9 +1075,9 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c65536_v_x2",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c65536_v_x2,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  2,
-				Shared:   196752,
+				Shared:   196688,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c65536_v_x2")
@@ -1097,9 +1097,9 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c32768_v_x2",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c32768_v_x2,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  2,
-				Shared:   98448,
+				Shared:   98384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c32768_v_x2")
@@ -1119,9 +1119,9 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c131072_v_x4",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c131072_v_x4,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  4,
-				Shared:   196752,
+				Shared:   196688,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c131072_v_x4")
@@ -1141,9 +1141,9 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c65536_v_x4",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c65536_v_x4,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  4,
-				Shared:   98448,
+				Shared:   98384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c65536_v_x4")
@@ -1163,9 +1163,9 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c262144_v_x8",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c262144_v_x8,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  8,
-				Shared:   196768,
+				Shared:   196704,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c262144_v_x8")
@@ -1185,9 +1185,9 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c131072_v_x8",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c131072_v_x8,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  8,
-				Shared:   98464,
+				Shared:   98400,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c131072_v_x8")
@@ -1207,8 +1207,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c32768_v",
 				Source:   cu_rmsnorm_bwd_f16_f16_c32768_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Shared:   196736,
+				Threads:  512,
+				Shared:   196672,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c32768_v")
@@ -1228,9 +1228,9 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c65536_v_x2",
 				Source:   cu_rmsnorm_bwd_f16_f16_c65536_v_x2,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  2,
-				Shared:   196752,
+				Shared:   196688,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c65536_v_x2")
@@ -1250,9 +1250,9 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c32768_v_x2",
 				Source:   cu_rmsnorm_bwd_f16_f16_c32768_v_x2,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  2,
-				Shared:   98448,
+				Shared:   98384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c32768_v_x2")
@@ -1272,9 +1272,9 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c131072_v_x4",
 				Source:   cu_rmsnorm_bwd_f16_f16_c131072_v_x4,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  4,
-				Shared:   196752,
+				Shared:   196688,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c131072_v_x4")
@@ -1294,9 +1294,9 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c65536_v_x4",
 				Source:   cu_rmsnorm_bwd_f16_f16_c65536_v_x4,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  4,
-				Shared:   98448,
+				Shared:   98384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c65536_v_x4")
@@ -1316,9 +1316,9 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c262144_v_x8",
 				Source:   cu_rmsnorm_bwd_f16_f16_c262144_v_x8,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  8,
-				Shared:   196768,
+				Shared:   196704,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c262144_v_x8")
@@ -1338,9 +1338,9 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c131072_v_x8",
 				Source:   cu_rmsnorm_bwd_f16_f16_c131072_v_x8,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  8,
-				Shared:   98464,
+				Shared:   98400,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c131072_v_x8")
@@ -1360,8 +1360,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f32_f32_c16384_v",
 				Source:   cu_rmsnorm_bwd_f32_f32_c16384_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Shared:   196736,
+				Threads:  512,
+				Shared:   196672,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c16384_v")
@@ -1381,9 +1381,9 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f32_f32_c32768_v_x2",
 				Source:   cu_rmsnorm_bwd_f32_f32_c32768_v_x2,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  2,
-				Shared:   196752,
+				Shared:   196688,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c32768_v_x2")
@@ -1403,9 +1403,9 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f32_f32_c16384_v_x2",
 				Source:   cu_rmsnorm_bwd_f32_f32_c16384_v_x2,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  2,
-				Shared:   98448,
+				Shared:   98384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c16384_v_x2")
@@ -1425,9 +1425,9 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f32_f32_c65536_v_x4",
 				Source:   cu_rmsnorm_bwd_f32_f32_c65536_v_x4,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  4,
-				Shared:   196752,
+				Shared:   196688,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c65536_v_x4")
@@ -1447,9 +1447,9 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f32_f32_c32768_v_x4",
 				Source:   cu_rmsnorm_bwd_f32_f32_c32768_v_x4,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  4,
-				Shared:   98448,
+				Shared:   98384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c32768_v_x4")
@@ -1469,9 +1469,9 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f32_f32_c131072_v_x8",
 				Source:   cu_rmsnorm_bwd_f32_f32_c131072_v_x8,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  8,
-				Shared:   196768,
+				Shared:   196704,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c131072_v_x8")
@@ -1491,9 +1491,9 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f32_f32_c65536_v_x8",
 				Source:   cu_rmsnorm_bwd_f32_f32_c65536_v_x8,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  8,
-				Shared:   98464,
+				Shared:   98400,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c65536_v_x8")

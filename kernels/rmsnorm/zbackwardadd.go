@@ -547,13 +547,12 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_add_bwd_bf16_f32_c8192_v",
-				Source:    cu_rmsnorm_add_bwd_bf16_f32_c8192_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    64,
-				ArgBytes:  112,
+				Name:     "rmsnorm_add_bwd_bf16_f32_c8192_v",
+				Source:   cu_rmsnorm_add_bwd_bf16_f32_c8192_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   128,
+				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_bf16_f32_c8192_v")
 				},
@@ -856,13 +855,12 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_add_bwd_f16_f32_c8192_v",
-				Source:    cu_rmsnorm_add_bwd_f16_f32_c8192_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    64,
-				ArgBytes:  112,
+				Name:     "rmsnorm_add_bwd_f16_f32_c8192_v",
+				Source:   cu_rmsnorm_add_bwd_f16_f32_c8192_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   128,
+				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f16_f32_c8192_v")
 				},
@@ -1000,13 +998,12 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_add_bwd_f32_f32_c8192_v",
-				Source:    cu_rmsnorm_add_bwd_f32_f32_c8192_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   1024,
-				MinBlocks: 2,
-				Shared:    128,
-				ArgBytes:  112,
+				Name:     "rmsnorm_add_bwd_f32_f32_c8192_v",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c8192_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   128,
+				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c8192_v")
 				},
@@ -1025,8 +1022,8 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_bf16_bf16_c32768_v",
 				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c32768_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Shared:   196736,
+				Threads:  512,
+				Shared:   196672,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c32768_v")
@@ -1046,9 +1043,9 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_bf16_bf16_c65536_v_x2",
 				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c65536_v_x2,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  2,
-				Shared:   196752,
+				Shared:   196688,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c65536_v_x2")
@@ -1068,9 +1065,9 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_bf16_bf16_c32768_v_x2",
 				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c32768_v_x2,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  2,
-				Shared:   98448,
+				Shared:   98384,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c32768_v_x2")
@@ -1090,9 +1087,9 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_bf16_bf16_c131072_v_x4",
 				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c131072_v_x4,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  4,
-				Shared:   196752,
+				Shared:   196688,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c131072_v_x4")
@@ -1112,9 +1109,9 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_bf16_bf16_c65536_v_x4",
 				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c65536_v_x4,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  4,
-				Shared:   98448,
+				Shared:   98384,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c65536_v_x4")
@@ -1134,9 +1131,9 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_bf16_bf16_c262144_v_x8",
 				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c262144_v_x8,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  8,
-				Shared:   196768,
+				Shared:   196704,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c262144_v_x8")
@@ -1156,9 +1153,9 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_bf16_bf16_c131072_v_x8",
 				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c131072_v_x8,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  8,
-				Shared:   98464,
+				Shared:   98400,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c131072_v_x8")
@@ -1178,8 +1175,8 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_f16_f16_c32768_v",
 				Source:   cu_rmsnorm_add_bwd_f16_f16_c32768_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Shared:   196736,
+				Threads:  512,
+				Shared:   196672,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c32768_v")
@@ -1199,9 +1196,9 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_f16_f16_c65536_v_x2",
 				Source:   cu_rmsnorm_add_bwd_f16_f16_c65536_v_x2,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  2,
-				Shared:   196752,
+				Shared:   196688,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c65536_v_x2")
@@ -1221,9 +1218,9 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_f16_f16_c32768_v_x2",
 				Source:   cu_rmsnorm_add_bwd_f16_f16_c32768_v_x2,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  2,
-				Shared:   98448,
+				Shared:   98384,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c32768_v_x2")
@@ -1243,9 +1240,9 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_f16_f16_c131072_v_x4",
 				Source:   cu_rmsnorm_add_bwd_f16_f16_c131072_v_x4,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  4,
-				Shared:   196752,
+				Shared:   196688,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c131072_v_x4")
@@ -1265,9 +1262,9 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_f16_f16_c65536_v_x4",
 				Source:   cu_rmsnorm_add_bwd_f16_f16_c65536_v_x4,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  4,
-				Shared:   98448,
+				Shared:   98384,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c65536_v_x4")
@@ -1287,9 +1284,9 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_f16_f16_c262144_v_x8",
 				Source:   cu_rmsnorm_add_bwd_f16_f16_c262144_v_x8,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  8,
-				Shared:   196768,
+				Shared:   196704,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c262144_v_x8")
@@ -1309,9 +1306,9 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_f16_f16_c131072_v_x8",
 				Source:   cu_rmsnorm_add_bwd_f16_f16_c131072_v_x8,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  8,
-				Shared:   98464,
+				Shared:   98400,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c131072_v_x8")
@@ -1331,8 +1328,8 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_f32_f32_c16384_v",
 				Source:   cu_rmsnorm_add_bwd_f32_f32_c16384_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Shared:   196736,
+				Threads:  512,
+				Shared:   196672,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c16384_v")
@@ -1352,9 +1349,9 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_f32_f32_c32768_v_x2",
 				Source:   cu_rmsnorm_add_bwd_f32_f32_c32768_v_x2,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  2,
-				Shared:   196752,
+				Shared:   196688,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c32768_v_x2")
@@ -1374,9 +1371,9 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_f32_f32_c16384_v_x2",
 				Source:   cu_rmsnorm_add_bwd_f32_f32_c16384_v_x2,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  2,
-				Shared:   98448,
+				Shared:   98384,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c16384_v_x2")
@@ -1396,9 +1393,9 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_f32_f32_c65536_v_x4",
 				Source:   cu_rmsnorm_add_bwd_f32_f32_c65536_v_x4,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  4,
-				Shared:   196752,
+				Shared:   196688,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c65536_v_x4")
@@ -1418,9 +1415,9 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_f32_f32_c32768_v_x4",
 				Source:   cu_rmsnorm_add_bwd_f32_f32_c32768_v_x4,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  4,
-				Shared:   98448,
+				Shared:   98384,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c32768_v_x4")
@@ -1440,9 +1437,9 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_f32_f32_c131072_v_x8",
 				Source:   cu_rmsnorm_add_bwd_f32_f32_c131072_v_x8,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  8,
-				Shared:   196768,
+				Shared:   196704,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c131072_v_x8")
@@ -1462,9 +1459,9 @@ var backwardAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_f32_f32_c65536_v_x8",
 				Source:   cu_rmsnorm_add_bwd_f32_f32_c65536_v_x8,
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
+				Threads:  512,
 				Cluster:  8,
-				Shared:   98464,
+				Shared:   98400,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c65536_v_x8")

@@ -18,7 +18,7 @@ const _ = device.GenV1
 
 // backwardSigmoidParams are the arguments of launchBackwardSigmoid.
 // Dimensions of one name (rows, n, parts) are equal.
-// Limits: n <= 8192.
+// Limits: n <= 262144.
 type backwardSigmoidParams struct {
 	X    device.Tensor // [rows, n] bf16 or f16 or f32, read; last stride 1
 	Z    device.Tensor // [rows, n] bf16 or f16 or f32, read; last stride 1
@@ -177,8 +177,77 @@ var cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c2048 string
 //go:embed rmsnorm_gated_bwd_sigmoid_f32_f32_c4096_v.cu
 var cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c4096_v string
 
+//go:embed rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v.cu
+var cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v.cu
+var cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x2.cu
+var cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x2 string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v_x2.cu
+var cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v_x2 string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x4.cu
+var cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x4 string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x4.cu
+var cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x4 string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_bf16_bf16_c262144_v_x8.cu
+var cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c262144_v_x8 string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x8.cu
+var cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x8 string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_f16_f16_c16384_v.cu
+var cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c16384_v string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v.cu
+var cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x2.cu
+var cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x2 string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v_x2.cu
+var cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v_x2 string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x4.cu
+var cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x4 string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x4.cu
+var cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x4 string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_f16_f16_c262144_v_x8.cu
+var cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c262144_v_x8 string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8.cu
+var cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8 string
+
 //go:embed rmsnorm_gated_bwd_sigmoid_f32_f32_c8192_v.cu
 var cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c8192_v string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v.cu
+var cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x2.cu
+var cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x2 string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v_x2.cu
+var cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v_x2 string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x4.cu
+var cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x4 string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x4.cu
+var cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x4 string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_f32_f32_c131072_v_x8.cu
+var cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c131072_v_x8 string
+
+//go:embed rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8.cu
+var cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8 string
 
 // backwardSigmoidFamily drives the checks and the choice of the kernel.
 var backwardSigmoidFamily = bind.Family{
@@ -891,11 +960,359 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Shared:   98368,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Shared:   196672,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 32768, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x2",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x2,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  2,
+				Shared:   196688,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x2")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 65536, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v_x2",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v_x2,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Cluster:  2,
+				Shared:   98384,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v_x2")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 32768, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x4",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x4,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  4,
+				Shared:   196688,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x4")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x4",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x4,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Cluster:  4,
+				Shared:   98384,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x4")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 65536, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c262144_v_x8",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c262144_v_x8,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  8,
+				Shared:   196704,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c262144_v_x8")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 262144, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x8",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x8,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Cluster:  8,
+				Shared:   98400,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x8")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c16384_v",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c16384_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Shared:   98368,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c16384_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Shared:   196672,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 32768, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x2",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x2,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  2,
+				Shared:   196688,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x2")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 65536, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v_x2",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v_x2,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Cluster:  2,
+				Shared:   98384,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v_x2")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 32768, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x4",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x4,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  4,
+				Shared:   196688,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x4")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x4",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x4,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Cluster:  4,
+				Shared:   98384,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x4")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 65536, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c262144_v_x8",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c262144_v_x8,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  8,
+				Shared:   196704,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c262144_v_x8")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 262144, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Cluster:  8,
+				Shared:   98400,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c8192_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  1024,
-				Shared:   128,
+				Threads:  512,
+				Shared:   98368,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c8192_v")
@@ -910,10 +1327,163 @@ var backwardSigmoidFamily = bind.Family{
 			Step:     1,
 			Work:     []int{0},
 		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Shared:   196672,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x2",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x2,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  2,
+				Shared:   196688,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x2")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 32768, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v_x2",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v_x2,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Cluster:  2,
+				Shared:   98384,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v_x2")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x4",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x4,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  4,
+				Shared:   196688,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x4")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 65536, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x4",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x4,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Cluster:  4,
+				Shared:   98384,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x4")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 32768, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c131072_v_x8",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c131072_v_x8,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  8,
+				Shared:   196704,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c131072_v_x8")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8",
+				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  512,
+				Cluster:  8,
+				Shared:   98400,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 65536, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
 	},
 }
 
-// backwardSigmoidWork is the number of blocks that find work.
+// backwardSigmoidWork is the number of blocks, or clusters where the kernel has them, that find work.
 func backwardSigmoidWork(config int, p *backwardSigmoidParams, dims []int32) int {
 	switch config {
 	case 0, 1, 7, 8, 14, 15, 21, 22:
@@ -967,7 +1537,7 @@ func launchBackwardSigmoid(s *device.Stream, p backwardSigmoidParams) error {
 	return err
 }
 
-// gridBackwardSigmoid is the number of blocks that a launch with p uses when the grid is free: as many as the device of s
+// gridBackwardSigmoid is the number of blocks, or clusters where the kernel has them, that a launch with p uses when the grid is free: as many as the device of s
 // holds at once, at most one an iteration, and 0 where there is no work: an output that must be written even then
 // needs at least one block. Outputs that are sized by it may still be unset; what else p holds is checked.
 func gridBackwardSigmoid(s *device.Stream, p backwardSigmoidParams) (int, error) {

@@ -368,13 +368,12 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_fwd_bf16_bf16_c8192_v",
-				Source:    cu_rmsnorm_fwd_bf16_bf16_c8192_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    64,
-				ArgBytes:  64,
+				Name:     "rmsnorm_fwd_bf16_bf16_c8192_v",
+				Source:   cu_rmsnorm_fwd_bf16_bf16_c8192_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  256,
+				Shared:   32,
+				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c8192_v")
 				},
@@ -516,13 +515,12 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_fwd_bf16_f32_c8192_v",
-				Source:    cu_rmsnorm_fwd_bf16_f32_c8192_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    64,
-				ArgBytes:  64,
+				Name:     "rmsnorm_fwd_bf16_f32_c8192_v",
+				Source:   cu_rmsnorm_fwd_bf16_f32_c8192_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  256,
+				Shared:   32,
+				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_f32_c8192_v")
 				},
@@ -664,13 +662,12 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_fwd_f16_f16_c8192_v",
-				Source:    cu_rmsnorm_fwd_f16_f16_c8192_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    64,
-				ArgBytes:  64,
+				Name:     "rmsnorm_fwd_f16_f16_c8192_v",
+				Source:   cu_rmsnorm_fwd_f16_f16_c8192_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  256,
+				Shared:   32,
+				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c8192_v")
 				},
@@ -812,13 +809,12 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_fwd_f16_f32_c8192_v",
-				Source:    cu_rmsnorm_fwd_f16_f32_c8192_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    64,
-				ArgBytes:  64,
+				Name:     "rmsnorm_fwd_f16_f32_c8192_v",
+				Source:   cu_rmsnorm_fwd_f16_f32_c8192_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  256,
+				Shared:   32,
+				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f32_c8192_v")
 				},
@@ -943,13 +939,12 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_fwd_f32_f32_c4096_v",
-				Source:    cu_rmsnorm_fwd_f32_f32_c4096_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    64,
-				ArgBytes:  64,
+				Name:     "rmsnorm_fwd_f32_f32_c4096_v",
+				Source:   cu_rmsnorm_fwd_f32_f32_c4096_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  256,
+				Shared:   32,
+				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c4096_v")
 				},

@@ -528,13 +528,12 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_add_fwd_bf16_f32_c8192_v",
-				Source:    cu_rmsnorm_add_fwd_bf16_f32_c8192_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    64,
-				ArgBytes:  96,
+				Name:     "rmsnorm_add_fwd_bf16_f32_c8192_v",
+				Source:   cu_rmsnorm_add_fwd_bf16_f32_c8192_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   128,
+				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c8192_v")
 				},
@@ -548,13 +547,12 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_add_fwd_bf16_f32_c16384_v",
-				Source:    cu_rmsnorm_add_fwd_bf16_f32_c16384_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    64,
-				ArgBytes:  96,
+				Name:     "rmsnorm_add_fwd_bf16_f32_c16384_v",
+				Source:   cu_rmsnorm_add_fwd_bf16_f32_c16384_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   128,
+				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c16384_v")
 				},
@@ -824,13 +822,12 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_add_fwd_f16_f32_c8192_v",
-				Source:    cu_rmsnorm_add_fwd_f16_f32_c8192_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    64,
-				ArgBytes:  96,
+				Name:     "rmsnorm_add_fwd_f16_f32_c8192_v",
+				Source:   cu_rmsnorm_add_fwd_f16_f32_c8192_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   128,
+				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c8192_v")
 				},
@@ -844,13 +841,12 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_add_fwd_f16_f32_c16384_v",
-				Source:    cu_rmsnorm_add_fwd_f16_f32_c16384_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    64,
-				ArgBytes:  96,
+				Name:     "rmsnorm_add_fwd_f16_f32_c16384_v",
+				Source:   cu_rmsnorm_add_fwd_f16_f32_c16384_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   128,
+				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c16384_v")
 				},
@@ -1038,7 +1034,7 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c131072_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
-				Shared:   196736,
+				Shared:   229504,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c131072_v")
@@ -1058,7 +1054,7 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
-				Shared:   196752,
+				Shared:   229520,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c262144_v_x2")
@@ -1156,7 +1152,7 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c131072_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
-				Shared:   196736,
+				Shared:   229504,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c131072_v")
@@ -1176,7 +1172,7 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
-				Shared:   196752,
+				Shared:   229520,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c262144_v_x2")
@@ -1274,7 +1270,7 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f32_f32_c65536_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
-				Shared:   196736,
+				Shared:   229504,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c65536_v")
@@ -1294,7 +1290,7 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
-				Shared:   196752,
+				Shared:   229520,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c131072_v_x2")
@@ -1334,7 +1330,7 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  4,
-				Shared:   196752,
+				Shared:   229520,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c262144_v_x4")

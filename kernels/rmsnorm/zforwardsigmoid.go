@@ -177,8 +177,65 @@ var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c4096_v string
 //go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c8192_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c8192_v string
 
+//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_c32768_v.cu
+var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c32768_v string
+
+//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_c65536_v.cu
+var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c65536_v string
+
+//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_c131072_v.cu
+var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c131072_v string
+
+//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_c262144_v_x2.cu
+var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c262144_v_x2 string
+
+//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_c131072_v_x2.cu
+var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c131072_v_x2 string
+
+//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_c262144_v_x4.cu
+var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c262144_v_x4 string
+
+//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_c32768_v.cu
+var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c32768_v string
+
+//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_c65536_v.cu
+var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c65536_v string
+
+//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_c131072_v.cu
+var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c131072_v string
+
+//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_c262144_v_x2.cu
+var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c262144_v_x2 string
+
+//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_c131072_v_x2.cu
+var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c131072_v_x2 string
+
+//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_c262144_v_x4.cu
+var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c262144_v_x4 string
+
 //go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c16384_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c16384_v string
+
+//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c32768_v.cu
+var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c32768_v string
+
+//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c65536_v.cu
+var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c65536_v string
+
+//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c131072_v_x2.cu
+var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c131072_v_x2 string
+
+//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c65536_v_x2.cu
+var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c65536_v_x2 string
+
+//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c262144_v_x4.cu
+var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c262144_v_x4 string
+
+//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c131072_v_x4.cu
+var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c131072_v_x4 string
+
+//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c262144_v_x8.cu
+var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c262144_v_x8 string
 
 //go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_wide.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_wide string
@@ -317,13 +374,12 @@ var forwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_gated_fwd_sigmoid_bf16_bf16_c8192_v",
-				Source:    cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c8192_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    64,
-				ArgBytes:  80,
+				Name:     "rmsnorm_gated_fwd_sigmoid_bf16_bf16_c8192_v",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c8192_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  256,
+				Shared:   32,
+				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_bf16_bf16_c8192_v")
 				},
@@ -465,13 +521,12 @@ var forwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_gated_fwd_sigmoid_bf16_f32_c8192_v",
-				Source:    cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c8192_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    64,
-				ArgBytes:  80,
+				Name:     "rmsnorm_gated_fwd_sigmoid_bf16_f32_c8192_v",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c8192_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  256,
+				Shared:   32,
+				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_bf16_f32_c8192_v")
 				},
@@ -485,13 +540,12 @@ var forwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_gated_fwd_sigmoid_bf16_f32_c16384_v",
-				Source:    cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c16384_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    64,
-				ArgBytes:  80,
+				Name:     "rmsnorm_gated_fwd_sigmoid_bf16_f32_c16384_v",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c16384_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   128,
+				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_bf16_f32_c16384_v")
 				},
@@ -613,13 +667,12 @@ var forwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_gated_fwd_sigmoid_f16_f16_c8192_v",
-				Source:    cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c8192_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    64,
-				ArgBytes:  80,
+				Name:     "rmsnorm_gated_fwd_sigmoid_f16_f16_c8192_v",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c8192_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  256,
+				Shared:   32,
+				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f16_f16_c8192_v")
 				},
@@ -761,13 +814,12 @@ var forwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_gated_fwd_sigmoid_f16_f32_c8192_v",
-				Source:    cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c8192_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    64,
-				ArgBytes:  80,
+				Name:     "rmsnorm_gated_fwd_sigmoid_f16_f32_c8192_v",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c8192_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  256,
+				Shared:   32,
+				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f16_f32_c8192_v")
 				},
@@ -781,13 +833,12 @@ var forwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_gated_fwd_sigmoid_f16_f32_c16384_v",
-				Source:    cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c16384_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    64,
-				ArgBytes:  80,
+				Name:     "rmsnorm_gated_fwd_sigmoid_f16_f32_c16384_v",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c16384_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   128,
+				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f16_f32_c16384_v")
 				},
@@ -892,13 +943,12 @@ var forwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_gated_fwd_sigmoid_f32_f32_c4096_v",
-				Source:    cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c4096_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    64,
-				ArgBytes:  80,
+				Name:     "rmsnorm_gated_fwd_sigmoid_f32_f32_c4096_v",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c4096_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  256,
+				Shared:   32,
+				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f32_f32_c4096_v")
 				},
@@ -932,18 +982,393 @@ var forwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_sigmoid_f32_f32_c16384_v",
-				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c16384_v,
+				Name:      "rmsnorm_gated_fwd_sigmoid_bf16_bf16_c32768_v",
+				Source:    cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c32768_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    49216,
+				ArgBytes:  80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_bf16_bf16_c32768_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 32768},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_sigmoid_bf16_bf16_c65536_v",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c65536_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Shared:   128,
+				Shared:   98432,
 				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_bf16_bf16_c65536_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 65536},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_sigmoid_bf16_bf16_c131072_v",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c131072_v,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Shared:   229504,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_bf16_bf16_c131072_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_sigmoid_bf16_bf16_c262144_v_x2",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c262144_v_x2,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   229520,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_bf16_bf16_c262144_v_x2")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_sigmoid_bf16_bf16_c131072_v_x2",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c131072_v_x2,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   98448,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_bf16_bf16_c131072_v_x2")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_sigmoid_bf16_bf16_c262144_v_x4",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c262144_v_x4,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   98448,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_bf16_bf16_c262144_v_x4")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:      "rmsnorm_gated_fwd_sigmoid_f16_f16_c32768_v",
+				Source:    cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c32768_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    49216,
+				ArgBytes:  80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f16_f16_c32768_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 32768},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_sigmoid_f16_f16_c65536_v",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c65536_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   98432,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f16_f16_c65536_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 65536},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_sigmoid_f16_f16_c131072_v",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c131072_v,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Shared:   229504,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f16_f16_c131072_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_sigmoid_f16_f16_c262144_v_x2",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c262144_v_x2,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   229520,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f16_f16_c262144_v_x2")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_sigmoid_f16_f16_c131072_v_x2",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c131072_v_x2,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   98448,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f16_f16_c131072_v_x2")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_sigmoid_f16_f16_c262144_v_x4",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c262144_v_x4,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   98448,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f16_f16_c262144_v_x4")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:      "rmsnorm_gated_fwd_sigmoid_f32_f32_c16384_v",
+				Source:    cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c16384_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 2,
+				Shared:    49216,
+				ArgBytes:  80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f32_f32_c16384_v")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:      []int{0, 16384},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_sigmoid_f32_f32_c32768_v",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c32768_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Shared:   98432,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f32_f32_c32768_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 32768},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_sigmoid_f32_f32_c65536_v",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c65536_v,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Shared:   229504,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f32_f32_c65536_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 65536},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_sigmoid_f32_f32_c131072_v_x2",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c131072_v_x2,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   229520,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f32_f32_c131072_v_x2")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_sigmoid_f32_f32_c65536_v_x2",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c65536_v_x2,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  2,
+				Shared:   98448,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f32_f32_c65536_v_x2")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 65536},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_sigmoid_f32_f32_c262144_v_x4",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c262144_v_x4,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   229520,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f32_f32_c262144_v_x4")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 262144},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_sigmoid_f32_f32_c131072_v_x4",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c131072_v_x4,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  4,
+				Shared:   98448,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f32_f32_c131072_v_x4")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_fwd_sigmoid_f32_f32_c262144_v_x8",
+				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c262144_v_x8,
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  1024,
+				Cluster:  8,
+				Shared:   98464,
+				ArgBytes: 80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f32_f32_c262144_v_x8")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 262144},
 			Aligned:  []int{0, 1, 2, 3},
 			Multiple: []int{1, 4},
 			Each:     true,
@@ -1037,7 +1462,7 @@ var forwardSigmoidFamily = bind.Family{
 	},
 }
 
-// forwardSigmoidWork is the number of blocks that find work.
+// forwardSigmoidWork is the number of blocks, or clusters where the kernel has them, that find work.
 func forwardSigmoidWork(config int, p *forwardSigmoidParams, dims []int32) int {
 	switch config {
 	case 0, 1, 8, 9, 16, 17, 24, 25:
@@ -1085,7 +1510,7 @@ func launchForwardSigmoid(s *device.Stream, p forwardSigmoidParams) error {
 	return err
 }
 
-// gridForwardSigmoid is the number of blocks that a launch with p uses when the grid is free: as many as the device of s
+// gridForwardSigmoid is the number of blocks, or clusters where the kernel has them, that a launch with p uses when the grid is free: as many as the device of s
 // holds at once, at most one an iteration, and 0 where there is no work: an output that must be written even then
 // needs at least one block. Outputs that are sized by it may still be unset; what else p holds is checked.
 func gridForwardSigmoid(s *device.Stream, p forwardSigmoidParams) (int, error) {

@@ -11,6 +11,8 @@ type cluster struct {
 	warps   []*warp  // of all blocks, by their clocks' index
 	ready   []*warp  // those that can run
 	rng     rng
+	// arrivals are at the barrier in two halves.
+	arrivals arrivals
 	// abandoned: a warp ran away, the rest of the cluster is not worth running.
 	abandoned bool
 }
@@ -36,6 +38,7 @@ func (c *cluster) run(id int, seed uint64) bool {
 	c.abandoned = false
 	c.rng = newRNG(seed, uint64(id)+1)
 	c.ready = c.ready[:0]
+	c.arrivals = arrivals{}
 	for _, b := range c.blocks {
 		b.reset(id*len(c.blocks) + b.rank)
 		b.pool.set(poolCluster, uint64(id))
@@ -79,7 +82,7 @@ func (c *cluster) release() bool {
 		}
 	}
 	if first == nil {
-		return false
+		return c.stuck()
 	}
 	for _, w := range c.warps {
 		switch {

@@ -183,7 +183,10 @@ func (c *compiler) clusterSync(s thr.Do) {
 	}
 	c.clustered(s.Fn)
 	at := c.site("barrier of the cluster", 0)
-	c.emit(0, func(w *warp) { w.state, w.waits = meeting, at })
+	c.emit(0, func(w *warp) {
+		w.between(at)
+		w.state, w.waits = meeting, at
+	})
 }
 
 // clustered refuses built-ins about clusters in a kernel without.

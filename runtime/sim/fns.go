@@ -63,13 +63,15 @@ func init() {
 		thr.AtomicExch: {do: atomicDo(atomicExch)},
 		thr.AtomicCAS:  {do: atomicDo(atomicCAS)},
 
-		thr.ClusterRank: {call: clusterwide(operand{i: ^poolRank, uniform: true})},
-		thr.ClusterX:    {call: clusterwide(operand{i: ^poolCluster, uniform: true})},
-		thr.ClustersX:   {call: clusterwide(operand{i: ^poolClusters, uniform: true})},
-		thr.ClusterSync: {do: (*compiler).clusterSync},
-		thr.CpAsync:     {do: (*compiler).copyAsync},
-		thr.CpCommit:    {do: (*compiler).copyCommit},
-		thr.CpWait:      {do: (*compiler).copyWait},
+		thr.ClusterRank:   {call: clusterwide(operand{i: ^poolRank, uniform: true})},
+		thr.ClusterX:      {call: clusterwide(operand{i: ^poolCluster, uniform: true})},
+		thr.ClustersX:     {call: clusterwide(operand{i: ^poolClusters, uniform: true})},
+		thr.ClusterSync:   {do: (*compiler).clusterSync},
+		thr.ClusterArrive: {do: (*compiler).clusterArrive},
+		thr.ClusterWait:   {do: (*compiler).clusterWait},
+		thr.CpAsync:       {do: (*compiler).copyAsync},
+		thr.CpCommit:      {do: (*compiler).copyCommit},
+		thr.CpWait:        {do: (*compiler).copyWait},
 	}
 }
 

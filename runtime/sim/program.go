@@ -82,7 +82,7 @@ func Compile(k *thr.Kernel) (p *Program, err error) {
 	c.unis.take(1) // uniWarp
 	c.body(k.Body)
 	c.emit(0, func(w *warp) {
-		w.state = exited
+		w.leave()
 		w.finish()
 	})
 	c.program.vecs, c.program.unis = c.vecs.most, c.unis.most

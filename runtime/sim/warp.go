@@ -10,6 +10,7 @@ const (
 	yielded       // its quantum is used up
 	waiting       // at a barrier of the block
 	meeting       // at a barrier of the cluster
+	awaiting      // for the others' arrival at one
 	exited
 )
 
@@ -32,6 +33,9 @@ type warp struct {
 	r []lanes  // registers
 	u []uint64 // scalar registers, for values that all lanes share
 
+	// Barriers of the cluster that the warp has arrived at, and waited for, in two halves.
+	arrived, passed uint32
+
 	clock clock // clock[index] is the warp's current epoch
 	// over is a record that all records of epochs known to be over are below, whichever warp made them.
 	over record
@@ -52,6 +56,7 @@ func (w *warp) reset() {
 	w.pc, w.state, w.steps = 0, running, 0
 	w.open, w.groups = nil, nil
 	w.ticks, w.known = 0, nil
+	w.arrived, w.passed = 0, 0
 	clear(w.acquired)
 	w.u[uniWarp] = uint64(w.id)
 	for l := range &w.r[vecTID] {
