@@ -249,7 +249,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_sigmoid_f
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul = s03[i] * rstd * w[i];
-    float exp_of = expf(z[i] < -87.0f ? 87.0f : -z[i]);
+    float exp_of = expf(-(z[i] < -87.0f ? -87.0f : z[i]));
     float add = exp_of + 1.0f;
     float div_of = mul / add;
     y[i] = fabsf(div_of) <= 3.4028235e38f ? div_of + div_approx(fmaf(-div_of, exp_of - (add - 1.0f), fmaf(-div_of, add, mul)), add) : div_of;
@@ -276,7 +276,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_sigmoid_f
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul2 = s13[i] * rstd * w2[i];
-    float exp_of2 = expf(z2[i] < -87.0f ? 87.0f : -z2[i]);
+    float exp_of2 = expf(-(z2[i] < -87.0f ? -87.0f : z2[i]));
     float add2 = exp_of2 + 1.0f;
     float div_of2 = mul2 / add2;
     y2[i] = fabsf(div_of2) <= 3.4028235e38f ? div_of2 + div_approx(fmaf(-div_of2, exp_of2 - (add2 - 1.0f), fmaf(-div_of2, add2, mul2)), add2) : div_of2;
@@ -303,7 +303,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_sigmoid_f
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul3 = s23[i] * rstd * w3[i];
-    float exp_of3 = expf(z3[i] < -87.0f ? 87.0f : -z3[i]);
+    float exp_of3 = expf(-(z3[i] < -87.0f ? -87.0f : z3[i]));
     float add3 = exp_of3 + 1.0f;
     float div_of3 = mul3 / add3;
     y3[i] = fabsf(div_of3) <= 3.4028235e38f ? div_of3 + div_approx(fmaf(-div_of3, exp_of3 - (add3 - 1.0f), fmaf(-div_of3, add3, mul3)), add3) : div_of3;
@@ -330,7 +330,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_sigmoid_f
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul4 = s33[i] * rstd * w4[i];
-    float exp_of4 = expf(z4[i] < -87.0f ? 87.0f : -z4[i]);
+    float exp_of4 = expf(-(z4[i] < -87.0f ? -87.0f : z4[i]));
     float add4 = exp_of4 + 1.0f;
     float div_of4 = mul4 / add4;
     y4[i] = fabsf(div_of4) <= 3.4028235e38f ? div_of4 + div_approx(fmaf(-div_of4, exp_of4 - (add4 - 1.0f), fmaf(-div_of4, add4, mul4)), add4) : div_of4;
@@ -357,7 +357,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_sigmoid_f
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul5 = s43[i] * rstd * w5[i];
-    float exp_of5 = expf(z5[i] < -87.0f ? 87.0f : -z5[i]);
+    float exp_of5 = expf(-(z5[i] < -87.0f ? -87.0f : z5[i]));
     float add5 = exp_of5 + 1.0f;
     float div_of5 = mul5 / add5;
     y5[i] = fabsf(div_of5) <= 3.4028235e38f ? div_of5 + div_approx(fmaf(-div_of5, exp_of5 - (add5 - 1.0f), fmaf(-div_of5, add5, mul5)), add5) : div_of5;
@@ -384,7 +384,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_sigmoid_f
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul6 = s53[i] * rstd * w6[i];
-    float exp_of6 = expf(z6[i] < -87.0f ? 87.0f : -z6[i]);
+    float exp_of6 = expf(-(z6[i] < -87.0f ? -87.0f : z6[i]));
     float add6 = exp_of6 + 1.0f;
     float div_of6 = mul6 / add6;
     y6[i] = fabsf(div_of6) <= 3.4028235e38f ? div_of6 + div_approx(fmaf(-div_of6, exp_of6 - (add6 - 1.0f), fmaf(-div_of6, add6, mul6)), add6) : div_of6;
@@ -407,7 +407,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_sigmoid_f
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul7 = x[i] * rstd * w7[i];
-    float exp_of7 = expf(z7[i] < -87.0f ? 87.0f : -z7[i]);
+    float exp_of7 = expf(-(z7[i] < -87.0f ? -87.0f : z7[i]));
     float add7 = exp_of7 + 1.0f;
     float div_of7 = mul7 / add7;
     y7[i] = fabsf(div_of7) <= 3.4028235e38f ? div_of7 + div_approx(fmaf(-div_of7, exp_of7 - (add7 - 1.0f), fmaf(-div_of7, add7, mul7)), add7) : div_of7;
@@ -425,7 +425,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_sigmoid_f
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul8 = x2[i] * rstd * w8[i];
-    float exp_of8 = expf(z8[i] < -87.0f ? 87.0f : -z8[i]);
+    float exp_of8 = expf(-(z8[i] < -87.0f ? -87.0f : z8[i]));
     float add8 = exp_of8 + 1.0f;
     float div_of8 = mul8 / add8;
     y8[i] = fabsf(div_of8) <= 3.4028235e38f ? div_of8 + div_approx(fmaf(-div_of8, exp_of8 - (add8 - 1.0f), fmaf(-div_of8, add8, mul8)), add8) : div_of8;

@@ -428,7 +428,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul2 = s03[i] * rstd * w[i];
-    float exp_of = expf(z[i] < -87.0f ? 87.0f : -z[i]);
+    float exp_of = expf(-(z[i] < -87.0f ? -87.0f : z[i]));
     float add16 = exp_of + 1.0f;
     float div_of = mul2 / add16;
     y[i] = fabsf(div_of) <= 3.4028235e38f ? div_of + div_approx(fmaf(-div_of, exp_of - (add16 - 1.0f), fmaf(-div_of, add16, mul2)), add16) : div_of;
@@ -455,7 +455,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul3 = s15[i] * rstd * w2[i];
-    float exp_of2 = expf(z2[i] < -87.0f ? 87.0f : -z2[i]);
+    float exp_of2 = expf(-(z2[i] < -87.0f ? -87.0f : z2[i]));
     float add17 = exp_of2 + 1.0f;
     float div_of2 = mul3 / add17;
     y2[i] = fabsf(div_of2) <= 3.4028235e38f ? div_of2 + div_approx(fmaf(-div_of2, exp_of2 - (add17 - 1.0f), fmaf(-div_of2, add17, mul3)), add17) : div_of2;
@@ -483,7 +483,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul4 = s23[i] * rstd * w3[i];
-    float exp_of3 = expf(z3[i] < -87.0f ? 87.0f : -z3[i]);
+    float exp_of3 = expf(-(z3[i] < -87.0f ? -87.0f : z3[i]));
     float add18 = exp_of3 + 1.0f;
     float div_of3 = mul4 / add18;
     y3[i] = fabsf(div_of3) <= 3.4028235e38f ? div_of3 + div_approx(fmaf(-div_of3, exp_of3 - (add18 - 1.0f), fmaf(-div_of3, add18, mul4)), add18) : div_of3;
@@ -511,7 +511,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul5 = s33[i] * rstd * w4[i];
-    float exp_of4 = expf(z4[i] < -87.0f ? 87.0f : -z4[i]);
+    float exp_of4 = expf(-(z4[i] < -87.0f ? -87.0f : z4[i]));
     float add19 = exp_of4 + 1.0f;
     float div_of4 = mul5 / add19;
     y4[i] = fabsf(div_of4) <= 3.4028235e38f ? div_of4 + div_approx(fmaf(-div_of4, exp_of4 - (add19 - 1.0f), fmaf(-div_of4, add19, mul5)), add19) : div_of4;
@@ -539,7 +539,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul6 = s43[i] * rstd * w5[i];
-    float exp_of5 = expf(z5[i] < -87.0f ? 87.0f : -z5[i]);
+    float exp_of5 = expf(-(z5[i] < -87.0f ? -87.0f : z5[i]));
     float add20 = exp_of5 + 1.0f;
     float div_of5 = mul6 / add20;
     y5[i] = fabsf(div_of5) <= 3.4028235e38f ? div_of5 + div_approx(fmaf(-div_of5, exp_of5 - (add20 - 1.0f), fmaf(-div_of5, add20, mul6)), add20) : div_of5;
@@ -567,7 +567,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul7 = s53[i] * rstd * w6[i];
-    float exp_of6 = expf(z6[i] < -87.0f ? 87.0f : -z6[i]);
+    float exp_of6 = expf(-(z6[i] < -87.0f ? -87.0f : z6[i]));
     float add21 = exp_of6 + 1.0f;
     float div_of6 = mul7 / add21;
     y6[i] = fabsf(div_of6) <= 3.4028235e38f ? div_of6 + div_approx(fmaf(-div_of6, exp_of6 - (add21 - 1.0f), fmaf(-div_of6, add21, mul7)), add21) : div_of6;
@@ -595,7 +595,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul8 = s63[i] * rstd * w7[i];
-    float exp_of7 = expf(z7[i] < -87.0f ? 87.0f : -z7[i]);
+    float exp_of7 = expf(-(z7[i] < -87.0f ? -87.0f : z7[i]));
     float add22 = exp_of7 + 1.0f;
     float div_of7 = mul8 / add22;
     y7[i] = fabsf(div_of7) <= 3.4028235e38f ? div_of7 + div_approx(fmaf(-div_of7, exp_of7 - (add22 - 1.0f), fmaf(-div_of7, add22, mul8)), add22) : div_of7;
@@ -623,7 +623,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul9 = s73[i] * rstd * w8[i];
-    float exp_of8 = expf(z8[i] < -87.0f ? 87.0f : -z8[i]);
+    float exp_of8 = expf(-(z8[i] < -87.0f ? -87.0f : z8[i]));
     float add23 = exp_of8 + 1.0f;
     float div_of8 = mul9 / add23;
     y8[i] = fabsf(div_of8) <= 3.4028235e38f ? div_of8 + div_approx(fmaf(-div_of8, exp_of8 - (add23 - 1.0f), fmaf(-div_of8, add23, mul9)), add23) : div_of8;
@@ -651,7 +651,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul10 = s83[i] * rstd * w9[i];
-    float exp_of9 = expf(z9[i] < -87.0f ? 87.0f : -z9[i]);
+    float exp_of9 = expf(-(z9[i] < -87.0f ? -87.0f : z9[i]));
     float add24 = exp_of9 + 1.0f;
     float div_of9 = mul10 / add24;
     y9[i] = fabsf(div_of9) <= 3.4028235e38f ? div_of9 + div_approx(fmaf(-div_of9, exp_of9 - (add24 - 1.0f), fmaf(-div_of9, add24, mul10)), add24) : div_of9;
@@ -679,7 +679,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul11 = s93[i] * rstd * w10[i];
-    float exp_of10 = expf(z10[i] < -87.0f ? 87.0f : -z10[i]);
+    float exp_of10 = expf(-(z10[i] < -87.0f ? -87.0f : z10[i]));
     float add25 = exp_of10 + 1.0f;
     float div_of10 = mul11 / add25;
     y10[i] = fabsf(div_of10) <= 3.4028235e38f ? div_of10 + div_approx(fmaf(-div_of10, exp_of10 - (add25 - 1.0f), fmaf(-div_of10, add25, mul11)), add25) : div_of10;
@@ -707,7 +707,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul12 = s103[i] * rstd * w11[i];
-    float exp_of11 = expf(z11[i] < -87.0f ? 87.0f : -z11[i]);
+    float exp_of11 = expf(-(z11[i] < -87.0f ? -87.0f : z11[i]));
     float add26 = exp_of11 + 1.0f;
     float div_of11 = mul12 / add26;
     y11[i] = fabsf(div_of11) <= 3.4028235e38f ? div_of11 + div_approx(fmaf(-div_of11, exp_of11 - (add26 - 1.0f), fmaf(-div_of11, add26, mul12)), add26) : div_of11;
@@ -735,7 +735,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul13 = s113[i] * rstd * w12[i];
-    float exp_of12 = expf(z12[i] < -87.0f ? 87.0f : -z12[i]);
+    float exp_of12 = expf(-(z12[i] < -87.0f ? -87.0f : z12[i]));
     float add27 = exp_of12 + 1.0f;
     float div_of12 = mul13 / add27;
     y12[i] = fabsf(div_of12) <= 3.4028235e38f ? div_of12 + div_approx(fmaf(-div_of12, exp_of12 - (add27 - 1.0f), fmaf(-div_of12, add27, mul13)), add27) : div_of12;
@@ -763,7 +763,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul14 = s123[i] * rstd * w13[i];
-    float exp_of13 = expf(z13[i] < -87.0f ? 87.0f : -z13[i]);
+    float exp_of13 = expf(-(z13[i] < -87.0f ? -87.0f : z13[i]));
     float add28 = exp_of13 + 1.0f;
     float div_of13 = mul14 / add28;
     y13[i] = fabsf(div_of13) <= 3.4028235e38f ? div_of13 + div_approx(fmaf(-div_of13, exp_of13 - (add28 - 1.0f), fmaf(-div_of13, add28, mul14)), add28) : div_of13;
@@ -791,7 +791,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul15 = s133[i] * rstd * w14[i];
-    float exp_of14 = expf(z14[i] < -87.0f ? 87.0f : -z14[i]);
+    float exp_of14 = expf(-(z14[i] < -87.0f ? -87.0f : z14[i]));
     float add29 = exp_of14 + 1.0f;
     float div_of14 = mul15 / add29;
     y14[i] = fabsf(div_of14) <= 3.4028235e38f ? div_of14 + div_approx(fmaf(-div_of14, exp_of14 - (add29 - 1.0f), fmaf(-div_of14, add29, mul15)), add29) : div_of14;
@@ -815,7 +815,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul16 = x[i] * rstd * w15[i];
-    float exp_of15 = expf(z15[i] < -87.0f ? 87.0f : -z15[i]);
+    float exp_of15 = expf(-(z15[i] < -87.0f ? -87.0f : z15[i]));
     float add30 = exp_of15 + 1.0f;
     float div_of15 = mul16 / add30;
     y15[i] = fabsf(div_of15) <= 3.4028235e38f ? div_of15 + div_approx(fmaf(-div_of15, exp_of15 - (add30 - 1.0f), fmaf(-div_of15, add30, mul16)), add30) : div_of15;
@@ -834,7 +834,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul17 = x2[i] * rstd * w16[i];
-    float exp_of16 = expf(z16[i] < -87.0f ? 87.0f : -z16[i]);
+    float exp_of16 = expf(-(z16[i] < -87.0f ? -87.0f : z16[i]));
     float add31 = exp_of16 + 1.0f;
     float div_of16 = mul17 / add31;
     y16[i] = fabsf(div_of16) <= 3.4028235e38f ? div_of16 + div_approx(fmaf(-div_of16, exp_of16 - (add31 - 1.0f), fmaf(-div_of16, add31, mul17)), add31) : div_of16;

@@ -378,7 +378,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul = s03[i] * rstd * w[i];
-    float exp_of = expf(z[i] < -87.0f ? 87.0f : -z[i]);
+    float exp_of = expf(-(z[i] < -87.0f ? -87.0f : z[i]));
     float add = exp_of + 1.0f;
     float div_of = mul / add;
     y[i] = fabsf(div_of) <= 3.4028235e38f ? div_of + div_approx(fmaf(-div_of, exp_of - (add - 1.0f), fmaf(-div_of, add, mul)), add) : div_of;
@@ -405,7 +405,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul2 = s15[i] * rstd * w2[i];
-    float exp_of2 = expf(z2[i] < -87.0f ? 87.0f : -z2[i]);
+    float exp_of2 = expf(-(z2[i] < -87.0f ? -87.0f : z2[i]));
     float add2 = exp_of2 + 1.0f;
     float div_of2 = mul2 / add2;
     y2[i] = fabsf(div_of2) <= 3.4028235e38f ? div_of2 + div_approx(fmaf(-div_of2, exp_of2 - (add2 - 1.0f), fmaf(-div_of2, add2, mul2)), add2) : div_of2;
@@ -432,7 +432,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul3 = s23[i] * rstd * w3[i];
-    float exp_of3 = expf(z3[i] < -87.0f ? 87.0f : -z3[i]);
+    float exp_of3 = expf(-(z3[i] < -87.0f ? -87.0f : z3[i]));
     float add3 = exp_of3 + 1.0f;
     float div_of3 = mul3 / add3;
     y3[i] = fabsf(div_of3) <= 3.4028235e38f ? div_of3 + div_approx(fmaf(-div_of3, exp_of3 - (add3 - 1.0f), fmaf(-div_of3, add3, mul3)), add3) : div_of3;
@@ -459,7 +459,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul4 = s33[i] * rstd * w4[i];
-    float exp_of4 = expf(z4[i] < -87.0f ? 87.0f : -z4[i]);
+    float exp_of4 = expf(-(z4[i] < -87.0f ? -87.0f : z4[i]));
     float add4 = exp_of4 + 1.0f;
     float div_of4 = mul4 / add4;
     y4[i] = fabsf(div_of4) <= 3.4028235e38f ? div_of4 + div_approx(fmaf(-div_of4, exp_of4 - (add4 - 1.0f), fmaf(-div_of4, add4, mul4)), add4) : div_of4;
@@ -486,7 +486,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul5 = s43[i] * rstd * w5[i];
-    float exp_of5 = expf(z5[i] < -87.0f ? 87.0f : -z5[i]);
+    float exp_of5 = expf(-(z5[i] < -87.0f ? -87.0f : z5[i]));
     float add5 = exp_of5 + 1.0f;
     float div_of5 = mul5 / add5;
     y5[i] = fabsf(div_of5) <= 3.4028235e38f ? div_of5 + div_approx(fmaf(-div_of5, exp_of5 - (add5 - 1.0f), fmaf(-div_of5, add5, mul5)), add5) : div_of5;
@@ -513,7 +513,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul6 = s53[i] * rstd * w6[i];
-    float exp_of6 = expf(z6[i] < -87.0f ? 87.0f : -z6[i]);
+    float exp_of6 = expf(-(z6[i] < -87.0f ? -87.0f : z6[i]));
     float add6 = exp_of6 + 1.0f;
     float div_of6 = mul6 / add6;
     y6[i] = fabsf(div_of6) <= 3.4028235e38f ? div_of6 + div_approx(fmaf(-div_of6, exp_of6 - (add6 - 1.0f), fmaf(-div_of6, add6, mul6)), add6) : div_of6;
@@ -540,7 +540,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul7 = s63[i] * rstd * w7[i];
-    float exp_of7 = expf(z7[i] < -87.0f ? 87.0f : -z7[i]);
+    float exp_of7 = expf(-(z7[i] < -87.0f ? -87.0f : z7[i]));
     float add7 = exp_of7 + 1.0f;
     float div_of7 = mul7 / add7;
     y7[i] = fabsf(div_of7) <= 3.4028235e38f ? div_of7 + div_approx(fmaf(-div_of7, exp_of7 - (add7 - 1.0f), fmaf(-div_of7, add7, mul7)), add7) : div_of7;
@@ -567,7 +567,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul8 = s73[i] * rstd * w8[i];
-    float exp_of8 = expf(z8[i] < -87.0f ? 87.0f : -z8[i]);
+    float exp_of8 = expf(-(z8[i] < -87.0f ? -87.0f : z8[i]));
     float add8 = exp_of8 + 1.0f;
     float div_of8 = mul8 / add8;
     y8[i] = fabsf(div_of8) <= 3.4028235e38f ? div_of8 + div_approx(fmaf(-div_of8, exp_of8 - (add8 - 1.0f), fmaf(-div_of8, add8, mul8)), add8) : div_of8;
@@ -594,7 +594,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul9 = s83[i] * rstd * w9[i];
-    float exp_of9 = expf(z9[i] < -87.0f ? 87.0f : -z9[i]);
+    float exp_of9 = expf(-(z9[i] < -87.0f ? -87.0f : z9[i]));
     float add9 = exp_of9 + 1.0f;
     float div_of9 = mul9 / add9;
     y9[i] = fabsf(div_of9) <= 3.4028235e38f ? div_of9 + div_approx(fmaf(-div_of9, exp_of9 - (add9 - 1.0f), fmaf(-div_of9, add9, mul9)), add9) : div_of9;
@@ -621,7 +621,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul10 = s93[i] * rstd * w10[i];
-    float exp_of10 = expf(z10[i] < -87.0f ? 87.0f : -z10[i]);
+    float exp_of10 = expf(-(z10[i] < -87.0f ? -87.0f : z10[i]));
     float add10 = exp_of10 + 1.0f;
     float div_of10 = mul10 / add10;
     y10[i] = fabsf(div_of10) <= 3.4028235e38f ? div_of10 + div_approx(fmaf(-div_of10, exp_of10 - (add10 - 1.0f), fmaf(-div_of10, add10, mul10)), add10) : div_of10;
@@ -648,7 +648,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul11 = s103[i] * rstd * w11[i];
-    float exp_of11 = expf(z11[i] < -87.0f ? 87.0f : -z11[i]);
+    float exp_of11 = expf(-(z11[i] < -87.0f ? -87.0f : z11[i]));
     float add11 = exp_of11 + 1.0f;
     float div_of11 = mul11 / add11;
     y11[i] = fabsf(div_of11) <= 3.4028235e38f ? div_of11 + div_approx(fmaf(-div_of11, exp_of11 - (add11 - 1.0f), fmaf(-div_of11, add11, mul11)), add11) : div_of11;
@@ -675,7 +675,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul12 = s113[i] * rstd * w12[i];
-    float exp_of12 = expf(z12[i] < -87.0f ? 87.0f : -z12[i]);
+    float exp_of12 = expf(-(z12[i] < -87.0f ? -87.0f : z12[i]));
     float add12 = exp_of12 + 1.0f;
     float div_of12 = mul12 / add12;
     y12[i] = fabsf(div_of12) <= 3.4028235e38f ? div_of12 + div_approx(fmaf(-div_of12, exp_of12 - (add12 - 1.0f), fmaf(-div_of12, add12, mul12)), add12) : div_of12;
@@ -702,7 +702,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul13 = s123[i] * rstd * w13[i];
-    float exp_of13 = expf(z13[i] < -87.0f ? 87.0f : -z13[i]);
+    float exp_of13 = expf(-(z13[i] < -87.0f ? -87.0f : z13[i]));
     float add13 = exp_of13 + 1.0f;
     float div_of13 = mul13 / add13;
     y13[i] = fabsf(div_of13) <= 3.4028235e38f ? div_of13 + div_approx(fmaf(-div_of13, exp_of13 - (add13 - 1.0f), fmaf(-div_of13, add13, mul13)), add13) : div_of13;
@@ -729,7 +729,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul14 = s133[i] * rstd * w14[i];
-    float exp_of14 = expf(z14[i] < -87.0f ? 87.0f : -z14[i]);
+    float exp_of14 = expf(-(z14[i] < -87.0f ? -87.0f : z14[i]));
     float add14 = exp_of14 + 1.0f;
     float div_of14 = mul14 / add14;
     y14[i] = fabsf(div_of14) <= 3.4028235e38f ? div_of14 + div_approx(fmaf(-div_of14, exp_of14 - (add14 - 1.0f), fmaf(-div_of14, add14, mul14)), add14) : div_of14;
@@ -752,7 +752,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul15 = x[i] * rstd * w15[i];
-    float exp_of15 = expf(z15[i] < -87.0f ? 87.0f : -z15[i]);
+    float exp_of15 = expf(-(z15[i] < -87.0f ? -87.0f : z15[i]));
     float add15 = exp_of15 + 1.0f;
     float div_of15 = mul15 / add15;
     y15[i] = fabsf(div_of15) <= 3.4028235e38f ? div_of15 + div_approx(fmaf(-div_of15, exp_of15 - (add15 - 1.0f), fmaf(-div_of15, add15, mul15)), add15) : div_of15;
@@ -770,7 +770,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul16 = x2[i] * rstd * w16[i];
-    float exp_of16 = expf(z16[i] < -87.0f ? 87.0f : -z16[i]);
+    float exp_of16 = expf(-(z16[i] < -87.0f ? -87.0f : z16[i]));
     float add16 = exp_of16 + 1.0f;
     float div_of16 = mul16 / add16;
     y16[i] = fabsf(div_of16) <= 3.4028235e38f ? div_of16 + div_approx(fmaf(-div_of16, exp_of16 - (add16 - 1.0f), fmaf(-div_of16, add16, mul16)), add16) : div_of16;

@@ -288,7 +288,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul2 = s03[i] * rstd * w[i];
-    float exp_of = expf(z[i] < -87.0f ? 87.0f : -z[i]);
+    float exp_of = expf(-(z[i] < -87.0f ? -87.0f : z[i]));
     float add8 = exp_of + 1.0f;
     float div_of = mul2 / add8;
     y[i] = fabsf(div_of) <= 3.4028235e38f ? div_of + div_approx(fmaf(-div_of, exp_of - (add8 - 1.0f), fmaf(-div_of, add8, mul2)), add8) : div_of;
@@ -315,7 +315,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul3 = s13[i] * rstd * w2[i];
-    float exp_of2 = expf(z2[i] < -87.0f ? 87.0f : -z2[i]);
+    float exp_of2 = expf(-(z2[i] < -87.0f ? -87.0f : z2[i]));
     float add9 = exp_of2 + 1.0f;
     float div_of2 = mul3 / add9;
     y2[i] = fabsf(div_of2) <= 3.4028235e38f ? div_of2 + div_approx(fmaf(-div_of2, exp_of2 - (add9 - 1.0f), fmaf(-div_of2, add9, mul3)), add9) : div_of2;
@@ -343,7 +343,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul4 = s23[i] * rstd * w3[i];
-    float exp_of3 = expf(z3[i] < -87.0f ? 87.0f : -z3[i]);
+    float exp_of3 = expf(-(z3[i] < -87.0f ? -87.0f : z3[i]));
     float add10 = exp_of3 + 1.0f;
     float div_of3 = mul4 / add10;
     y3[i] = fabsf(div_of3) <= 3.4028235e38f ? div_of3 + div_approx(fmaf(-div_of3, exp_of3 - (add10 - 1.0f), fmaf(-div_of3, add10, mul4)), add10) : div_of3;
@@ -371,7 +371,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul5 = s33[i] * rstd * w4[i];
-    float exp_of4 = expf(z4[i] < -87.0f ? 87.0f : -z4[i]);
+    float exp_of4 = expf(-(z4[i] < -87.0f ? -87.0f : z4[i]));
     float add11 = exp_of4 + 1.0f;
     float div_of4 = mul5 / add11;
     y4[i] = fabsf(div_of4) <= 3.4028235e38f ? div_of4 + div_approx(fmaf(-div_of4, exp_of4 - (add11 - 1.0f), fmaf(-div_of4, add11, mul5)), add11) : div_of4;
@@ -399,7 +399,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul6 = s43[i] * rstd * w5[i];
-    float exp_of5 = expf(z5[i] < -87.0f ? 87.0f : -z5[i]);
+    float exp_of5 = expf(-(z5[i] < -87.0f ? -87.0f : z5[i]));
     float add12 = exp_of5 + 1.0f;
     float div_of5 = mul6 / add12;
     y5[i] = fabsf(div_of5) <= 3.4028235e38f ? div_of5 + div_approx(fmaf(-div_of5, exp_of5 - (add12 - 1.0f), fmaf(-div_of5, add12, mul6)), add12) : div_of5;
@@ -427,7 +427,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul7 = s53[i] * rstd * w6[i];
-    float exp_of6 = expf(z6[i] < -87.0f ? 87.0f : -z6[i]);
+    float exp_of6 = expf(-(z6[i] < -87.0f ? -87.0f : z6[i]));
     float add13 = exp_of6 + 1.0f;
     float div_of6 = mul7 / add13;
     y6[i] = fabsf(div_of6) <= 3.4028235e38f ? div_of6 + div_approx(fmaf(-div_of6, exp_of6 - (add13 - 1.0f), fmaf(-div_of6, add13, mul7)), add13) : div_of6;
@@ -451,7 +451,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul8 = x[i] * rstd * w7[i];
-    float exp_of7 = expf(z7[i] < -87.0f ? 87.0f : -z7[i]);
+    float exp_of7 = expf(-(z7[i] < -87.0f ? -87.0f : z7[i]));
     float add14 = exp_of7 + 1.0f;
     float div_of7 = mul8 / add14;
     y7[i] = fabsf(div_of7) <= 3.4028235e38f ? div_of7 + div_approx(fmaf(-div_of7, exp_of7 - (add14 - 1.0f), fmaf(-div_of7, add14, mul8)), add14) : div_of7;
@@ -470,7 +470,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul9 = x2[i] * rstd * w8[i];
-    float exp_of8 = expf(z8[i] < -87.0f ? 87.0f : -z8[i]);
+    float exp_of8 = expf(-(z8[i] < -87.0f ? -87.0f : z8[i]));
     float add15 = exp_of8 + 1.0f;
     float div_of8 = mul9 / add15;
     y8[i] = fabsf(div_of8) <= 3.4028235e38f ? div_of8 + div_approx(fmaf(-div_of8, exp_of8 - (add15 - 1.0f), fmaf(-div_of8, add15, mul9)), add15) : div_of8;

@@ -194,7 +194,7 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32
     #pragma unroll
     for (int i = 0; i < 8; i++) {
       float mul = x2[i] * rstd * w[i];
-      float exp_of = expf(z[i] < -87.0f ? 87.0f : -z[i]);
+      float exp_of = expf(-(z[i] < -87.0f ? -87.0f : z[i]));
       float add = exp_of + 1.0f;
       float div_of = mul / add;
       y[i] = fabsf(div_of) <= 3.4028235e38f ? div_of + div_approx(fmaf(-div_of, exp_of - (add - 1.0f), fmaf(-div_of, add, mul)), add) : div_of;

@@ -424,11 +424,12 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul2 = s03[i] * rstd * w[i];
-    float exp_of = expf(z[i] < -87.0f ? 87.0f : -z[i]);
+    float select = z[i] < -87.0f ? -87.0f : z[i];
+    float exp_of = expf(-select);
     float add16 = exp_of + 1.0f;
-    float mul3 = mul2 * z[i];
+    float mul3 = mul2 * select;
     float div_of = mul3 / add16;
-    y[i] = fabsf(div_of) <= 3.4028235e38f ? div_of + div_approx(fmaf(-div_of, exp_of - (add16 - 1.0f), fmaf(-div_of, add16, mul3) + fmaf(mul2, z[i], -mul3)), add16) : div_of;
+    y[i] = fabsf(div_of) <= 3.4028235e38f ? div_of + div_approx(fmaf(-div_of, exp_of - (add16 - 1.0f), fmaf(-div_of, add16, mul3) + fmaf(mul2, select, -mul3)), add16) : div_of;
   }
   float* y_at = a.y + (i64)row * a.y_stride0 + (i64)mul;
 
@@ -452,11 +453,12 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul4 = s15[i] * rstd * w2[i];
-    float exp_of2 = expf(z2[i] < -87.0f ? 87.0f : -z2[i]);
+    float select2 = z2[i] < -87.0f ? -87.0f : z2[i];
+    float exp_of2 = expf(-select2);
     float add17 = exp_of2 + 1.0f;
-    float mul5 = mul4 * z2[i];
+    float mul5 = mul4 * select2;
     float div_of2 = mul5 / add17;
-    y2[i] = fabsf(div_of2) <= 3.4028235e38f ? div_of2 + div_approx(fmaf(-div_of2, exp_of2 - (add17 - 1.0f), fmaf(-div_of2, add17, mul5) + fmaf(mul4, z2[i], -mul5)), add17) : div_of2;
+    y2[i] = fabsf(div_of2) <= 3.4028235e38f ? div_of2 + div_approx(fmaf(-div_of2, exp_of2 - (add17 - 1.0f), fmaf(-div_of2, add17, mul5) + fmaf(mul4, select2, -mul5)), add17) : div_of2;
   }
   float* y_at2 = a.y + (i64)row * a.y_stride0 + (i64)add;
 
@@ -481,11 +483,12 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul6 = s23[i] * rstd * w3[i];
-    float exp_of3 = expf(z3[i] < -87.0f ? 87.0f : -z3[i]);
+    float select3 = z3[i] < -87.0f ? -87.0f : z3[i];
+    float exp_of3 = expf(-select3);
     float add18 = exp_of3 + 1.0f;
-    float mul7 = mul6 * z3[i];
+    float mul7 = mul6 * select3;
     float div_of3 = mul7 / add18;
-    y3[i] = fabsf(div_of3) <= 3.4028235e38f ? div_of3 + div_approx(fmaf(-div_of3, exp_of3 - (add18 - 1.0f), fmaf(-div_of3, add18, mul7) + fmaf(mul6, z3[i], -mul7)), add18) : div_of3;
+    y3[i] = fabsf(div_of3) <= 3.4028235e38f ? div_of3 + div_approx(fmaf(-div_of3, exp_of3 - (add18 - 1.0f), fmaf(-div_of3, add18, mul7) + fmaf(mul6, select3, -mul7)), add18) : div_of3;
   }
   float* y_at3 = a.y + (i64)row * a.y_stride0 + (i64)add2;
 
@@ -510,11 +513,12 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul8 = s33[i] * rstd * w4[i];
-    float exp_of4 = expf(z4[i] < -87.0f ? 87.0f : -z4[i]);
+    float select4 = z4[i] < -87.0f ? -87.0f : z4[i];
+    float exp_of4 = expf(-select4);
     float add19 = exp_of4 + 1.0f;
-    float mul9 = mul8 * z4[i];
+    float mul9 = mul8 * select4;
     float div_of4 = mul9 / add19;
-    y4[i] = fabsf(div_of4) <= 3.4028235e38f ? div_of4 + div_approx(fmaf(-div_of4, exp_of4 - (add19 - 1.0f), fmaf(-div_of4, add19, mul9) + fmaf(mul8, z4[i], -mul9)), add19) : div_of4;
+    y4[i] = fabsf(div_of4) <= 3.4028235e38f ? div_of4 + div_approx(fmaf(-div_of4, exp_of4 - (add19 - 1.0f), fmaf(-div_of4, add19, mul9) + fmaf(mul8, select4, -mul9)), add19) : div_of4;
   }
   float* y_at4 = a.y + (i64)row * a.y_stride0 + (i64)add3;
 
@@ -539,11 +543,12 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul10 = s43[i] * rstd * w5[i];
-    float exp_of5 = expf(z5[i] < -87.0f ? 87.0f : -z5[i]);
+    float select5 = z5[i] < -87.0f ? -87.0f : z5[i];
+    float exp_of5 = expf(-select5);
     float add20 = exp_of5 + 1.0f;
-    float mul11 = mul10 * z5[i];
+    float mul11 = mul10 * select5;
     float div_of5 = mul11 / add20;
-    y5[i] = fabsf(div_of5) <= 3.4028235e38f ? div_of5 + div_approx(fmaf(-div_of5, exp_of5 - (add20 - 1.0f), fmaf(-div_of5, add20, mul11) + fmaf(mul10, z5[i], -mul11)), add20) : div_of5;
+    y5[i] = fabsf(div_of5) <= 3.4028235e38f ? div_of5 + div_approx(fmaf(-div_of5, exp_of5 - (add20 - 1.0f), fmaf(-div_of5, add20, mul11) + fmaf(mul10, select5, -mul11)), add20) : div_of5;
   }
   float* y_at5 = a.y + (i64)row * a.y_stride0 + (i64)add4;
 
@@ -568,11 +573,12 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul12 = s53[i] * rstd * w6[i];
-    float exp_of6 = expf(z6[i] < -87.0f ? 87.0f : -z6[i]);
+    float select6 = z6[i] < -87.0f ? -87.0f : z6[i];
+    float exp_of6 = expf(-select6);
     float add21 = exp_of6 + 1.0f;
-    float mul13 = mul12 * z6[i];
+    float mul13 = mul12 * select6;
     float div_of6 = mul13 / add21;
-    y6[i] = fabsf(div_of6) <= 3.4028235e38f ? div_of6 + div_approx(fmaf(-div_of6, exp_of6 - (add21 - 1.0f), fmaf(-div_of6, add21, mul13) + fmaf(mul12, z6[i], -mul13)), add21) : div_of6;
+    y6[i] = fabsf(div_of6) <= 3.4028235e38f ? div_of6 + div_approx(fmaf(-div_of6, exp_of6 - (add21 - 1.0f), fmaf(-div_of6, add21, mul13) + fmaf(mul12, select6, -mul13)), add21) : div_of6;
   }
   float* y_at6 = a.y + (i64)row * a.y_stride0 + (i64)add5;
 
@@ -597,11 +603,12 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul14 = s63[i] * rstd * w7[i];
-    float exp_of7 = expf(z7[i] < -87.0f ? 87.0f : -z7[i]);
+    float select7 = z7[i] < -87.0f ? -87.0f : z7[i];
+    float exp_of7 = expf(-select7);
     float add22 = exp_of7 + 1.0f;
-    float mul15 = mul14 * z7[i];
+    float mul15 = mul14 * select7;
     float div_of7 = mul15 / add22;
-    y7[i] = fabsf(div_of7) <= 3.4028235e38f ? div_of7 + div_approx(fmaf(-div_of7, exp_of7 - (add22 - 1.0f), fmaf(-div_of7, add22, mul15) + fmaf(mul14, z7[i], -mul15)), add22) : div_of7;
+    y7[i] = fabsf(div_of7) <= 3.4028235e38f ? div_of7 + div_approx(fmaf(-div_of7, exp_of7 - (add22 - 1.0f), fmaf(-div_of7, add22, mul15) + fmaf(mul14, select7, -mul15)), add22) : div_of7;
   }
   float* y_at7 = a.y + (i64)row * a.y_stride0 + (i64)add6;
 
@@ -626,11 +633,12 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul16 = s73[i] * rstd * w8[i];
-    float exp_of8 = expf(z8[i] < -87.0f ? 87.0f : -z8[i]);
+    float select8 = z8[i] < -87.0f ? -87.0f : z8[i];
+    float exp_of8 = expf(-select8);
     float add23 = exp_of8 + 1.0f;
-    float mul17 = mul16 * z8[i];
+    float mul17 = mul16 * select8;
     float div_of8 = mul17 / add23;
-    y8[i] = fabsf(div_of8) <= 3.4028235e38f ? div_of8 + div_approx(fmaf(-div_of8, exp_of8 - (add23 - 1.0f), fmaf(-div_of8, add23, mul17) + fmaf(mul16, z8[i], -mul17)), add23) : div_of8;
+    y8[i] = fabsf(div_of8) <= 3.4028235e38f ? div_of8 + div_approx(fmaf(-div_of8, exp_of8 - (add23 - 1.0f), fmaf(-div_of8, add23, mul17) + fmaf(mul16, select8, -mul17)), add23) : div_of8;
   }
   float* y_at8 = a.y + (i64)row * a.y_stride0 + (i64)add7;
 
@@ -655,11 +663,12 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul18 = s83[i] * rstd * w9[i];
-    float exp_of9 = expf(z9[i] < -87.0f ? 87.0f : -z9[i]);
+    float select9 = z9[i] < -87.0f ? -87.0f : z9[i];
+    float exp_of9 = expf(-select9);
     float add24 = exp_of9 + 1.0f;
-    float mul19 = mul18 * z9[i];
+    float mul19 = mul18 * select9;
     float div_of9 = mul19 / add24;
-    y9[i] = fabsf(div_of9) <= 3.4028235e38f ? div_of9 + div_approx(fmaf(-div_of9, exp_of9 - (add24 - 1.0f), fmaf(-div_of9, add24, mul19) + fmaf(mul18, z9[i], -mul19)), add24) : div_of9;
+    y9[i] = fabsf(div_of9) <= 3.4028235e38f ? div_of9 + div_approx(fmaf(-div_of9, exp_of9 - (add24 - 1.0f), fmaf(-div_of9, add24, mul19) + fmaf(mul18, select9, -mul19)), add24) : div_of9;
   }
   float* y_at9 = a.y + (i64)row * a.y_stride0 + (i64)add8;
 
@@ -684,11 +693,12 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul20 = s93[i] * rstd * w10[i];
-    float exp_of10 = expf(z10[i] < -87.0f ? 87.0f : -z10[i]);
+    float select10 = z10[i] < -87.0f ? -87.0f : z10[i];
+    float exp_of10 = expf(-select10);
     float add25 = exp_of10 + 1.0f;
-    float mul21 = mul20 * z10[i];
+    float mul21 = mul20 * select10;
     float div_of10 = mul21 / add25;
-    y10[i] = fabsf(div_of10) <= 3.4028235e38f ? div_of10 + div_approx(fmaf(-div_of10, exp_of10 - (add25 - 1.0f), fmaf(-div_of10, add25, mul21) + fmaf(mul20, z10[i], -mul21)), add25) : div_of10;
+    y10[i] = fabsf(div_of10) <= 3.4028235e38f ? div_of10 + div_approx(fmaf(-div_of10, exp_of10 - (add25 - 1.0f), fmaf(-div_of10, add25, mul21) + fmaf(mul20, select10, -mul21)), add25) : div_of10;
   }
   float* y_at10 = a.y + (i64)row * a.y_stride0 + (i64)add9;
 
@@ -713,11 +723,12 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul22 = s103[i] * rstd * w11[i];
-    float exp_of11 = expf(z11[i] < -87.0f ? 87.0f : -z11[i]);
+    float select11 = z11[i] < -87.0f ? -87.0f : z11[i];
+    float exp_of11 = expf(-select11);
     float add26 = exp_of11 + 1.0f;
-    float mul23 = mul22 * z11[i];
+    float mul23 = mul22 * select11;
     float div_of11 = mul23 / add26;
-    y11[i] = fabsf(div_of11) <= 3.4028235e38f ? div_of11 + div_approx(fmaf(-div_of11, exp_of11 - (add26 - 1.0f), fmaf(-div_of11, add26, mul23) + fmaf(mul22, z11[i], -mul23)), add26) : div_of11;
+    y11[i] = fabsf(div_of11) <= 3.4028235e38f ? div_of11 + div_approx(fmaf(-div_of11, exp_of11 - (add26 - 1.0f), fmaf(-div_of11, add26, mul23) + fmaf(mul22, select11, -mul23)), add26) : div_of11;
   }
   float* y_at11 = a.y + (i64)row * a.y_stride0 + (i64)add10;
 
@@ -742,11 +753,12 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul24 = s113[i] * rstd * w12[i];
-    float exp_of12 = expf(z12[i] < -87.0f ? 87.0f : -z12[i]);
+    float select12 = z12[i] < -87.0f ? -87.0f : z12[i];
+    float exp_of12 = expf(-select12);
     float add27 = exp_of12 + 1.0f;
-    float mul25 = mul24 * z12[i];
+    float mul25 = mul24 * select12;
     float div_of12 = mul25 / add27;
-    y12[i] = fabsf(div_of12) <= 3.4028235e38f ? div_of12 + div_approx(fmaf(-div_of12, exp_of12 - (add27 - 1.0f), fmaf(-div_of12, add27, mul25) + fmaf(mul24, z12[i], -mul25)), add27) : div_of12;
+    y12[i] = fabsf(div_of12) <= 3.4028235e38f ? div_of12 + div_approx(fmaf(-div_of12, exp_of12 - (add27 - 1.0f), fmaf(-div_of12, add27, mul25) + fmaf(mul24, select12, -mul25)), add27) : div_of12;
   }
   float* y_at12 = a.y + (i64)row * a.y_stride0 + (i64)add11;
 
@@ -771,11 +783,12 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul26 = s123[i] * rstd * w13[i];
-    float exp_of13 = expf(z13[i] < -87.0f ? 87.0f : -z13[i]);
+    float select13 = z13[i] < -87.0f ? -87.0f : z13[i];
+    float exp_of13 = expf(-select13);
     float add28 = exp_of13 + 1.0f;
-    float mul27 = mul26 * z13[i];
+    float mul27 = mul26 * select13;
     float div_of13 = mul27 / add28;
-    y13[i] = fabsf(div_of13) <= 3.4028235e38f ? div_of13 + div_approx(fmaf(-div_of13, exp_of13 - (add28 - 1.0f), fmaf(-div_of13, add28, mul27) + fmaf(mul26, z13[i], -mul27)), add28) : div_of13;
+    y13[i] = fabsf(div_of13) <= 3.4028235e38f ? div_of13 + div_approx(fmaf(-div_of13, exp_of13 - (add28 - 1.0f), fmaf(-div_of13, add28, mul27) + fmaf(mul26, select13, -mul27)), add28) : div_of13;
   }
   float* y_at13 = a.y + (i64)row * a.y_stride0 + (i64)add12;
 
@@ -800,11 +813,12 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul28 = s133[i] * rstd * w14[i];
-    float exp_of14 = expf(z14[i] < -87.0f ? 87.0f : -z14[i]);
+    float select14 = z14[i] < -87.0f ? -87.0f : z14[i];
+    float exp_of14 = expf(-select14);
     float add29 = exp_of14 + 1.0f;
-    float mul29 = mul28 * z14[i];
+    float mul29 = mul28 * select14;
     float div_of14 = mul29 / add29;
-    y14[i] = fabsf(div_of14) <= 3.4028235e38f ? div_of14 + div_approx(fmaf(-div_of14, exp_of14 - (add29 - 1.0f), fmaf(-div_of14, add29, mul29) + fmaf(mul28, z14[i], -mul29)), add29) : div_of14;
+    y14[i] = fabsf(div_of14) <= 3.4028235e38f ? div_of14 + div_approx(fmaf(-div_of14, exp_of14 - (add29 - 1.0f), fmaf(-div_of14, add29, mul29) + fmaf(mul28, select14, -mul29)), add29) : div_of14;
   }
   float* y_at14 = a.y + (i64)row * a.y_stride0 + (i64)add13;
 
@@ -825,11 +839,12 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul30 = x[i] * rstd * w15[i];
-    float exp_of15 = expf(z15[i] < -87.0f ? 87.0f : -z15[i]);
+    float select15 = z15[i] < -87.0f ? -87.0f : z15[i];
+    float exp_of15 = expf(-select15);
     float add30 = exp_of15 + 1.0f;
-    float mul31 = mul30 * z15[i];
+    float mul31 = mul30 * select15;
     float div_of15 = mul31 / add30;
-    y15[i] = fabsf(div_of15) <= 3.4028235e38f ? div_of15 + div_approx(fmaf(-div_of15, exp_of15 - (add30 - 1.0f), fmaf(-div_of15, add30, mul31) + fmaf(mul30, z15[i], -mul31)), add30) : div_of15;
+    y15[i] = fabsf(div_of15) <= 3.4028235e38f ? div_of15 + div_approx(fmaf(-div_of15, exp_of15 - (add30 - 1.0f), fmaf(-div_of15, add30, mul31) + fmaf(mul30, select15, -mul31)), add30) : div_of15;
   }
   float* y_at15 = a.y + (i64)row * a.y_stride0 + (i64)add14;
 
@@ -845,11 +860,12 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul32 = x2[i] * rstd * w16[i];
-    float exp_of16 = expf(z16[i] < -87.0f ? 87.0f : -z16[i]);
+    float select16 = z16[i] < -87.0f ? -87.0f : z16[i];
+    float exp_of16 = expf(-select16);
     float add31 = exp_of16 + 1.0f;
-    float mul33 = mul32 * z16[i];
+    float mul33 = mul32 * select16;
     float div_of16 = mul33 / add31;
-    y16[i] = fabsf(div_of16) <= 3.4028235e38f ? div_of16 + div_approx(fmaf(-div_of16, exp_of16 - (add31 - 1.0f), fmaf(-div_of16, add31, mul33) + fmaf(mul32, z16[i], -mul33)), add31) : div_of16;
+    y16[i] = fabsf(div_of16) <= 3.4028235e38f ? div_of16 + div_approx(fmaf(-div_of16, exp_of16 - (add31 - 1.0f), fmaf(-div_of16, add31, mul33) + fmaf(mul32, select16, -mul33)), add31) : div_of16;
   }
   float* y_at16 = a.y + (i64)row * a.y_stride0 + (i64)add15;
 

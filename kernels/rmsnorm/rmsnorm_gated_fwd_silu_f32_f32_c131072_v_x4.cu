@@ -292,11 +292,12 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul2 = s03[i] * rstd * w[i];
-    float exp_of = expf(z[i] < -87.0f ? 87.0f : -z[i]);
+    float select = z[i] < -87.0f ? -87.0f : z[i];
+    float exp_of = expf(-select);
     float add8 = exp_of + 1.0f;
-    float mul3 = mul2 * z[i];
+    float mul3 = mul2 * select;
     float div_of = mul3 / add8;
-    y[i] = fabsf(div_of) <= 3.4028235e38f ? div_of + div_approx(fmaf(-div_of, exp_of - (add8 - 1.0f), fmaf(-div_of, add8, mul3) + fmaf(mul2, z[i], -mul3)), add8) : div_of;
+    y[i] = fabsf(div_of) <= 3.4028235e38f ? div_of + div_approx(fmaf(-div_of, exp_of - (add8 - 1.0f), fmaf(-div_of, add8, mul3) + fmaf(mul2, select, -mul3)), add8) : div_of;
   }
   float* y_at = a.y + (i64)row * a.y_stride0 + (i64)mul;
 
@@ -320,11 +321,12 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul4 = s13[i] * rstd * w2[i];
-    float exp_of2 = expf(z2[i] < -87.0f ? 87.0f : -z2[i]);
+    float select2 = z2[i] < -87.0f ? -87.0f : z2[i];
+    float exp_of2 = expf(-select2);
     float add9 = exp_of2 + 1.0f;
-    float mul5 = mul4 * z2[i];
+    float mul5 = mul4 * select2;
     float div_of2 = mul5 / add9;
-    y2[i] = fabsf(div_of2) <= 3.4028235e38f ? div_of2 + div_approx(fmaf(-div_of2, exp_of2 - (add9 - 1.0f), fmaf(-div_of2, add9, mul5) + fmaf(mul4, z2[i], -mul5)), add9) : div_of2;
+    y2[i] = fabsf(div_of2) <= 3.4028235e38f ? div_of2 + div_approx(fmaf(-div_of2, exp_of2 - (add9 - 1.0f), fmaf(-div_of2, add9, mul5) + fmaf(mul4, select2, -mul5)), add9) : div_of2;
   }
   float* y_at2 = a.y + (i64)row * a.y_stride0 + (i64)add;
 
@@ -349,11 +351,12 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul6 = s23[i] * rstd * w3[i];
-    float exp_of3 = expf(z3[i] < -87.0f ? 87.0f : -z3[i]);
+    float select3 = z3[i] < -87.0f ? -87.0f : z3[i];
+    float exp_of3 = expf(-select3);
     float add10 = exp_of3 + 1.0f;
-    float mul7 = mul6 * z3[i];
+    float mul7 = mul6 * select3;
     float div_of3 = mul7 / add10;
-    y3[i] = fabsf(div_of3) <= 3.4028235e38f ? div_of3 + div_approx(fmaf(-div_of3, exp_of3 - (add10 - 1.0f), fmaf(-div_of3, add10, mul7) + fmaf(mul6, z3[i], -mul7)), add10) : div_of3;
+    y3[i] = fabsf(div_of3) <= 3.4028235e38f ? div_of3 + div_approx(fmaf(-div_of3, exp_of3 - (add10 - 1.0f), fmaf(-div_of3, add10, mul7) + fmaf(mul6, select3, -mul7)), add10) : div_of3;
   }
   float* y_at3 = a.y + (i64)row * a.y_stride0 + (i64)add2;
 
@@ -378,11 +381,12 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul8 = s33[i] * rstd * w4[i];
-    float exp_of4 = expf(z4[i] < -87.0f ? 87.0f : -z4[i]);
+    float select4 = z4[i] < -87.0f ? -87.0f : z4[i];
+    float exp_of4 = expf(-select4);
     float add11 = exp_of4 + 1.0f;
-    float mul9 = mul8 * z4[i];
+    float mul9 = mul8 * select4;
     float div_of4 = mul9 / add11;
-    y4[i] = fabsf(div_of4) <= 3.4028235e38f ? div_of4 + div_approx(fmaf(-div_of4, exp_of4 - (add11 - 1.0f), fmaf(-div_of4, add11, mul9) + fmaf(mul8, z4[i], -mul9)), add11) : div_of4;
+    y4[i] = fabsf(div_of4) <= 3.4028235e38f ? div_of4 + div_approx(fmaf(-div_of4, exp_of4 - (add11 - 1.0f), fmaf(-div_of4, add11, mul9) + fmaf(mul8, select4, -mul9)), add11) : div_of4;
   }
   float* y_at4 = a.y + (i64)row * a.y_stride0 + (i64)add3;
 
@@ -407,11 +411,12 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul10 = s43[i] * rstd * w5[i];
-    float exp_of5 = expf(z5[i] < -87.0f ? 87.0f : -z5[i]);
+    float select5 = z5[i] < -87.0f ? -87.0f : z5[i];
+    float exp_of5 = expf(-select5);
     float add12 = exp_of5 + 1.0f;
-    float mul11 = mul10 * z5[i];
+    float mul11 = mul10 * select5;
     float div_of5 = mul11 / add12;
-    y5[i] = fabsf(div_of5) <= 3.4028235e38f ? div_of5 + div_approx(fmaf(-div_of5, exp_of5 - (add12 - 1.0f), fmaf(-div_of5, add12, mul11) + fmaf(mul10, z5[i], -mul11)), add12) : div_of5;
+    y5[i] = fabsf(div_of5) <= 3.4028235e38f ? div_of5 + div_approx(fmaf(-div_of5, exp_of5 - (add12 - 1.0f), fmaf(-div_of5, add12, mul11) + fmaf(mul10, select5, -mul11)), add12) : div_of5;
   }
   float* y_at5 = a.y + (i64)row * a.y_stride0 + (i64)add4;
 
@@ -436,11 +441,12 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul12 = s53[i] * rstd * w6[i];
-    float exp_of6 = expf(z6[i] < -87.0f ? 87.0f : -z6[i]);
+    float select6 = z6[i] < -87.0f ? -87.0f : z6[i];
+    float exp_of6 = expf(-select6);
     float add13 = exp_of6 + 1.0f;
-    float mul13 = mul12 * z6[i];
+    float mul13 = mul12 * select6;
     float div_of6 = mul13 / add13;
-    y6[i] = fabsf(div_of6) <= 3.4028235e38f ? div_of6 + div_approx(fmaf(-div_of6, exp_of6 - (add13 - 1.0f), fmaf(-div_of6, add13, mul13) + fmaf(mul12, z6[i], -mul13)), add13) : div_of6;
+    y6[i] = fabsf(div_of6) <= 3.4028235e38f ? div_of6 + div_approx(fmaf(-div_of6, exp_of6 - (add13 - 1.0f), fmaf(-div_of6, add13, mul13) + fmaf(mul12, select6, -mul13)), add13) : div_of6;
   }
   float* y_at6 = a.y + (i64)row * a.y_stride0 + (i64)add5;
 
@@ -461,11 +467,12 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul14 = x[i] * rstd * w7[i];
-    float exp_of7 = expf(z7[i] < -87.0f ? 87.0f : -z7[i]);
+    float select7 = z7[i] < -87.0f ? -87.0f : z7[i];
+    float exp_of7 = expf(-select7);
     float add14 = exp_of7 + 1.0f;
-    float mul15 = mul14 * z7[i];
+    float mul15 = mul14 * select7;
     float div_of7 = mul15 / add14;
-    y7[i] = fabsf(div_of7) <= 3.4028235e38f ? div_of7 + div_approx(fmaf(-div_of7, exp_of7 - (add14 - 1.0f), fmaf(-div_of7, add14, mul15) + fmaf(mul14, z7[i], -mul15)), add14) : div_of7;
+    y7[i] = fabsf(div_of7) <= 3.4028235e38f ? div_of7 + div_approx(fmaf(-div_of7, exp_of7 - (add14 - 1.0f), fmaf(-div_of7, add14, mul15) + fmaf(mul14, select7, -mul15)), add14) : div_of7;
   }
   float* y_at7 = a.y + (i64)row * a.y_stride0 + (i64)add6;
 
@@ -481,11 +488,12 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(1024) rms
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul16 = x2[i] * rstd * w8[i];
-    float exp_of8 = expf(z8[i] < -87.0f ? 87.0f : -z8[i]);
+    float select8 = z8[i] < -87.0f ? -87.0f : z8[i];
+    float exp_of8 = expf(-select8);
     float add15 = exp_of8 + 1.0f;
-    float mul17 = mul16 * z8[i];
+    float mul17 = mul16 * select8;
     float div_of8 = mul17 / add15;
-    y8[i] = fabsf(div_of8) <= 3.4028235e38f ? div_of8 + div_approx(fmaf(-div_of8, exp_of8 - (add15 - 1.0f), fmaf(-div_of8, add15, mul17) + fmaf(mul16, z8[i], -mul17)), add15) : div_of8;
+    y8[i] = fabsf(div_of8) <= 3.4028235e38f ? div_of8 + div_approx(fmaf(-div_of8, exp_of8 - (add15 - 1.0f), fmaf(-div_of8, add15, mul17) + fmaf(mul16, select8, -mul17)), add15) : div_of8;
   }
   float* y_at8 = a.y + (i64)row * a.y_stride0 + (i64)add7;
 

@@ -250,11 +250,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul = s03[i] * rstd * w[i];
-    float exp_of = expf(z[i] < -87.0f ? 87.0f : -z[i]);
+    float select = z[i] < -87.0f ? -87.0f : z[i];
+    float exp_of = expf(-select);
     float add = exp_of + 1.0f;
-    float mul2 = mul * z[i];
+    float mul2 = mul * select;
     float div_of = mul2 / add;
-    y[i] = fabsf(div_of) <= 3.4028235e38f ? div_of + div_approx(fmaf(-div_of, exp_of - (add - 1.0f), fmaf(-div_of, add, mul2) + fmaf(mul, z[i], -mul2)), add) : div_of;
+    y[i] = fabsf(div_of) <= 3.4028235e38f ? div_of + div_approx(fmaf(-div_of, exp_of - (add - 1.0f), fmaf(-div_of, add, mul2) + fmaf(mul, select, -mul2)), add) : div_of;
   }
   float* y_at = a.y + (i64)row * a.y_stride0;
 
@@ -278,11 +279,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul3 = s13[i] * rstd * w2[i];
-    float exp_of2 = expf(z2[i] < -87.0f ? 87.0f : -z2[i]);
+    float select2 = z2[i] < -87.0f ? -87.0f : z2[i];
+    float exp_of2 = expf(-select2);
     float add2 = exp_of2 + 1.0f;
-    float mul4 = mul3 * z2[i];
+    float mul4 = mul3 * select2;
     float div_of2 = mul4 / add2;
-    y2[i] = fabsf(div_of2) <= 3.4028235e38f ? div_of2 + div_approx(fmaf(-div_of2, exp_of2 - (add2 - 1.0f), fmaf(-div_of2, add2, mul4) + fmaf(mul3, z2[i], -mul4)), add2) : div_of2;
+    y2[i] = fabsf(div_of2) <= 3.4028235e38f ? div_of2 + div_approx(fmaf(-div_of2, exp_of2 - (add2 - 1.0f), fmaf(-div_of2, add2, mul4) + fmaf(mul3, select2, -mul4)), add2) : div_of2;
   }
   float* y_at2 = a.y + (i64)row * a.y_stride0 + 4096;
 
@@ -306,11 +308,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul5 = s23[i] * rstd * w3[i];
-    float exp_of3 = expf(z3[i] < -87.0f ? 87.0f : -z3[i]);
+    float select3 = z3[i] < -87.0f ? -87.0f : z3[i];
+    float exp_of3 = expf(-select3);
     float add3 = exp_of3 + 1.0f;
-    float mul6 = mul5 * z3[i];
+    float mul6 = mul5 * select3;
     float div_of3 = mul6 / add3;
-    y3[i] = fabsf(div_of3) <= 3.4028235e38f ? div_of3 + div_approx(fmaf(-div_of3, exp_of3 - (add3 - 1.0f), fmaf(-div_of3, add3, mul6) + fmaf(mul5, z3[i], -mul6)), add3) : div_of3;
+    y3[i] = fabsf(div_of3) <= 3.4028235e38f ? div_of3 + div_approx(fmaf(-div_of3, exp_of3 - (add3 - 1.0f), fmaf(-div_of3, add3, mul6) + fmaf(mul5, select3, -mul6)), add3) : div_of3;
   }
   float* y_at3 = a.y + (i64)row * a.y_stride0 + 8192;
 
@@ -334,11 +337,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul7 = s33[i] * rstd * w4[i];
-    float exp_of4 = expf(z4[i] < -87.0f ? 87.0f : -z4[i]);
+    float select4 = z4[i] < -87.0f ? -87.0f : z4[i];
+    float exp_of4 = expf(-select4);
     float add4 = exp_of4 + 1.0f;
-    float mul8 = mul7 * z4[i];
+    float mul8 = mul7 * select4;
     float div_of4 = mul8 / add4;
-    y4[i] = fabsf(div_of4) <= 3.4028235e38f ? div_of4 + div_approx(fmaf(-div_of4, exp_of4 - (add4 - 1.0f), fmaf(-div_of4, add4, mul8) + fmaf(mul7, z4[i], -mul8)), add4) : div_of4;
+    y4[i] = fabsf(div_of4) <= 3.4028235e38f ? div_of4 + div_approx(fmaf(-div_of4, exp_of4 - (add4 - 1.0f), fmaf(-div_of4, add4, mul8) + fmaf(mul7, select4, -mul8)), add4) : div_of4;
   }
   float* y_at4 = a.y + (i64)row * a.y_stride0 + 12288;
 
@@ -362,11 +366,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul9 = s43[i] * rstd * w5[i];
-    float exp_of5 = expf(z5[i] < -87.0f ? 87.0f : -z5[i]);
+    float select5 = z5[i] < -87.0f ? -87.0f : z5[i];
+    float exp_of5 = expf(-select5);
     float add5 = exp_of5 + 1.0f;
-    float mul10 = mul9 * z5[i];
+    float mul10 = mul9 * select5;
     float div_of5 = mul10 / add5;
-    y5[i] = fabsf(div_of5) <= 3.4028235e38f ? div_of5 + div_approx(fmaf(-div_of5, exp_of5 - (add5 - 1.0f), fmaf(-div_of5, add5, mul10) + fmaf(mul9, z5[i], -mul10)), add5) : div_of5;
+    y5[i] = fabsf(div_of5) <= 3.4028235e38f ? div_of5 + div_approx(fmaf(-div_of5, exp_of5 - (add5 - 1.0f), fmaf(-div_of5, add5, mul10) + fmaf(mul9, select5, -mul10)), add5) : div_of5;
   }
   float* y_at5 = a.y + (i64)row * a.y_stride0 + 16384;
 
@@ -390,11 +395,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul11 = s53[i] * rstd * w6[i];
-    float exp_of6 = expf(z6[i] < -87.0f ? 87.0f : -z6[i]);
+    float select6 = z6[i] < -87.0f ? -87.0f : z6[i];
+    float exp_of6 = expf(-select6);
     float add6 = exp_of6 + 1.0f;
-    float mul12 = mul11 * z6[i];
+    float mul12 = mul11 * select6;
     float div_of6 = mul12 / add6;
-    y6[i] = fabsf(div_of6) <= 3.4028235e38f ? div_of6 + div_approx(fmaf(-div_of6, exp_of6 - (add6 - 1.0f), fmaf(-div_of6, add6, mul12) + fmaf(mul11, z6[i], -mul12)), add6) : div_of6;
+    y6[i] = fabsf(div_of6) <= 3.4028235e38f ? div_of6 + div_approx(fmaf(-div_of6, exp_of6 - (add6 - 1.0f), fmaf(-div_of6, add6, mul12) + fmaf(mul11, select6, -mul12)), add6) : div_of6;
   }
   float* y_at6 = a.y + (i64)row * a.y_stride0 + 20480;
 
@@ -414,11 +420,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul13 = x[i] * rstd * w7[i];
-    float exp_of7 = expf(z7[i] < -87.0f ? 87.0f : -z7[i]);
+    float select7 = z7[i] < -87.0f ? -87.0f : z7[i];
+    float exp_of7 = expf(-select7);
     float add7 = exp_of7 + 1.0f;
-    float mul14 = mul13 * z7[i];
+    float mul14 = mul13 * select7;
     float div_of7 = mul14 / add7;
-    y7[i] = fabsf(div_of7) <= 3.4028235e38f ? div_of7 + div_approx(fmaf(-div_of7, exp_of7 - (add7 - 1.0f), fmaf(-div_of7, add7, mul14) + fmaf(mul13, z7[i], -mul14)), add7) : div_of7;
+    y7[i] = fabsf(div_of7) <= 3.4028235e38f ? div_of7 + div_approx(fmaf(-div_of7, exp_of7 - (add7 - 1.0f), fmaf(-div_of7, add7, mul14) + fmaf(mul13, select7, -mul14)), add7) : div_of7;
   }
   float* y_at7 = a.y + (i64)row * a.y_stride0 + 24576;
 
@@ -433,11 +440,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul15 = x2[i] * rstd * w8[i];
-    float exp_of8 = expf(z8[i] < -87.0f ? 87.0f : -z8[i]);
+    float select8 = z8[i] < -87.0f ? -87.0f : z8[i];
+    float exp_of8 = expf(-select8);
     float add8 = exp_of8 + 1.0f;
-    float mul16 = mul15 * z8[i];
+    float mul16 = mul15 * select8;
     float div_of8 = mul16 / add8;
-    y8[i] = fabsf(div_of8) <= 3.4028235e38f ? div_of8 + div_approx(fmaf(-div_of8, exp_of8 - (add8 - 1.0f), fmaf(-div_of8, add8, mul16) + fmaf(mul15, z8[i], -mul16)), add8) : div_of8;
+    y8[i] = fabsf(div_of8) <= 3.4028235e38f ? div_of8 + div_approx(fmaf(-div_of8, exp_of8 - (add8 - 1.0f), fmaf(-div_of8, add8, mul16) + fmaf(mul15, select8, -mul16)), add8) : div_of8;
   }
   float* y_at8 = a.y + (i64)row * a.y_stride0 + 28672;
 

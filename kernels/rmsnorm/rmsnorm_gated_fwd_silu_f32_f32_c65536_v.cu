@@ -378,11 +378,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul = s03[i] * rstd * w[i];
-    float exp_of = expf(z[i] < -87.0f ? 87.0f : -z[i]);
+    float select = z[i] < -87.0f ? -87.0f : z[i];
+    float exp_of = expf(-select);
     float add = exp_of + 1.0f;
-    float mul2 = mul * z[i];
+    float mul2 = mul * select;
     float div_of = mul2 / add;
-    y[i] = fabsf(div_of) <= 3.4028235e38f ? div_of + div_approx(fmaf(-div_of, exp_of - (add - 1.0f), fmaf(-div_of, add, mul2) + fmaf(mul, z[i], -mul2)), add) : div_of;
+    y[i] = fabsf(div_of) <= 3.4028235e38f ? div_of + div_approx(fmaf(-div_of, exp_of - (add - 1.0f), fmaf(-div_of, add, mul2) + fmaf(mul, select, -mul2)), add) : div_of;
   }
   float* y_at = a.y + (i64)row * a.y_stride0;
 
@@ -406,11 +407,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul3 = s15[i] * rstd * w2[i];
-    float exp_of2 = expf(z2[i] < -87.0f ? 87.0f : -z2[i]);
+    float select2 = z2[i] < -87.0f ? -87.0f : z2[i];
+    float exp_of2 = expf(-select2);
     float add2 = exp_of2 + 1.0f;
-    float mul4 = mul3 * z2[i];
+    float mul4 = mul3 * select2;
     float div_of2 = mul4 / add2;
-    y2[i] = fabsf(div_of2) <= 3.4028235e38f ? div_of2 + div_approx(fmaf(-div_of2, exp_of2 - (add2 - 1.0f), fmaf(-div_of2, add2, mul4) + fmaf(mul3, z2[i], -mul4)), add2) : div_of2;
+    y2[i] = fabsf(div_of2) <= 3.4028235e38f ? div_of2 + div_approx(fmaf(-div_of2, exp_of2 - (add2 - 1.0f), fmaf(-div_of2, add2, mul4) + fmaf(mul3, select2, -mul4)), add2) : div_of2;
   }
   float* y_at2 = a.y + (i64)row * a.y_stride0 + 4096;
 
@@ -434,11 +436,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul5 = s23[i] * rstd * w3[i];
-    float exp_of3 = expf(z3[i] < -87.0f ? 87.0f : -z3[i]);
+    float select3 = z3[i] < -87.0f ? -87.0f : z3[i];
+    float exp_of3 = expf(-select3);
     float add3 = exp_of3 + 1.0f;
-    float mul6 = mul5 * z3[i];
+    float mul6 = mul5 * select3;
     float div_of3 = mul6 / add3;
-    y3[i] = fabsf(div_of3) <= 3.4028235e38f ? div_of3 + div_approx(fmaf(-div_of3, exp_of3 - (add3 - 1.0f), fmaf(-div_of3, add3, mul6) + fmaf(mul5, z3[i], -mul6)), add3) : div_of3;
+    y3[i] = fabsf(div_of3) <= 3.4028235e38f ? div_of3 + div_approx(fmaf(-div_of3, exp_of3 - (add3 - 1.0f), fmaf(-div_of3, add3, mul6) + fmaf(mul5, select3, -mul6)), add3) : div_of3;
   }
   float* y_at3 = a.y + (i64)row * a.y_stride0 + 8192;
 
@@ -462,11 +465,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul7 = s33[i] * rstd * w4[i];
-    float exp_of4 = expf(z4[i] < -87.0f ? 87.0f : -z4[i]);
+    float select4 = z4[i] < -87.0f ? -87.0f : z4[i];
+    float exp_of4 = expf(-select4);
     float add4 = exp_of4 + 1.0f;
-    float mul8 = mul7 * z4[i];
+    float mul8 = mul7 * select4;
     float div_of4 = mul8 / add4;
-    y4[i] = fabsf(div_of4) <= 3.4028235e38f ? div_of4 + div_approx(fmaf(-div_of4, exp_of4 - (add4 - 1.0f), fmaf(-div_of4, add4, mul8) + fmaf(mul7, z4[i], -mul8)), add4) : div_of4;
+    y4[i] = fabsf(div_of4) <= 3.4028235e38f ? div_of4 + div_approx(fmaf(-div_of4, exp_of4 - (add4 - 1.0f), fmaf(-div_of4, add4, mul8) + fmaf(mul7, select4, -mul8)), add4) : div_of4;
   }
   float* y_at4 = a.y + (i64)row * a.y_stride0 + 12288;
 
@@ -490,11 +494,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul9 = s43[i] * rstd * w5[i];
-    float exp_of5 = expf(z5[i] < -87.0f ? 87.0f : -z5[i]);
+    float select5 = z5[i] < -87.0f ? -87.0f : z5[i];
+    float exp_of5 = expf(-select5);
     float add5 = exp_of5 + 1.0f;
-    float mul10 = mul9 * z5[i];
+    float mul10 = mul9 * select5;
     float div_of5 = mul10 / add5;
-    y5[i] = fabsf(div_of5) <= 3.4028235e38f ? div_of5 + div_approx(fmaf(-div_of5, exp_of5 - (add5 - 1.0f), fmaf(-div_of5, add5, mul10) + fmaf(mul9, z5[i], -mul10)), add5) : div_of5;
+    y5[i] = fabsf(div_of5) <= 3.4028235e38f ? div_of5 + div_approx(fmaf(-div_of5, exp_of5 - (add5 - 1.0f), fmaf(-div_of5, add5, mul10) + fmaf(mul9, select5, -mul10)), add5) : div_of5;
   }
   float* y_at5 = a.y + (i64)row * a.y_stride0 + 16384;
 
@@ -518,11 +523,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul11 = s53[i] * rstd * w6[i];
-    float exp_of6 = expf(z6[i] < -87.0f ? 87.0f : -z6[i]);
+    float select6 = z6[i] < -87.0f ? -87.0f : z6[i];
+    float exp_of6 = expf(-select6);
     float add6 = exp_of6 + 1.0f;
-    float mul12 = mul11 * z6[i];
+    float mul12 = mul11 * select6;
     float div_of6 = mul12 / add6;
-    y6[i] = fabsf(div_of6) <= 3.4028235e38f ? div_of6 + div_approx(fmaf(-div_of6, exp_of6 - (add6 - 1.0f), fmaf(-div_of6, add6, mul12) + fmaf(mul11, z6[i], -mul12)), add6) : div_of6;
+    y6[i] = fabsf(div_of6) <= 3.4028235e38f ? div_of6 + div_approx(fmaf(-div_of6, exp_of6 - (add6 - 1.0f), fmaf(-div_of6, add6, mul12) + fmaf(mul11, select6, -mul12)), add6) : div_of6;
   }
   float* y_at6 = a.y + (i64)row * a.y_stride0 + 20480;
 
@@ -546,11 +552,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul13 = s63[i] * rstd * w7[i];
-    float exp_of7 = expf(z7[i] < -87.0f ? 87.0f : -z7[i]);
+    float select7 = z7[i] < -87.0f ? -87.0f : z7[i];
+    float exp_of7 = expf(-select7);
     float add7 = exp_of7 + 1.0f;
-    float mul14 = mul13 * z7[i];
+    float mul14 = mul13 * select7;
     float div_of7 = mul14 / add7;
-    y7[i] = fabsf(div_of7) <= 3.4028235e38f ? div_of7 + div_approx(fmaf(-div_of7, exp_of7 - (add7 - 1.0f), fmaf(-div_of7, add7, mul14) + fmaf(mul13, z7[i], -mul14)), add7) : div_of7;
+    y7[i] = fabsf(div_of7) <= 3.4028235e38f ? div_of7 + div_approx(fmaf(-div_of7, exp_of7 - (add7 - 1.0f), fmaf(-div_of7, add7, mul14) + fmaf(mul13, select7, -mul14)), add7) : div_of7;
   }
   float* y_at7 = a.y + (i64)row * a.y_stride0 + 24576;
 
@@ -574,11 +581,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul15 = s73[i] * rstd * w8[i];
-    float exp_of8 = expf(z8[i] < -87.0f ? 87.0f : -z8[i]);
+    float select8 = z8[i] < -87.0f ? -87.0f : z8[i];
+    float exp_of8 = expf(-select8);
     float add8 = exp_of8 + 1.0f;
-    float mul16 = mul15 * z8[i];
+    float mul16 = mul15 * select8;
     float div_of8 = mul16 / add8;
-    y8[i] = fabsf(div_of8) <= 3.4028235e38f ? div_of8 + div_approx(fmaf(-div_of8, exp_of8 - (add8 - 1.0f), fmaf(-div_of8, add8, mul16) + fmaf(mul15, z8[i], -mul16)), add8) : div_of8;
+    y8[i] = fabsf(div_of8) <= 3.4028235e38f ? div_of8 + div_approx(fmaf(-div_of8, exp_of8 - (add8 - 1.0f), fmaf(-div_of8, add8, mul16) + fmaf(mul15, select8, -mul16)), add8) : div_of8;
   }
   float* y_at8 = a.y + (i64)row * a.y_stride0 + 28672;
 
@@ -602,11 +610,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul17 = s83[i] * rstd * w9[i];
-    float exp_of9 = expf(z9[i] < -87.0f ? 87.0f : -z9[i]);
+    float select9 = z9[i] < -87.0f ? -87.0f : z9[i];
+    float exp_of9 = expf(-select9);
     float add9 = exp_of9 + 1.0f;
-    float mul18 = mul17 * z9[i];
+    float mul18 = mul17 * select9;
     float div_of9 = mul18 / add9;
-    y9[i] = fabsf(div_of9) <= 3.4028235e38f ? div_of9 + div_approx(fmaf(-div_of9, exp_of9 - (add9 - 1.0f), fmaf(-div_of9, add9, mul18) + fmaf(mul17, z9[i], -mul18)), add9) : div_of9;
+    y9[i] = fabsf(div_of9) <= 3.4028235e38f ? div_of9 + div_approx(fmaf(-div_of9, exp_of9 - (add9 - 1.0f), fmaf(-div_of9, add9, mul18) + fmaf(mul17, select9, -mul18)), add9) : div_of9;
   }
   float* y_at9 = a.y + (i64)row * a.y_stride0 + 32768;
 
@@ -630,11 +639,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul19 = s93[i] * rstd * w10[i];
-    float exp_of10 = expf(z10[i] < -87.0f ? 87.0f : -z10[i]);
+    float select10 = z10[i] < -87.0f ? -87.0f : z10[i];
+    float exp_of10 = expf(-select10);
     float add10 = exp_of10 + 1.0f;
-    float mul20 = mul19 * z10[i];
+    float mul20 = mul19 * select10;
     float div_of10 = mul20 / add10;
-    y10[i] = fabsf(div_of10) <= 3.4028235e38f ? div_of10 + div_approx(fmaf(-div_of10, exp_of10 - (add10 - 1.0f), fmaf(-div_of10, add10, mul20) + fmaf(mul19, z10[i], -mul20)), add10) : div_of10;
+    y10[i] = fabsf(div_of10) <= 3.4028235e38f ? div_of10 + div_approx(fmaf(-div_of10, exp_of10 - (add10 - 1.0f), fmaf(-div_of10, add10, mul20) + fmaf(mul19, select10, -mul20)), add10) : div_of10;
   }
   float* y_at10 = a.y + (i64)row * a.y_stride0 + 36864;
 
@@ -658,11 +668,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul21 = s103[i] * rstd * w11[i];
-    float exp_of11 = expf(z11[i] < -87.0f ? 87.0f : -z11[i]);
+    float select11 = z11[i] < -87.0f ? -87.0f : z11[i];
+    float exp_of11 = expf(-select11);
     float add11 = exp_of11 + 1.0f;
-    float mul22 = mul21 * z11[i];
+    float mul22 = mul21 * select11;
     float div_of11 = mul22 / add11;
-    y11[i] = fabsf(div_of11) <= 3.4028235e38f ? div_of11 + div_approx(fmaf(-div_of11, exp_of11 - (add11 - 1.0f), fmaf(-div_of11, add11, mul22) + fmaf(mul21, z11[i], -mul22)), add11) : div_of11;
+    y11[i] = fabsf(div_of11) <= 3.4028235e38f ? div_of11 + div_approx(fmaf(-div_of11, exp_of11 - (add11 - 1.0f), fmaf(-div_of11, add11, mul22) + fmaf(mul21, select11, -mul22)), add11) : div_of11;
   }
   float* y_at11 = a.y + (i64)row * a.y_stride0 + 40960;
 
@@ -686,11 +697,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul23 = s113[i] * rstd * w12[i];
-    float exp_of12 = expf(z12[i] < -87.0f ? 87.0f : -z12[i]);
+    float select12 = z12[i] < -87.0f ? -87.0f : z12[i];
+    float exp_of12 = expf(-select12);
     float add12 = exp_of12 + 1.0f;
-    float mul24 = mul23 * z12[i];
+    float mul24 = mul23 * select12;
     float div_of12 = mul24 / add12;
-    y12[i] = fabsf(div_of12) <= 3.4028235e38f ? div_of12 + div_approx(fmaf(-div_of12, exp_of12 - (add12 - 1.0f), fmaf(-div_of12, add12, mul24) + fmaf(mul23, z12[i], -mul24)), add12) : div_of12;
+    y12[i] = fabsf(div_of12) <= 3.4028235e38f ? div_of12 + div_approx(fmaf(-div_of12, exp_of12 - (add12 - 1.0f), fmaf(-div_of12, add12, mul24) + fmaf(mul23, select12, -mul24)), add12) : div_of12;
   }
   float* y_at12 = a.y + (i64)row * a.y_stride0 + 45056;
 
@@ -714,11 +726,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul25 = s123[i] * rstd * w13[i];
-    float exp_of13 = expf(z13[i] < -87.0f ? 87.0f : -z13[i]);
+    float select13 = z13[i] < -87.0f ? -87.0f : z13[i];
+    float exp_of13 = expf(-select13);
     float add13 = exp_of13 + 1.0f;
-    float mul26 = mul25 * z13[i];
+    float mul26 = mul25 * select13;
     float div_of13 = mul26 / add13;
-    y13[i] = fabsf(div_of13) <= 3.4028235e38f ? div_of13 + div_approx(fmaf(-div_of13, exp_of13 - (add13 - 1.0f), fmaf(-div_of13, add13, mul26) + fmaf(mul25, z13[i], -mul26)), add13) : div_of13;
+    y13[i] = fabsf(div_of13) <= 3.4028235e38f ? div_of13 + div_approx(fmaf(-div_of13, exp_of13 - (add13 - 1.0f), fmaf(-div_of13, add13, mul26) + fmaf(mul25, select13, -mul26)), add13) : div_of13;
   }
   float* y_at13 = a.y + (i64)row * a.y_stride0 + 49152;
 
@@ -742,11 +755,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul27 = s133[i] * rstd * w14[i];
-    float exp_of14 = expf(z14[i] < -87.0f ? 87.0f : -z14[i]);
+    float select14 = z14[i] < -87.0f ? -87.0f : z14[i];
+    float exp_of14 = expf(-select14);
     float add14 = exp_of14 + 1.0f;
-    float mul28 = mul27 * z14[i];
+    float mul28 = mul27 * select14;
     float div_of14 = mul28 / add14;
-    y14[i] = fabsf(div_of14) <= 3.4028235e38f ? div_of14 + div_approx(fmaf(-div_of14, exp_of14 - (add14 - 1.0f), fmaf(-div_of14, add14, mul28) + fmaf(mul27, z14[i], -mul28)), add14) : div_of14;
+    y14[i] = fabsf(div_of14) <= 3.4028235e38f ? div_of14 + div_approx(fmaf(-div_of14, exp_of14 - (add14 - 1.0f), fmaf(-div_of14, add14, mul28) + fmaf(mul27, select14, -mul28)), add14) : div_of14;
   }
   float* y_at14 = a.y + (i64)row * a.y_stride0 + 53248;
 
@@ -766,11 +780,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul29 = x[i] * rstd * w15[i];
-    float exp_of15 = expf(z15[i] < -87.0f ? 87.0f : -z15[i]);
+    float select15 = z15[i] < -87.0f ? -87.0f : z15[i];
+    float exp_of15 = expf(-select15);
     float add15 = exp_of15 + 1.0f;
-    float mul30 = mul29 * z15[i];
+    float mul30 = mul29 * select15;
     float div_of15 = mul30 / add15;
-    y15[i] = fabsf(div_of15) <= 3.4028235e38f ? div_of15 + div_approx(fmaf(-div_of15, exp_of15 - (add15 - 1.0f), fmaf(-div_of15, add15, mul30) + fmaf(mul29, z15[i], -mul30)), add15) : div_of15;
+    y15[i] = fabsf(div_of15) <= 3.4028235e38f ? div_of15 + div_approx(fmaf(-div_of15, exp_of15 - (add15 - 1.0f), fmaf(-div_of15, add15, mul30) + fmaf(mul29, select15, -mul30)), add15) : div_of15;
   }
   float* y_at15 = a.y + (i64)row * a.y_stride0 + 57344;
 
@@ -785,11 +800,12 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_silu_f32_f3
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float mul31 = x2[i] * rstd * w16[i];
-    float exp_of16 = expf(z16[i] < -87.0f ? 87.0f : -z16[i]);
+    float select16 = z16[i] < -87.0f ? -87.0f : z16[i];
+    float exp_of16 = expf(-select16);
     float add16 = exp_of16 + 1.0f;
-    float mul32 = mul31 * z16[i];
+    float mul32 = mul31 * select16;
     float div_of16 = mul32 / add16;
-    y16[i] = fabsf(div_of16) <= 3.4028235e38f ? div_of16 + div_approx(fmaf(-div_of16, exp_of16 - (add16 - 1.0f), fmaf(-div_of16, add16, mul32) + fmaf(mul31, z16[i], -mul32)), add16) : div_of16;
+    y16[i] = fabsf(div_of16) <= 3.4028235e38f ? div_of16 + div_approx(fmaf(-div_of16, exp_of16 - (add16 - 1.0f), fmaf(-div_of16, add16, mul32) + fmaf(mul31, select16, -mul32)), add16) : div_of16;
   }
   float* y_at16 = a.y + (i64)row * a.y_stride0 + 61440;
 

@@ -123,11 +123,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_gated_fwd_silu_f32_
   #pragma unroll
   for (int i = 0; i < 16; i++) {
     float mul = x[i] * rstd * w[i];
-    float exp_of = expf(z[i] < -87.0f ? 87.0f : -z[i]);
+    float select = z[i] < -87.0f ? -87.0f : z[i];
+    float exp_of = expf(-select);
     float add = exp_of + 1.0f;
-    float mul2 = mul * z[i];
+    float mul2 = mul * select;
     float div_of = mul2 / add;
-    y[i] = fabsf(div_of) <= 3.4028235e38f ? div_of + div_approx(fmaf(-div_of, exp_of - (add - 1.0f), fmaf(-div_of, add, mul2) + fmaf(mul, z[i], -mul2)), add) : div_of;
+    y[i] = fabsf(div_of) <= 3.4028235e38f ? div_of + div_approx(fmaf(-div_of, exp_of - (add - 1.0f), fmaf(-div_of, add, mul2) + fmaf(mul, select, -mul2)), add) : div_of;
   }
   float* y_at = a.y + (i64)row * a.y_stride0;
 

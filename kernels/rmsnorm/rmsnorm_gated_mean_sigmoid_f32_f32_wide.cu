@@ -161,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_mean_sigmoid_f32
     }
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      float exp_of = expf(z[i] < -87.0f ? 87.0f : -z[i]);
+      float exp_of = expf(-(z[i] < -87.0f ? -87.0f : z[i]));
       float add = exp_of + 1.0f;
       float div_of = dy[i] / add;
       acc[i] += col0 + ((i & 3) + (i >> 2) * 2048) < n_left ? x[i] * ((fabsf(div_of) <= 3.4028235e38f ? div_of + div_approx(fmaf(-div_of, exp_of - (add - 1.0f), fmaf(-div_of, add, dy[i])), add) : div_of) * w[i]) : 0.0f;
