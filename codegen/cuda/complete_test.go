@@ -184,6 +184,8 @@ func TestRefused(t *testing.T) {
 		{thr.Store{Value: ref(x), Bytes: 4, Addr: z, Cache: ir.CacheReadOnly}, "read-only hint"},
 		{thr.Store{Value: ref(x), Bytes: 4, Addr: z, Rank: i32(0)}, "another block's memory, in a cluster of 0"},
 		{thr.Do{Fn: thr.ClusterSync, Pred: boolean(true)}, "takes no predicate"},
+		{thr.Do{Fn: thr.ClusterArrive, Pred: boolean(true)}, "takes no predicate"},
+		{thr.Do{Fn: thr.ClusterWait, Pred: boolean(true)}, "takes no predicate"},
 		{thr.Store{Value: ref(x), Bytes: 16, Addr: z}, "needs a register array"},
 	} {
 		_, err := Print(newTensors().kernel("k", decl(x, f32(0)), decl(r, nil), c.stmt), Options{})

@@ -184,7 +184,8 @@ func clusterKernel() *thr.Kernel {
 		thr.Do{Fn: thr.ClusterSync},
 		thr.Load{Space: thr.Shared, Dst: w, Index: i32(0), Bytes: 16, Addr: at, Rank: rank},
 		thr.Load{Space: thr.Shared, Dst: f, Bytes: 4, Addr: u32c(2052), Rank: next, Pred: on},
-		thr.Do{Fn: thr.ClusterSync},
+		thr.Do{Fn: thr.ClusterArrive},
+		thr.Do{Fn: thr.ClusterWait},
 		store(a.z, 0, elem(w, i32(1))), store(a.y, 0, op(ir.Mul, ref(f), castTo(dtype.F32, callFn(thr.ClustersX)))))
 	k.SharedBytes, k.Cluster, k.IR.Targets = 2064, 4, []string{"sm_90a", "sm_120a"}
 	return k

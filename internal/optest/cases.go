@@ -49,6 +49,7 @@ var fnCases = map[thr.Fn]string{
 	thr.BlockSync: "op/barrier/shared/f32", thr.WarpSync: "op/barrier/warp",
 	thr.AtomicAdd: "op/atomic_add/i32", thr.AtomicMax: "op/atomic_max/i32", thr.AtomicMin: "op/atomic_min/i32", thr.AtomicExch: "op/atomic_exch/i32", thr.AtomicCAS: "op/atomic_cas/i32",
 	thr.ClusterRank: "op/cluster_rank/grid", thr.ClusterX: "op/cluster_id/grid", thr.ClustersX: "op/num_clusters/grid", thr.ClusterSync: "op/cluster_barrier/global",
+	thr.ClusterArrive: "op/sum/cluster/f32", thr.ClusterWait: "op/sum/cluster/f32",
 	thr.CpAsync: "op/copy_async/ring/f32", thr.CpCommit: "op/commit/ring/f32", thr.CpWait: "op/wait_group/ring/f32",
 }
 

@@ -55,6 +55,8 @@ __device__ __forceinline__ int clusters_x() {
 __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 __device__ __forceinline__ u32 peer_shared(const void* p, int rank) { // the same place in the shared memory of a block of the cluster
   u32 r;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"(rank));
@@ -164,6 +166,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64) op_cl
   int col03 = (int)(threadIdx.x & 31);
   int t = cluster_rank();
   int rem = (t + 1) % 4;
+  cluster_arrive();
   for (int group = cluster_x(); group < a.groups; group += clusters_x()) {
     const bf16* x_at = a.x + (i64)group * a.x_stride0 + (i64)t * a.x_stride1;
 
@@ -182,7 +185,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64) op_cl
     }
 
     // store s0 (shared)
-    cluster_sync();
+    cluster_wait();
     if ((a.n & 7) == 0) {
       store_shared_u32x4_if(smem + (512u + (u32)(col0 * 2)), x, col0 < a.n);
     } else {
@@ -280,6 +283,8 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64) op_cl
         store_u16_if(w_at + (i64)(col03 + (i * 2 + 1) * 32), w[i] >> 16, col03 + (i * 2 + 1) * 32 < a.n);
       }
     }
+    cluster_arrive();
   }
+  cluster_wait();
   cluster_sync();
 }

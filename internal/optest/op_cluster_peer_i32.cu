@@ -37,6 +37,8 @@ __device__ __forceinline__ int clusters_x() {
 __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 __device__ __forceinline__ u32 peer_shared(const void* p, int rank) { // the same place in the shared memory of a block of the cluster
   u32 r;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"(rank));
@@ -126,6 +128,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64) op_cl
   int col02 = (int)(threadIdx.x & 31);
   int t = cluster_rank();
   int rem = (t + 1) % 4;
+  cluster_arrive();
   for (int group = cluster_x(); group < a.groups; group += clusters_x()) {
     const int* x_at = a.x + (i64)group * a.x_stride0 + (i64)t * a.x_stride1;
 
@@ -133,7 +136,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64) op_cl
     int x = load_i32_if(x_at + (i64)col0, col0 < a.n);
 
     // store s0 (shared)
-    cluster_sync();
+    cluster_wait();
     store_shared_i32_if(smem + (256u + (u32)(col0 * 4)), x, col0 < a.n);
 
     // store s1 (shared, of a peer)
@@ -178,6 +181,8 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64) op_cl
         store_i32_if(w_at + (i64)(col02 + i * 32), w[i], col02 + i * 32 < a.n);
       }
     }
+    cluster_arrive();
   }
+  cluster_wait();
   cluster_sync();
 }

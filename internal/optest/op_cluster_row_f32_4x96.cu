@@ -42,6 +42,8 @@ __device__ __forceinline__ int clusters_x() {
 __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 __device__ __forceinline__ u32 peer_shared(const void* p, int rank) { // the same place in the shared memory of a block of the cluster
   u32 r;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"(rank));
@@ -90,6 +92,7 @@ static_assert(field_offset(op_cluster_row_f32_4x96_args, n) == 52, "n");
 extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(96) op_cluster_row_f32_4x96(const __grid_constant__ op_cluster_row_f32_4x96_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = cluster_rank() * 96 + (int)threadIdx.x;
+  cluster_arrive();
   for (int row = cluster_x(); row < a.rows; row += clusters_x()) {
     const float* x_at = a.x + (i64)row * a.x_stride0;
 
@@ -181,7 +184,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(96) op_cl
     }
 
     // sum: over the blocks of the cluster
-    cluster_sync();
+    cluster_wait();
     store_cluster_f32_if(peer_shared(smem + (64u + (u32)(cluster_rank() * 4)), (int)threadIdx.x & 3), y, (int)threadIdx.x < 4);
 
     // max_of: over the blocks of the cluster
@@ -241,5 +244,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(96) op_cl
     for (int i = 0; i < 3; i++) {
       store_f32_if(z_at + (i64)(col0 + i * 384), z[i], col0 + i * 384 < a.n);
     }
+    cluster_arrive();
   }
+  cluster_wait();
 }

@@ -48,6 +48,8 @@ __device__ __forceinline__ int clusters_x() {
 __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 __device__ __forceinline__ u32 peer_shared(const void* p, int rank) { // the same place in the shared memory of a block of the cluster
   u32 r;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"(rank));
@@ -105,6 +107,7 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(64) op_cl
   bool x_vec = aligned(a.x, 8) && (a.x_stride0 & 1) == 0 && (a.n & 1) == 0;
   int col0 = (cluster_rank() * 64 + (int)threadIdx.x) * 2;
   bool z_vec = aligned(a.z, 8) && (a.z_stride0 & 1) == 0 && (a.n & 1) == 0;
+  cluster_arrive();
   for (int row = cluster_x(); row < a.rows; row += clusters_x()) {
     const int* x_at = a.x + (i64)row * a.x_stride0;
 
@@ -201,7 +204,7 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(64) op_cl
     }
 
     // sum: over the blocks of the cluster
-    cluster_sync();
+    cluster_wait();
     store_cluster_i32_if(peer_shared(smem + (64u + (u32)(cluster_rank() * 4)), (int)threadIdx.x & 7), y, (int)threadIdx.x < 8);
 
     // max_of: over the blocks of the cluster
@@ -266,5 +269,7 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(64) op_cl
         store_i32_if(z_at + (i64)(col0_2 + i), z[i], col0_2 + i < a.n);
       }
     }
+    cluster_arrive();
   }
+  cluster_wait();
 }

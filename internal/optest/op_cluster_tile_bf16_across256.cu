@@ -66,6 +66,8 @@ __device__ __forceinline__ int clusters_x() {
 __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 __device__ __forceinline__ u32 peer_shared(const void* p, int rank) { // the same place in the shared memory of a block of the cluster
   u32 r;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"(rank));
@@ -135,6 +137,7 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(32) op_cl
   int col0 = (cluster_rank() * 32 + (int)threadIdx.x) * 2;
   bool byCol_vec = aligned(a.byCol, 4) && (a.byCol_stride0 & 1) == 0 && (a.n & 1) == 0;
   bool byCol_vec2 = aligned(a.byCol, 4) && (a.byCol_stride0 & 1) == 0 && (a.byCol_stride1 & 1) == 0 && (a.n & 1) == 0;
+  cluster_arrive();
   for (int group = cluster_x(); group < a.groups; group += clusters_x()) {
     const bf16* x_at = a.x + (i64)group * a.x_stride0;
 
@@ -315,7 +318,7 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(32) op_cl
     }
 
     // sum: over the blocks of the cluster
-    cluster_sync();
+    cluster_wait();
     #pragma unroll
     for (int i = 0; i < 3; i++) {
       store_cluster_f32_if(peer_shared(smem + (u32)((cluster_rank() * 3 + i) * 4), (int)threadIdx.x & 7), byRow[i], (int)threadIdx.x < 8);
@@ -543,5 +546,7 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(32) op_cl
     }
     bf16* all_at4 = a.all + (i64)group * a.all_stride0 + 3;
     store_u16_if(all_at4, bf16_pair(all4, 0.0f), cluster_rank() == 0 && (int)threadIdx.x == 0);
+    cluster_arrive();
   }
+  cluster_wait();
 }

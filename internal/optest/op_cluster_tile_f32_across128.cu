@@ -54,6 +54,8 @@ __device__ __forceinline__ int clusters_x() {
 __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 __device__ __forceinline__ u32 peer_shared(const void* p, int rank) { // the same place in the shared memory of a block of the cluster
   u32 r;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"(rank));
@@ -119,6 +121,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64) op_cl
   extern __shared__ __align__(16) char smem[];
   int row0 = cluster_rank() >> 1;
   int col0 = cluster_rank() * 64 + (int)threadIdx.x & 127;
+  cluster_arrive();
   for (int group = cluster_x(); group < a.groups; group += clusters_x()) {
     const float* x_at = a.x + (i64)group * a.x_stride0;
 
@@ -362,7 +365,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64) op_cl
     }
 
     // sum: over the blocks of the cluster
-    cluster_sync();
+    cluster_wait();
     #pragma unroll
     for (int i = 0; i < 3; i++) {
       store_cluster_f32_if(peer_shared(smem + (192u + (u32)(((cluster_rank() & 1) * 3 + i) * 4)), cluster_rank() & -2 | (int)threadIdx.x & 1), byRow[i], (int)threadIdx.x < 2);
@@ -606,5 +609,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64) op_cl
     }
     float* all_at4 = a.all + (i64)group * a.all_stride0 + 3;
     store_f32_if(all_at4, all4, cluster_rank() == 0 && (int)threadIdx.x == 0);
+    cluster_arrive();
   }
+  cluster_wait();
 }

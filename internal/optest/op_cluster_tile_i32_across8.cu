@@ -50,6 +50,8 @@ __device__ __forceinline__ int clusters_x() {
 __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 __device__ __forceinline__ u32 peer_shared(const void* p, int rank) { // the same place in the shared memory of a block of the cluster
   u32 r;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"(rank));
@@ -112,6 +114,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(128) op_c
   extern __shared__ __align__(16) char smem[];
   int row0 = cluster_rank() * 128 + (int)threadIdx.x >> 3;
   int col0 = (int)threadIdx.x & 7;
+  cluster_arrive();
   for (int group = cluster_x(); group < a.groups; group += clusters_x()) {
     const int* x_at = a.x + (i64)group * a.x_stride0;
 
@@ -375,7 +378,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(128) op_c
     }
 
     // sum: over the blocks of the cluster
-    cluster_sync();
+    cluster_wait();
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       #pragma unroll
@@ -555,5 +558,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(128) op_c
     }
     int* all_at4 = a.all + (i64)group * a.all_stride0 + 3;
     store_i32_if(all_at4, all4, cluster_rank() == 0 && (int)threadIdx.x == 0);
+    cluster_arrive();
   }
+  cluster_wait();
 }

@@ -6,11 +6,11 @@ import "fmt"
 type state uint8
 
 const (
-	running state = iota
-	yielded       // its quantum is used up
-	waiting       // at a barrier of the block
-	meeting       // at a barrier of the cluster
-	awaiting      // for the others' arrival at one
+	running  state = iota
+	yielded        // its quantum is used up
+	waiting        // at a barrier of the block
+	meeting        // at a barrier of the cluster
+	awaiting       // for the others' arrival at one
 	exited
 )
 
