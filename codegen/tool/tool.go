@@ -41,9 +41,12 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		usage(stdout)
 		return exitOK
 	}
+	if l := findLocal(args[0]); l != nil {
+		return l.run(ctx, args[1:], stdout, stderr)
+	}
 	command, err := worker.Lookup(args[0])
 	if err != nil {
-		fmt.Fprintf(stderr, "gotile: %v\n", err)
+		fmt.Fprintf(stderr, "gotile: unknown command %q; have %s, and help\n", args[0], strings.Join(commandNames(), ", "))
 		return exitUsage
 	}
 	env.Warn(stderr)
@@ -151,6 +154,9 @@ func usage(w io.Writer) {
 	fmt.Fprint(w, "Gotile works on packages of GPU kernels written in Go.\n\nUsage:\n\n\tgotile command [flags] [packages]\n\nThe commands:\n\n")
 	for _, c := range worker.Commands {
 		fmt.Fprintf(w, "\t%-8s %s\n", c.Name, c.Short)
+	}
+	for _, c := range locals {
+		fmt.Fprintf(w, "\t%-8s %s\n", c.name, c.short)
 	}
 	fmt.Fprint(w, "\n"+worker.PackagesHelp+" A package of kernels exports\n"+
 		"func Kernels() tile.Set, and for sim and verify func Cases() []tiletest.Case; one for bench exports\nfunc Suite() bench.Suite.\ngotile command -h lists a command's flags.\n\nEnvironment:\n\n")
