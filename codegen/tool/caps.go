@@ -26,10 +26,10 @@ Examples:
 
 	gotile caps
 	gotile caps -target sm_120a`,
-	setup: func(f *flag.FlagSet) func(context.Context, *call) int {
+	setup: func(f *flag.FlagSet) func(context.Context, []string, io.Writer, io.Writer) error {
 		name := f.String("target", "", "show one `target` in full: "+strings.Join(target.Names(), ", "))
 		asJSON := f.Bool("json", false, "print an array of objects, one a target and feature")
-		return func(_ context.Context, c *call) int {
+		return func(_ context.Context, _ []string, stdout, _ io.Writer) error {
 			names := target.Names()
 			if *name != "" {
 				names = []string{*name}
@@ -38,23 +38,17 @@ Examples:
 			for _, n := range names {
 				rows, err := caps.Of(n)
 				if err != nil {
-					return c.fail(exitUsage, err)
+					return usageError{err}
 				}
 				all = append(all, rows)
 			}
-			var err error
 			switch {
 			case *asJSON:
-				err = capsJSON(c.stdout, all)
+				return capsJSON(stdout, all)
 			case *name != "":
-				err = capsOf(c.stdout, *name, all[0])
-			default:
-				err = capsTable(c.stdout, names, all)
+				return capsOf(stdout, *name, all[0])
 			}
-			if err != nil {
-				return c.fail(exitFailure, err)
-			}
-			return exitOK
+			return capsTable(stdout, names, all)
 		}
 	},
 }

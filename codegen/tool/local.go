@@ -3,41 +3,39 @@ package tool
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/gotile/gotile/codegen/tool/worker"
-	"github.com/gotile/gotile/internal/env"
 )
 
-// local is a command that this program does itself: it needs no program of a package.
+// local is a command that runs here: it works on no package of kernels, so no program is built for it.
 type local struct {
 	name  string
-	args  string // what follows the flags, as in "DIR"; empty: nothing does
 	short string // one line
+	args  string // what follows the flags in the usage line; empty: nothing may
 	long  string // the text of -h, with an example
-	// warns says that the command itself reports the environment variables that gotile does not have.
-	warns bool
-	// setup registers the flags and returns what runs after they are parsed; it gives the exit code.
-	setup func(*flag.FlagSet) func(context.Context, *call) int
+	warns bool   // itself reports the environment variables that gotile does not have
+	// setup registers the flags and gives what runs with them. Its error is a failure; one of usageError, a mistake in
+	// the command line; errSaid, one that the output shows.
+	setup func(*flag.FlagSet) func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 }
 
-// call is one execution of a local command.
-type call struct {
-	name           string
-	args           []string // after the flags
-	stdout, stderr io.Writer
-}
-
-// locals is the table of local commands, in the order of help.
+// locals are the commands of that kind, in the order of the help.
 var locals = []*local{
 	capsCommand,
 }
 
-// findLocal is the local command of that name, or nil.
-func findLocal(name string) *local {
+// usageError marks a mistake in the command line.
+type usageError struct{ error }
+
+// errSaid ends a command whose output has already said what is wrong.
+var errSaid = errors.New("said")
+
+func lookupLocal(name string) *local {
 	for _, c := range locals {
 		if c.name == name {
 			return c
@@ -46,51 +44,35 @@ func findLocal(name string) *local {
 	return nil
 }
 
-// run executes the command and returns its exit code.
-func (l *local) run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	if !l.warns {
-		env.Warn(stderr)
-	}
+// run executes the command and returns the exit code.
+func (c *local) run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var text bytes.Buffer
-	fs := flag.NewFlagSet("gotile "+l.name, flag.ContinueOnError)
+	fs := flag.NewFlagSet("gotile "+c.name, flag.ContinueOnError)
 	fs.SetOutput(&text)
-	do := l.setup(fs)
+	do := c.setup(fs)
 	fs.Usage = func() {
-		fmt.Fprintf(&text, "usage: %s\n\n%s\n", strings.TrimSpace("gotile "+l.name+" [flags] "+l.args), strings.TrimSpace(l.long))
-		if hasFlags(fs) {
-			fmt.Fprint(&text, "\nFlags:\n")
-			fs.PrintDefaults()
-		}
+		fmt.Fprintf(&text, "usage: %s\n\n%s\n\nFlags:\n", strings.TrimSpace("gotile "+c.name+" [flags] "+c.args), strings.TrimSpace(c.long))
+		fs.PrintDefaults()
 	}
 	if code, done := worker.Parse(fs, &text, args, stdout, stderr); done {
 		return code
 	}
-	c := &call{name: l.name, args: fs.Args(), stdout: stdout, stderr: stderr}
-	if l.args == "" && len(c.args) > 0 {
-		return c.fail(exitUsage, fmt.Errorf("unexpected argument %q; run gotile %s -h", c.args[0], l.name))
+	var err error
+	if c.args == "" && fs.NArg() > 0 {
+		err = usageError{fmt.Errorf("unexpected argument %q; run gotile %s -h", fs.Arg(0), c.name)}
+	} else {
+		err = do(ctx, fs.Args(), stdout, stderr)
 	}
-	return do(ctx, c)
-}
-
-func hasFlags(fs *flag.FlagSet) bool {
-	n := 0
-	fs.VisitAll(func(*flag.Flag) { n++ })
-	return n > 0
-}
-
-func (c *call) fail(code int, err error) int {
-	fmt.Fprintf(c.stderr, "gotile: %s: %v\n", c.name, err)
-	return code
-}
-
-// commandNames lists all commands, in the order of help.
-func commandNames() []string {
-	var out []string
-	for _, c := range worker.Commands {
-		out = append(out, c.Name)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errSaid):
+		return exitFailure
 	}
-	for _, c := range locals {
-		out = append(out, c.name)
+	fmt.Fprintf(stderr, "gotile: %s: %v\n", c.name, err)
+	var usage usageError
+	if errors.As(err, &usage) {
+		return exitUsage
 	}
-	return out
+	return exitFailure
 }

@@ -41,8 +41,11 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		usage(stdout)
 		return exitOK
 	}
-	if l := findLocal(args[0]); l != nil {
-		return l.run(ctx, args[1:], stdout, stderr)
+	if c := lookupLocal(args[0]); c != nil {
+		if !c.warns {
+			env.Warn(stderr)
+		}
+		return c.run(ctx, args[1:], stdout, stderr)
 	}
 	command, err := worker.Lookup(args[0])
 	if err != nil {
@@ -163,4 +166,16 @@ func usage(w io.Writer) {
 	for _, v := range env.All() {
 		fmt.Fprintf(w, "\t%-19s %s\n", v.Name, v.Doc)
 	}
+}
+
+// commandNames lists all commands, in the order of the help.
+func commandNames() []string {
+	var out []string
+	for _, c := range worker.Commands {
+		out = append(out, c.Name)
+	}
+	for _, c := range locals {
+		out = append(out, c.name)
+	}
+	return out
 }

@@ -270,7 +270,7 @@ func TestHelp(t *testing.T) {
 			if !strings.HasPrefix(out, "usage: gotile "+c) || !found || !strings.Contains(example, "\n\t") || !strings.Contains(example, "gotile "+c) {
 				t.Errorf("gotile %v gives no example of gotile %s:\n%s", args, c, out)
 			}
-			if findLocal(c) == nil && (!strings.Contains(out, "-tags") || !strings.Contains(out, worker.PackagesHelp)) {
+			if lookupLocal(c) == nil && (!strings.Contains(out, "-tags") || !strings.Contains(out, worker.PackagesHelp)) {
 				t.Errorf("gotile %v says nothing about packages:\n%s", args, out)
 			}
 		}
