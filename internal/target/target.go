@@ -125,6 +125,17 @@ func Names() []string {
 	return out
 }
 
+// Select lists the targets that a condition holds for, in the order of Names and without the proxies.
+func Select(cond func(*Target) bool) []string {
+	var out []string
+	for _, n := range Names() {
+		if t := table[n]; t.Proxy == "" && cond(t) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
 // Lookup finds a target by name.
 func Lookup(name string) (*Target, error) {
 	if t := table[name]; t != nil {

@@ -45,6 +45,17 @@ func TestChips(t *testing.T) {
 	}
 }
 
+// TestSelect: in the order of Names, and no proxy, which is named by the target that it stands for.
+func TestSelect(t *testing.T) {
+	little := Select(func(t *Target) bool { return t.Cluster > 1 && t.Shared < 128<<10 })
+	if want := []string{"sm_120a", "sm_121a"}; !slices.Equal(little, want) {
+		t.Errorf("clusters with little shared memory: %v, want %v", little, want)
+	}
+	if none := Select(func(*Target) bool { return false }); none != nil {
+		t.Errorf("got %v of no targets", none)
+	}
+}
+
 func TestUnknown(t *testing.T) {
 	_, err := Lookup("sm_90")
 	if err == nil || !strings.Contains(err.Error(), `"sm_90"`) || !strings.Contains(err.Error(), "sm_90a, ") {
