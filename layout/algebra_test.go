@@ -97,11 +97,21 @@ func leavesOf(l layout.Layout) []layout.Layout {
 	return out
 }
 
-// composable reports by evaluation whether A o B is a layout with the shape of B.
+// composable reports by evaluation whether A o B is a layout with the shape of B, for strides of A's coalesced modes
+// that are so far apart that no offsets are equal by chance.
 func composable(a, b layout.Layout) bool {
-	at, inner := offsets(a), offsets(b)
 	if b.Cosize() > a.Size() {
 		return false
+	}
+	apart := 2*a.Size() + 1
+	at, inner := make([]int, a.Size()), offsets(b)
+	for i := range at {
+		rest, stride := i, 1
+		for _, m := range a.Coalesce().Modes() {
+			at[i] += rest % m.Size() * stride
+			rest /= m.Size()
+			stride *= apart
+		}
 	}
 	sum := make([]int, len(inner)) // of the leaves' parts
 	before := 1
@@ -130,7 +140,8 @@ func composable(a, b layout.Layout) bool {
 	return true
 }
 
-// TestCompose: R(c) = A(B(c)) with the shape of B; and it is an error exactly where there is no such layout.
+// TestCompose: R(c) = A(B(c)) with the shape of B; and it is an error exactly where there is no such layout, but
+// by chance.
 func TestCompose(t *testing.T) {
 	defined := 0
 	check(t, func(t *rapid.T) {
@@ -299,7 +310,7 @@ func mergeable(t *rapid.T, m0, m1 layout.Layout) bool {
 func TestEquivalent(t *testing.T) {
 	same := 0
 	check(t, func(t *rapid.T) {
-		a, b := friendly(t, "a", 6, 3), friendly(t, "b", 6, 3)
+		a, b := friendly(t, "a", 4, 2), friendly(t, "b", 4, 2)
 		if got, want := a.Equivalent(b), slices.Equal(offsets(a), offsets(b)); got != want {
 			t.Fatalf("%v and %v are equivalent: %v, by evaluation %v", a, b, got, want)
 		} else if got {

@@ -8,8 +8,8 @@ package layout
 // With a tiler by mode, each mode of A is composed with its own. It is defined where B stays within A, cosize(B) <=
 // size(A), and where there is such a layout: each leaf of B steps through the modes of A so that it fills a mode
 // exactly before it goes on to the next, and the leaves of B together do not carry from one mode of A into the next.
-// Anything else is an error. (CuTe asks for divisibility of sizes and strides, which is stricter, and does not look for
-// carries.) A size of 1 has stride 0 in the result.
+// Anything else is an error, even if offsets should add up by chance. (CuTe asks for divisibility of sizes and strides,
+// which is stricter, and does not look for carries.) A size of 1 has stride 0 in the result.
 //
 // Source: Cecka, CuTe Layout Representation and Algebra, composition.
 func (l Layout) Compose(t Tiler) (Layout, error) { return l.apply(t, compose) }
