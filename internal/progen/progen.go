@@ -122,3 +122,6 @@ const (
 	Peers  = 8 // blocks of the largest cluster
 	Trips  = 4 // numbers of iterations, in memory
 )
+
+// Count is the number of fixed programs that are verified.
+const Count = 500

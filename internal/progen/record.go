@@ -2,6 +2,7 @@ package progen
 
 import (
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/target"
 	"github.com/gotile/gotile/tile"
 )
 
@@ -37,8 +38,22 @@ type args[T, U tile.Number] struct {
 // Name is the name of every program's kernel.
 const Name = "random"
 
-// clusterTargets are those that have clusters.
-var clusterTargets = []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a"}
+// targets are those that the program's kernel is for; nil: all.
+func (p Program) targets() []string {
+	if p.Cluster == 0 {
+		return nil
+	}
+	var out []string
+	for _, name := range target.Names() {
+		if t, err := target.Lookup(name); err == nil && t.Proxy == "" && p.Claims(t) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Claims reports whether the program's kernel is for a target.
+func (p Program) Claims(t *target.Target) bool { return p.Cluster <= t.Cluster }
 
 // Kernel records the program.
 func (p Program) Kernel() (*tile.Kernel, error) { return kernels[p.T][p.U](p) }
@@ -58,7 +73,7 @@ func seconds[T tile.Number]() map[dtype.Type]func(Program) (*tile.Kernel, error)
 func define[T, U tile.Number](p Program) (*tile.Kernel, error) {
 	opts := []tile.Option{tile.Threads(p.Threads)}
 	if p.Cluster > 0 {
-		opts = append(opts, tile.ClusterSize(p.Cluster), tile.Targets(clusterTargets...))
+		opts = append(opts, tile.ClusterSize(p.Cluster), tile.Targets(p.targets()...))
 	}
 	return tile.Define(Name, func(k *tile.Builder, a args[T, U]) {
 		r := &recorder{p: p, k: k, trips: a.Trips}
