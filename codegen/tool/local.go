@@ -24,7 +24,7 @@ type local struct {
 }
 
 // locals are the commands of that kind, in the order of the help.
-var locals []*local
+var locals = []*local{reportCommand}
 
 // usageError marks a mistake in the command line.
 type usageError struct{ error }

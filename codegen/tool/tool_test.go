@@ -238,7 +238,7 @@ func TestPackagesRefused(t *testing.T) {
 
 func TestCommandLine(t *testing.T) {
 	t.Setenv("GOTILE_TYPO", "1")
-	mustFail(t, 2, `unknown command "gne"; have gen, check, sim, verify, bench, and help`, "gne")
+	mustFail(t, 2, `unknown command "gne"; have gen, check, sim, verify, bench, report, and help`, "gne")
 	t.Setenv("GOTILE_TYPO", "")
 	os.Unsetenv("GOTILE_TYPO")
 	if code, out, errs := run(t, "gen", "-nope"); code != 2 || out != "" || errs != "gotile gen: flag provided but not defined: -nope; run gotile gen -h\n" {
