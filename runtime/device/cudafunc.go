@@ -22,11 +22,15 @@ func (c *cuda) compile(k *Kernel) error {
 	return err
 }
 
-// image is the compiled code of a kernel: from memory, from the cache, or made now.
+// image is the compiled code of a kernel: embedded, from memory, from the cache, or made now.
 func (c *cuda) image(k *Kernel) ([]byte, error) {
+	code, unused := c.embedded(k)
+	if code != nil {
+		return code, nil
+	}
 	n, err := c.nvrtc()
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(unused, err)
 	}
 	key := cacheKey(k.Source, n.options(), c.target.Arch, n.version())
 	return c.images.get(key, func() ([]byte, error) {
