@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	entries "github.com/gotile/gotile/internal/cache"
 	"github.com/gotile/gotile/runtime/driver"
 )
 
@@ -34,7 +35,8 @@ func (c *cuda) image(k *Kernel) ([]byte, error) {
 	}
 	key := cacheKey(k.Source, n.options(), c.target.Arch, n.version())
 	return c.images.get(key, func() ([]byte, error) {
-		return c.cache.get(key, func() ([]byte, error) { return n.compile(k, c.target.Arch) })
+		l := entries.Lookup{Kernel: k.Name, Arch: c.target.Arch, NVRTC: n.version(), Source: cacheKey(k.Source)[:16], Options: cacheKey(n.options())[:16]}
+		return c.cache.get(key, l, func() ([]byte, error) { return n.compile(k, c.target.Arch) })
 	})
 }
 
