@@ -57,3 +57,14 @@ func (p *printer) blank() {
 	p.b.WriteByte('\n')
 	p.lines.next.line++
 }
+
+// WithoutLines is the clean text of one that was printed with lines.
+func WithoutLines(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "#line ") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}

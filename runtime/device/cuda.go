@@ -22,6 +22,7 @@ type cuda struct {
 	cache  *cache
 	images *Images
 	nvrtc  func() (compiler, error) // opens the compiler at the first call
+	lines  bool                     // kernels are compiled with the lines of their Go source
 
 	capturing atomic.Int64 // captures under way
 }
@@ -54,7 +55,7 @@ func (d *Device) openCUDA(ordinal int, c *config) error {
 	if err != nil {
 		return err
 	}
-	d.back = &cuda{ctx: ctx, target: d.target, sms: d.info.SMs, cache: openCache(c.log), images: c.images, nvrtc: sync.OnceValues(c.nvrtc)}
+	d.back = &cuda{ctx: ctx, target: d.target, sms: d.info.SMs, cache: openCache(c.log), images: c.images, nvrtc: sync.OnceValues(c.nvrtc), lines: c.lines}
 	return nil
 }
 

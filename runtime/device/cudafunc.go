@@ -28,9 +28,18 @@ func (c *cuda) image(k *Kernel) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.lines {
+		if k, err = lined(k, c.target.Name); err != nil {
+			return nil, err
+		}
+		n = n.withLines()
+	}
 	key := cacheKey(k.Source, n.options(), c.target.Arch, n.version())
 	return c.images.get(key, func() ([]byte, error) {
-		return c.cache.get(key, func() ([]byte, error) { return n.compile(k, c.target.Arch) })
+		return c.cache.get(key, func() ([]byte, error) {
+			image, err := n.compile(k, c.target.Arch)
+			return image, locate(err, n, k, c.target)
+		})
 	})
 }
 

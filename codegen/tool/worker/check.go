@@ -126,7 +126,7 @@ func (j *job) compileAll(ctx context.Context, lib *nvrtc.Library, rows []*compil
 			own = append(own, c)
 		}
 	}
-	parallel(ctx, len(own), cores(), func(i int) { own[i].compile(lib) }, func(done int) {
+	parallel(ctx, len(own), cores(), func(i int) { own[i].compile(lib, j.place) }, func(done int) {
 		fmt.Fprintf(j.stderr, "compiled %d of %d\n", done, len(own))
 	})
 	for _, c := range rows {
@@ -136,7 +136,7 @@ func (j *job) compileAll(ctx context.Context, lib *nvrtc.Library, rows []*compil
 	}
 }
 
-func (c *compilation) compile(lib *nvrtc.Library) {
+func (c *compilation) compile(lib *nvrtc.Library, place func(file string) string) {
 	if have := lib.Targets(); !slices.Contains(have, c.target.CC) {
 		major, minor := lib.Version()
 		c.err = fmt.Errorf("NVRTC %d.%d does not compile for %s; install a newer one, or leave the target out with -target", major, minor, c.target.Arch)
@@ -145,7 +145,7 @@ func (c *compilation) compile(lib *nvrtc.Library) {
 	c.result, c.err = lib.Compile(c.text, c.source.File, nvrtc.Options{Arch: c.target.Arch})
 	var compileErr *nvrtc.CompileError
 	if errors.As(c.err, &compileErr) {
-		c.locate(lib)
+		c.locate(lib, place)
 		return
 	}
 	if c.err == nil {
@@ -156,17 +156,17 @@ func (c *compilation) compile(lib *nvrtc.Library) {
 }
 
 // locate replaces an error in the .cu by the same error at the line of Go that the text comes from, if the printing
-// with line markers fails too.
-func (c *compilation) locate(lib *nvrtc.Library) {
+// with line markers fails too. The markers name files by place.
+func (c *compilation) locate(lib *nvrtc.Library, place func(file string) string) {
 	low, err := c.source.kernel.Lower(c.target.Name)
 	if err != nil {
 		return
 	}
-	text, err := cuda.Print(low, cuda.Options{Targets: chips(c.source.Targets), Lines: true})
+	text, err := cuda.Print(low, cuda.Options{Targets: chips(c.source.Targets), Lines: true, Path: place})
 	if err != nil {
 		return
 	}
-	if _, err := lib.Compile(text, c.source.File, nvrtc.Options{Arch: c.target.Arch}); err != nil {
+	if _, err := lib.Compile(text, c.source.File, nvrtc.Options{Arch: c.target.Arch, Lines: true}); err != nil {
 		c.err = err
 	}
 }
