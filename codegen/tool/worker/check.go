@@ -11,7 +11,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/gotile/gotile/codegen/cuda"
 	"github.com/gotile/gotile/codegen/nvrtc"
 	"github.com/gotile/gotile/internal/target"
 )
@@ -158,11 +157,7 @@ func (c *compilation) compile(lib *nvrtc.Library, place func(file string) string
 // locate replaces an error in the .cu by the same error at the line of Go that the text comes from, if the printing
 // with line markers fails too. The markers name files by place.
 func (c *compilation) locate(lib *nvrtc.Library, place func(file string) string) {
-	low, err := c.source.kernel.Lower(c.target.Name)
-	if err != nil {
-		return
-	}
-	text, err := cuda.Print(low, cuda.Options{Targets: chips(c.source.Targets), Lines: true, Path: place})
+	text, err := c.source.lined(place)
 	if err != nil {
 		return
 	}

@@ -43,6 +43,7 @@ type Options struct {
 	Target   string
 	Run      string
 	Out      string
+	Lines    string // a directory
 	Seed     uint64
 	Bench    bench.Options
 	Parallel int
