@@ -40,6 +40,8 @@ func linesKernel(t *testing.T, ptx string) (k *Kernel, line int) {
 func TestWithLines(t *testing.T) {
 	t.Setenv(env.Cache, t.TempDir())
 	k, line := linesKernel(t, "mov.f32 %0, %1;")
+	embedded := "\x7fELF embedded"
+	k.Embedded = []string{sealed(k.Source, nvrtc.Options{}.Text(), "sm_90a", []byte(embedded))} // has no lines
 	images := &Images{}
 	comp := &fakeCompiler{}
 	image := func(opts ...Option) string {
@@ -49,8 +51,11 @@ func TestWithLines(t *testing.T) {
 		return string(drv.Images()[0])
 	}
 	marker := fmt.Sprintf("#line %d ", line)
-	if clean := image(); strings.Contains(clean, "#line") {
-		t.Errorf("without the option:\n%s", clean)
+	if got := image(); got != embedded {
+		t.Errorf("without the option:\n%s", got)
+	}
+	if clean := image(WithoutEmbedded()); clean == embedded || strings.Contains(clean, "#line") {
+		t.Errorf("compiled without the option:\n%s", clean)
 	}
 	if lined := image(WithLines()); !strings.Contains(lined, marker) || !strings.Contains(lined, "lines_test.go\"\n") {
 		t.Errorf("no %q in\n%s", marker, lined)
