@@ -42,7 +42,9 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitOK
 	}
 	if c := lookupLocal(args[0]); c != nil {
-		env.Warn(stderr)
+		if !c.warns {
+			env.Warn(stderr)
+		}
 		return c.run(ctx, args[1:], stdout, stderr)
 	}
 	command, err := worker.Lookup(args[0])
