@@ -19,7 +19,7 @@ func ExampleMMASyncA() {
 	// Output:
 	// [16,16] thread (4:2@1,8:1@0) value (2:1@1,2:8@0,2:8@1)
 	// [9 3]
-	// mma.sync m16n8k32 for elements of 16 bits: k is 128 or 256 bits; use k8 or k16
+	// layout: mma.sync m16n8k32 of elements of 16 bits: k is 128 or 256 bits; use k8 or k16
 }
 
 func ExampleWGMMAD() {

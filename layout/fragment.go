@@ -48,7 +48,7 @@ func checkMMA(k, bits int) error {
 		if k == 128/bits || k == 256/bits {
 			return nil
 		}
-		return fail(ErrInvalid, "mma.sync m16n8k%d for elements of %d bits: k is 128 or 256 bits; use k%d or k%d", k, bits, 128/bits, 256/bits)
+		return fail(ErrInvalid, "mma.sync m16n8k%d of elements of %d bits: k is 128 or 256 bits; use k%d or k%d", k, bits, 128/bits, 256/bits)
 	}
 	return fail(ErrInvalid, "mma.sync of elements of %d bits: the fragments are those of 32 (tf32), 16, 8 and 4 bits", bits)
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // DrawBanks shows accesses of a warp to shared memory, width bytes a lane: for each phase a row for each wavefront, a
-// column for each bank, and in the cells the lanes that get their word there. Wavefronts after a phase's first are
-// outlined. Accesses that cost the same at the same banks are drawn once.
+// column for each bank, or for the banks that a lane accesses together, and in the cells the lanes that get their words
+// there. Wavefronts after a phase's first are outlined. Accesses of the same lanes to the same banks are drawn once.
 func DrawBanks(title string, accesses []layout.WarpAccess, width int) (*Picture, error) {
 	if len(accesses) == 0 {
 		return nil, fmt.Errorf("%s: no accesses", title)
@@ -21,7 +21,7 @@ func DrawBanks(title string, accesses []layout.WarpAccess, width int) (*Picture,
 	}
 	p := &Picture{Title: title, Notes: []string{
 		fmt.Sprintf("%s of %d bytes a lane: %d wavefronts where %d would do.", count(len(accesses), "access", "accesses"), width, wavefronts, least),
-		"A column is a bank, a row a wavefront, in the cells the lanes served; the colour is the first one's. Outlined wavefronts are conflicts."}}
+		"A row is a wavefront; in the cells are the lanes that it serves, in the first one's colour. What is outlined waits: a conflict."}}
 	seen := map[string]int{} // by its lanes and banks, the panel
 	var same []int           // by access drawn, how many it stands for
 	var first []*Panel
@@ -35,19 +35,15 @@ func DrawBanks(title string, accesses []layout.WarpAccess, width int) (*Picture,
 		seen[key] = len(same)
 		same = append(same, 1)
 		first = append(first, panels[0].Panel)
-		if panels[0].Heading = fmt.Sprintf("warp %d, value %d", a.Warp, a.Value); len(panels) > 1 {
-			panels[0].Heading += ", phase 0"
-		}
 		for i, q := range panels {
-			if i > 0 {
-				q.Heading = fmt.Sprintf("phase %d", i)
-			}
+			q.Heading = fmt.Sprintf("phase %d: %s", i, count(a.Cost.Ways[i], "way", "ways"))
 			p.Panels = append(p.Panels, q.Panel)
 		}
+		panels[0].Heading = fmt.Sprintf("warp %d, value %d, %s", a.Warp, a.Value, panels[0].Heading)
 	}
 	for i, n := range same {
 		if n > 1 {
-			first[i].Heading += fmt.Sprintf(" (and %d more alike)", n-1)
+			first[i].Heading += fmt.Sprintf(" (%d accesses are alike)", n)
 		}
 	}
 	return p, nil
@@ -72,34 +68,36 @@ func (p phase) String() string { return p.served }
 func bankPanels(a layout.WarpAccess, width int) []phase {
 	var out []phase
 	lanes := layout.PhaseLanes(width)
+	unit := max(width, layout.BankWord) // what a lane accesses begins at a multiple of its size: its banks go together
+	cols := lineBytes / unit
 	for i, ways := range a.Cost.Ways {
-		words := [layout.Banks][]int{} // in the order in which lanes ask
-		who := map[int][]int{}         // by word
+		units := make([][]int, cols) // by column, in the order in which lanes ask
+		who := map[int][]int{}       // by unit
 		served := fmt.Sprintf("%d ways", ways)
 		for l := i * lanes; l < min((i+1)*lanes, len(a.Addr)); l++ {
 			if a.Addr[l] < 0 {
 				continue
 			}
-			for w := a.Addr[l] / layout.BankWord; w <= (a.Addr[l]+width-1)/layout.BankWord; w++ {
-				if who[w] == nil {
-					words[w%layout.Banks] = append(words[w%layout.Banks], w)
-				}
-				who[w] = append(who[w], l)
+			u := a.Addr[l] / unit
+			if who[u] == nil {
+				units[u%cols] = append(units[u%cols], u)
 			}
+			who[u] = append(who[u], l)
 		}
-		q := &Panel{Cols: numbers(layout.Banks), Cells: grid(ways, layout.Banks), RowTitle: "wavefront", ColTitle: "bank"}
-		for r := range ways {
-			q.Rows = append(q.Rows, fmt.Sprint(r))
-		}
-		for bank, ws := range words {
-			for r, w := range ws {
-				text := ranges(who[w])
-				served += fmt.Sprintf(" %d:%s", bank, text)
-				q.Cells[r][bank] = Cell{Text: text, Color: colorOf(who[w][0]), Alert: r > 0}
-			}
+		rows := max(ways, 1)
+		q := &Panel{Rows: numbers(rows), Cells: grid(rows, cols), RowTitle: "wavefront", ColTitle: "banks"}
+		for c := range cols {
+			q.Cols = append(q.Cols, banksOf(c*unit, unit))
 		}
 		if ways == 0 {
-			q.Rows, q.Cells = []string{"off"}, grid(1, layout.Banks)
+			q.Rows = []string{"off"}
+		}
+		for c, us := range units {
+			for r, u := range us {
+				text := ranges(who[u])
+				served += fmt.Sprintf(" %d:%s", c, text)
+				q.Cells[r][c] = Cell{Text: text, Color: colorOf(who[u][0]), Alert: r > 0}
+			}
 		}
 		out = append(out, phase{q, served})
 	}

@@ -15,7 +15,7 @@ func palette(dark bool) string {
 		hue, shade := float64(i/4)*45+20, float64(i%4)
 		light, chroma := 0.90-0.055*shade, 0.075+0.012*shade
 		if dark {
-			light, chroma = 0.52-0.055*shade, 0.10-0.008*shade
+			light, chroma = 0.54-0.045*shade, 0.10-0.008*shade
 		}
 		fmt.Fprintf(&b, ".c%d{fill:%s}", i, oklch(light, chroma, hue))
 		if i%4 == 3 {

@@ -15,13 +15,13 @@ const (
 	twoLines   = 32
 	letter     = 6.3 // of the small monospaced text
 	bandHeight = 18
-	pageWidth  = 1100 // panels beyond it go below
+	pageWidth  = 1100 // panels that do not fit go below
 )
 
 // page has the colours of light and of dark pages; the background goes with them, so that both are readable.
 const page = `text{font:11px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#1f2328}
 .title{font:600 14px system-ui,sans-serif}.head{font:600 12px system-ui,sans-serif}.note{font:12px system-ui,sans-serif}
-.label,.small,.axis{fill:#59636e}.small{font-size:9.5px}.axis{font:italic 11px system-ui,sans-serif}.mid{text-anchor:middle}.end{text-anchor:end}
+.label,.axis{fill:#59636e}.small{font-size:9.5px;fill:#32383f}.axis{font:italic 11px system-ui,sans-serif}.mid{text-anchor:middle}.end{text-anchor:end}
 .page{fill:#ffffff}.c{fill:none}.c,.k{stroke:#d1d9e0}.line{stroke:#59636e;stroke-width:1.5}.band{fill:#eaeef2;stroke:#d1d9e0}
 .alert{fill:none;stroke:#cf222e;stroke-width:2.5}
 `
@@ -35,9 +35,10 @@ func (p *Picture) SVG() string {
 	var b strings.Builder
 	top := float64(margin + titleLine + len(p.Notes)*noteLine + gap/2)
 	x, y, width, row := float64(margin), top, 0.0, 0.0
-	for _, q := range p.Panels {
+	beside := p.beside()
+	for i, q := range p.Panels {
 		s := q.size()
-		if x > margin && x+s.width > pageWidth {
+		if i > 0 && i%beside == 0 {
 			x, y, row = margin, y+row+gap, 0
 		}
 		q.draw(&b, s, x, y)
@@ -52,7 +53,7 @@ func (p *Picture) SVG() string {
 	height := y + row + margin
 
 	var out strings.Builder
-	fmt.Fprintf(&out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"img\">\n", width, height, width, height)
+	fmt.Fprintf(&out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"img\" xml:space=\"preserve\">\n", width, height, width, height)
 	fmt.Fprintf(&out, "<title>%s</title>\n<style>\n%s%s@media (prefers-color-scheme:dark){\n%s%s}\n</style>\n", escape(p.Title), page, palette(false), darkPage, palette(true))
 	out.WriteString("<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n")
 	fmt.Fprintf(&out, "<text class=\"title\" x=\"%d\" y=\"%d\">%s</text>\n", margin, margin+12, escape(p.Title))
@@ -62,6 +63,17 @@ func (p *Picture) SVG() string {
 	out.WriteString(b.String())
 	out.WriteString("</svg>\n")
 	return out.String()
+}
+
+// beside is how many panels lie beside one another: as many as the page takes, in rows of about equal length.
+func (p *Picture) beside() int {
+	widest := 0.0
+	for _, q := range p.Panels {
+		widest = max(widest, q.size().width)
+	}
+	fit := max(int((pageWidth-2*margin+gap)/(widest+gap)), 1)
+	rows := max((len(p.Panels)+fit-1)/fit, 1)
+	return max((len(p.Panels)+rows-1)/rows, 1)
 }
 
 // size is how large a panel's parts are.
