@@ -11,7 +11,8 @@ import (
 )
 
 // PlanOf is the shared memory of a lowered kernel, of which a block of the target has limit bytes. A buffer's lifetime
-// goes from its first access to its last; it takes all of a loop that reads what an earlier iteration wrote.
+// goes from its first access to its last, and takes all of a loop whose first access is a read: the next iteration needs
+// what it holds.
 func PlanOf(k *thr.Kernel, limit int) *Plan {
 	bufs := slices.Clone(k.Shared)
 	slices.SortStableFunc(bufs, func(a, b *thr.SharedBuf) int { return cmp.Compare(a.Offset, b.Offset) })
@@ -129,17 +130,11 @@ func (w *planWalk) lifetimes() {
 	}
 }
 
-// carried reports whether a loop's first access to a buffer is a read, and a later one a write: what it writes, the next
-// iteration reads.
+// carried reports whether a loop's first access to a buffer is a read.
 func (w *planWalk) carried(buf int, l Band) bool {
-	first := ""
 	for _, s := range w.Steps[l.First : l.Last+1] {
-		uses := s.Uses[buf]
-		if first == "" && uses != "" {
-			first = uses[:1]
-		}
-		if first == markRead && strings.ContainsAny(uses, markWrite+markCopy) {
-			return true
+		if uses := s.Uses[buf]; uses != "" {
+			return uses[:1] == markRead
 		}
 	}
 	return false

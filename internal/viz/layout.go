@@ -25,7 +25,7 @@ func DrawLayout(l layout.Layout, s layout.Swizzle, elem int) (*Picture, error) {
 	p := &Picture{Title: l.String(), Notes: []string{
 		fmt.Sprintf("%d elements in %d places of %d bytes; in each cell the offset. The colour is the bank, 16 bytes of banks to a hue.",
 			l.Size(), l.Cosize(), elem)}}
-	if s != (layout.Swizzle{}) {
+	if s.Bits() > 0 {
 		p.Title += " with " + s.String()
 	}
 	q := &Panel{Rows: numbers(rows), Cols: numbers(cols), Cells: grid(rows, cols)}

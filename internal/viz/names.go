@@ -81,10 +81,13 @@ func mma(name string, parts []string) (*layout.Dist, []string, error) {
 		return nil, nil, unknown(name)
 	}
 	bits := 256 / k // a row of A is 32 bytes
-	if len(parts) == 3 {
+	switch {
+	case len(parts) == 3:
 		if bits, ok = bitsOf[parts[1]]; !ok {
 			return nil, nil, unknown(name)
 		}
+	case k != 8 && k != 16 && k != 32 && k != 64:
+		return nil, nil, fmt.Errorf("%s: k%d is not the k8 of tf32, k16 of f16, k32 of s8 or k64 of e2m1; name one of these, or the type, such as mma.m16n8k8.f16.A", name, k)
 	}
 	switch operand {
 	case "A":

@@ -1,6 +1,9 @@
 package viz
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Plan is a kernel's shared memory: what lies where, and when it is used.
 type Plan struct {
@@ -44,8 +47,8 @@ func DrawPlan(p *Plan) (*Picture, error) {
 		return nil, err
 	}
 	lines := "lines of Go"
-	if len(p.Files) == 1 {
-		lines = "lines of " + p.Files[0]
+	if len(p.Files) > 0 {
+		lines = "lines of " + strings.Join(p.Files, ", ")
 	}
 	out.Notes = []string{
 		fmt.Sprintf("%d of %d bytes a block. Columns are what the program does, in order: %s. Coloured: the buffer holds what is still needed.", p.Bytes, p.Limit, lines),
@@ -59,7 +62,7 @@ func DrawPlan(p *Plan) (*Picture, error) {
 	for i, b := range p.Buffers {
 		q.Rows = append(q.Rows, fmt.Sprintf("%8d %8d  %-4s  %-*s", b.Offset, b.Bytes, b.Type, name, b.Name))
 		if b.Note != "" {
-			out.Notes = append(out.Notes, b.Name+": "+b.Note)
+			out.Footer = append(out.Footer, b.Name+": "+b.Note)
 		}
 		for s := b.First; s <= b.Last && s < len(p.Steps); s++ {
 			q.Cells[i][s].Color = colorOf(4 * i)

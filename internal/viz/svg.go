@@ -2,6 +2,7 @@ package viz
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -46,11 +47,16 @@ func (p *Picture) SVG() string {
 		width, row = max(width, x-gap+margin), max(row, s.height)
 	}
 	longest := float64(len(p.Title)) * 8
-	for _, n := range p.Notes {
-		longest = max(longest, float64(len(n))*letter)
+	for _, n := range slices.Concat(p.Notes, p.Footer) {
+		longest = max(longest, float64(len([]rune(n)))*letter)
 	}
 	width = max(width, longest+2*margin)
-	height := y + row + margin
+	y += row + margin
+	for _, n := range p.Footer {
+		fmt.Fprintf(&b, "<text class=\"note\" x=\"%d\" y=\"%.1f\">%s</text>\n", margin, y+8, escape(n))
+		y += noteLine
+	}
+	height := y
 
 	var out strings.Builder
 	fmt.Fprintf(&out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"img\" xml:space=\"preserve\">\n", width, height, width, height)

@@ -26,12 +26,12 @@ func DrawSwizzle(s layout.Swizzle) (*Picture, error) {
 	p := &Picture{Title: s.String(), Notes: []string{
 		fmt.Sprintf("Rows of %d bytes in chunks of %d; the pattern repeats every %d bytes, to which the tile must be aligned.", width, chunk, repeat),
 		"In each cell the row and the chunk stored there. The colour is the chunk: a column of the tile is one colour."}}
+	drawn := []*Panel{{Heading: "without the swizzle"}, {Heading: "with it"}}
 	if s.Bits() == 0 {
+		drawn = []*Panel{{}}
 		p.Notes[0] = fmt.Sprintf("No swizzle: chunks of %d bytes stay where they are.", chunk)
 	}
-	plain := &Panel{Heading: "without the swizzle"}
-	swizzled := &Panel{Heading: "with it"}
-	for i, q := range []*Panel{plain, swizzled} {
+	for i, q := range drawn {
 		q.Cells = grid(rows, cols)
 		q.RowTitle, q.ColTitle = "byte", "banks"
 		for r := range rows {
@@ -49,7 +49,7 @@ func DrawSwizzle(s layout.Swizzle) (*Picture, error) {
 			q.Cells[to/line][to%line/chunk] = Cell{Text: fmt.Sprintf("r%d", row), Small: fmt.Sprintf("c%d", k), Color: colorOf(4*k + k/8)}
 		}
 	}
-	p.Panels = []*Panel{plain, swizzled}
+	p.Panels = drawn
 	return p, nil
 }
 

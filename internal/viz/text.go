@@ -17,6 +17,9 @@ func (p *Picture) Text(columns int) string {
 		b.WriteByte('\n')
 		q.text(&b, max(columns, 40))
 	}
+	if p.Footer != nil {
+		fmt.Fprintf(&b, "\n%s\n", strings.Join(p.Footer, "\n"))
+	}
 	return b.String()
 }
 
@@ -50,6 +53,10 @@ func (q *Panel) text(b *strings.Builder, columns int) {
 	for first := 0; first < len(q.Cols); first += fit {
 		last := min(first+fit, len(q.Cols))
 		if first > 0 {
+			if q.empty(first, last) {
+				fmt.Fprintf(b, "\n%s to %s: nothing\n", q.Cols[first], q.Cols[last-1])
+				continue
+			}
 			b.WriteByte('\n')
 		}
 		line := func(label string, at func(c int) string) {
@@ -60,7 +67,7 @@ func (q *Panel) text(b *strings.Builder, columns int) {
 			fmt.Fprintln(b, strings.TrimRight(s, " "))
 		}
 		for level := range q.levels() {
-			line("", func(c int) string { return q.band(level, c, cell) })
+			fmt.Fprintln(b, strings.Repeat(" ", labels+1)+q.bandLine(level, first, last, cell+1))
 		}
 		line("", func(c int) string { return q.Cols[c] })
 		for r, l := range q.Rows {
@@ -69,17 +76,33 @@ func (q *Panel) text(b *strings.Builder, columns int) {
 	}
 }
 
-// band is what stands above column c at a level: the first letters of the band's name, dashes after.
-func (q *Panel) band(level, c, width int) string {
+// bandLine is the bands of a level above columns first to last-1 of some width, each with its name as far as it fits.
+func (q *Panel) bandLine(level, first, last, width int) string {
+	text := []rune(strings.Repeat(" ", (last-first)*width))
 	for _, b := range q.Bands {
-		if b.Level == level && b.First <= c && c <= b.Last {
-			if c == b.First {
-				return fmt.Sprintf("%-*.*s", width, width, b.Name)
+		from, to := max(b.First, first), min(b.Last+1, last)
+		if b.Level != level || from >= to {
+			continue
+		}
+		part := text[(from-first)*width+1 : (to-first)*width]
+		for i := range part {
+			part[i] = '-'
+		}
+		copy(part, []rune(b.Name))
+	}
+	return strings.TrimRight(string(text), " ")
+}
+
+// empty reports whether columns first to last-1 have nothing in them.
+func (q *Panel) empty(first, last int) bool {
+	for _, row := range q.Cells {
+		for _, c := range row[first:last] {
+			if c != (Cell{Color: None}) {
+				return false
 			}
-			return strings.Repeat("-", width)
 		}
 	}
-	return ""
+	return true
 }
 
 func (c Cell) text() string {

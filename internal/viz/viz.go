@@ -13,6 +13,7 @@ type Picture struct {
 	Title  string
 	Notes  []string // lines below the title
 	Panels []*Panel
+	Footer []string // lines below the panels
 }
 
 // Panel is a grid of cells with a heading.

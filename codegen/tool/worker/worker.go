@@ -46,6 +46,7 @@ type Options struct {
 	Seed     uint64
 	Bench    bench.Options
 	Parallel int
+	Columns  int
 }
 
 // Command is one row of the command table.
@@ -86,6 +87,9 @@ func Lookup(name string) (*Command, error) {
 			return c, nil
 		}
 		names = append(names, c.Name)
+	}
+	if name == VizKernel.Name {
+		return VizKernel, nil
 	}
 	return nil, fmt.Errorf("unknown command %q; have %s, and help", name, strings.Join(names, ", "))
 }
