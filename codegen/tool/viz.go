@@ -195,6 +195,11 @@ func (v *vizFlags) kernel(ctx context.Context, args []string, stdout, stderr io.
 	if len(args) < 1 || len(args) > 2 {
 		return usageError{errors.New("want kernel PACKAGE [NAME], such as kernel ./kernels/rmsnorm rmsnorm_fwd_bf16_bf16_c4096_v")}
 	}
+	if v.target != "" {
+		if _, err := target.Lookup(v.target); err != nil {
+			return usageError{err}
+		}
+	}
 	inv := invocation{command: worker.VizKernel, tags: v.tags, stdout: stdout, stderr: stderr}
 	out := v.out
 	if out != "-" {

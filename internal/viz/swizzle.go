@@ -16,9 +16,6 @@ const lineBytes = layout.Banks * layout.BankWord
 func DrawSwizzle(s layout.Swizzle) (*Picture, error) {
 	chunk, width, repeat := s.Chunk(), s.Width(), s.Repeat()
 	line := max(width, lineBytes)
-	if chunk > line || line%chunk != 0 {
-		return nil, fmt.Errorf("%s keeps %d bytes together, more than lie across the banks: it cannot avoid conflicts, and there is nothing to draw", s, chunk)
-	}
 	rows, cols := max(repeat/line, 1), line/chunk
 	if err := checkCells("a picture of "+s.String(), rows, cols); err != nil {
 		return nil, err

@@ -41,7 +41,13 @@ func pictures(t *testing.T) map[string]*Picture {
 		}
 		return must(DrawBanks(name+" in "+mem, a, width))
 	}
+	memory := PlanOf(plan(), 4096)
+	memory.Files = []string{"rows.go"}
+	for i := range memory.Steps {
+		memory.Steps[i].Line = 10 + i // not the lines of the test
+	}
 	return map[string]*Picture{
+		"plan":       must(DrawPlan(memory)),
 		"layout":     must(DrawLayout(layout.MustParse("(8,(2,4)):(4,(1,32))"), layout.Swizzle{}, 4)),
 		"rowmajor":   must(DrawLayout(layout.MustParse("(8,64):(64,1)"), layout.Swizzle128, 2)),
 		"vector":     must(DrawLayout(layout.MustParse("8:2"), layout.Swizzle{}, 4)),
