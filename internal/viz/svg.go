@@ -2,6 +2,7 @@ package viz
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -48,12 +49,12 @@ func (p *Picture) SVG() string {
 	}
 	longest := float64(len(p.Title)) * 8
 	for _, n := range slices.Concat(p.Notes, p.Footer) {
-		longest = max(longest, float64(len([]rune(n)))*letter)
+		longest = max(longest, math.Ceil(float64(len([]rune(n)))*letter))
 	}
 	width = max(width, longest+2*margin)
 	y += row + margin
 	for _, n := range p.Footer {
-		fmt.Fprintf(&b, "<text class=\"note\" x=\"%d\" y=\"%.1f\">%s</text>\n", margin, y+8, escape(n))
+		fmt.Fprintf(&b, "<text class=\"note\" x=\"%d\" y=\"%g\">%s</text>\n", margin, y+8, escape(n))
 		y += noteLine
 	}
 	height := y
@@ -110,7 +111,7 @@ func (q *Panel) size() size {
 	for _, l := range q.Rows {
 		labels = max(labels, len([]rune(l)))
 	}
-	s.left = float64(labels)*letter + 8
+	s.left = math.Ceil(float64(labels)*letter) + 8
 	if q.RowTitle != "" {
 		s.left += 16
 	}
@@ -137,35 +138,35 @@ func (q *Panel) levels() int {
 
 func (q *Panel) draw(b *strings.Builder, s size, x, y float64) {
 	if q.Heading != "" {
-		fmt.Fprintf(b, "<text class=\"head\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x, y+12, escape(q.Heading))
+		fmt.Fprintf(b, "<text class=\"head\" x=\"%g\" y=\"%g\">%s</text>\n", x, y+12, escape(q.Heading))
 		y += titleLine
 	}
 	left, width := x+s.left, float64(len(q.Cols))*s.cell
 	if q.ColTitle != "" {
-		fmt.Fprintf(b, "<text class=\"axis mid\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", left+width/2, y+12, escape(q.ColTitle))
+		fmt.Fprintf(b, "<text class=\"axis mid\" x=\"%g\" y=\"%g\">%s</text>\n", left+width/2, y+12, escape(q.ColTitle))
 		y += noteLine
 	}
 	for _, band := range q.Bands {
 		from, to := left+float64(band.First)*s.cell, left+float64(band.Last+1)*s.cell
 		at := y + float64(band.Level*bandHeight)
-		fmt.Fprintf(b, "<rect class=\"band\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"/>\n", from+1, at, to-from-2, bandHeight-2)
+		fmt.Fprintf(b, "<rect class=\"band\" x=\"%g\" y=\"%g\" width=\"%g\" height=\"%d\"/>\n", from+1, at, to-from-2, bandHeight-2)
 		name := band.Name
 		if room := int((to - from - 4) / letter); len(name) > room {
 			name = name[:max(room-1, 0)] + "…"
 		}
-		fmt.Fprintf(b, "<text class=\"small mid\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", (from+to)/2, at+11.5, escape(name))
+		fmt.Fprintf(b, "<text class=\"small mid\" x=\"%g\" y=\"%g\">%s</text>\n", (from+to)/2, at+11.5, escape(name))
 	}
 	y += float64(q.levels() * bandHeight)
 	for c, l := range q.Cols {
-		fmt.Fprintf(b, "<text class=\"label mid\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", left+(float64(c)+0.5)*s.cell, y+11, escape(l))
+		fmt.Fprintf(b, "<text class=\"label mid\" x=\"%g\" y=\"%g\">%s</text>\n", left+(float64(c)+0.5)*s.cell, y+11, escape(l))
 	}
 	y += 16
 	for r, l := range q.Rows {
-		fmt.Fprintf(b, "<text class=\"label end\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", left-6, y+(float64(r)+0.5)*s.cellHeight+4, escape(l))
+		fmt.Fprintf(b, "<text class=\"label end\" x=\"%g\" y=\"%g\">%s</text>\n", left-6, y+(float64(r)+0.5)*s.cellHeight+4, escape(l))
 	}
 	if q.RowTitle != "" {
 		mid := y + float64(len(q.Rows))*s.cellHeight/2
-		fmt.Fprintf(b, "<text class=\"axis mid\" transform=\"translate(%.1f %.1f) rotate(-90)\">%s</text>\n", x+10, mid, escape(q.RowTitle))
+		fmt.Fprintf(b, "<text class=\"axis mid\" transform=\"translate(%g %g) rotate(-90)\">%s</text>\n", x+10, mid, escape(q.RowTitle))
 	}
 	for r, row := range q.Cells {
 		for c, cell := range row {
@@ -177,7 +178,7 @@ func (q *Panel) draw(b *strings.Builder, s size, x, y float64) {
 	for r, row := range q.Cells {
 		for c, cell := range row {
 			if cell.Alert {
-				fmt.Fprintf(b, "<rect class=\"alert\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
+				fmt.Fprintf(b, "<rect class=\"alert\" x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\"/>\n",
 					left+float64(c)*s.cell+1.5, y+float64(r)*s.cellHeight+1.5, s.cell-3, s.cellHeight-3)
 			}
 		}
@@ -189,11 +190,11 @@ func (q *Panel) rules(b *strings.Builder, s size, left, y float64) {
 	right, bottom := left+float64(len(q.Cols))*s.cell, y+float64(len(q.Rows))*s.cellHeight
 	for r := q.EveryRow; q.EveryRow > 0 && r < len(q.Rows); r += q.EveryRow {
 		at := y + float64(r)*s.cellHeight
-		fmt.Fprintf(b, "<path class=\"line\" d=\"M%.1f %.1fH%.1f\"/>\n", left, at, right)
+		fmt.Fprintf(b, "<path class=\"line\" d=\"M%g %gH%g\"/>\n", left, at, right)
 	}
 	for c := q.EveryCol; q.EveryCol > 0 && c < len(q.Cols); c += q.EveryCol {
 		at := left + float64(c)*s.cell
-		fmt.Fprintf(b, "<path class=\"line\" d=\"M%.1f %.1fV%.1f\"/>\n", at, y, bottom)
+		fmt.Fprintf(b, "<path class=\"line\" d=\"M%g %gV%g\"/>\n", at, y, bottom)
 	}
 }
 
@@ -202,14 +203,14 @@ func (c Cell) draw(b *strings.Builder, s size, x, y float64) {
 	if c.Color != None {
 		class = fmt.Sprintf("k c%d", c.Color)
 	}
-	fmt.Fprintf(b, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", class, x, y, s.cell, s.cellHeight)
+	fmt.Fprintf(b, "<rect class=\"%s\" x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\"/>\n", class, x, y, s.cell, s.cellHeight)
 	mid, base := x+s.cell/2, y+s.cellHeight/2+4
 	if c.Small != "" {
 		base = y + 14
-		fmt.Fprintf(b, "<text class=\"small mid\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", mid, y+26, escape(c.Small))
+		fmt.Fprintf(b, "<text class=\"small mid\" x=\"%g\" y=\"%g\">%s</text>\n", mid, y+26, escape(c.Small))
 	}
 	if c.Text != "" {
-		fmt.Fprintf(b, "<text class=\"mid\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", mid, base, escape(c.Text))
+		fmt.Fprintf(b, "<text class=\"mid\" x=\"%g\" y=\"%g\">%s</text>\n", mid, base, escape(c.Text))
 	}
 }
 
