@@ -29,6 +29,7 @@ var locals = []*local{
 	reportCommand,
 	capsCommand,
 	vizCommand,
+	doctorCommand,
 }
 
 // usageError marks a mistake in the command line.
