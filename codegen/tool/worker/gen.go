@@ -38,11 +38,12 @@ and in a continuous build:
 		f.BoolVar(&o.Check, "check", false, "write nothing; show what is stale as a diff and fail if anything is")
 		f.BoolVar(&o.Verbose, "v", false, "name the files that are up to date, too")
 	},
-	do: func(_ context.Context, j *job) error { return j.gen() },
+	do: func(ctx context.Context, j *job) error { return j.gen(ctx) },
 }
 
-func (j *job) gen() error {
-	want, err := j.files()
+// gen can be interrupted until it writes: then all files are as they were.
+func (j *job) gen(ctx context.Context) error {
+	want, err := j.files(ctx)
 	if err != nil {
 		return err
 	}
