@@ -81,7 +81,7 @@ func Run(ctx context.Context, s Suite, o Options, stdout io.Writer) error {
 	if len(strangers) > 0 && !o.Shared {
 		return fmt.Errorf("others compute on %s: %s; wait until they are done, or set -shared, which is noted in the results", o.Device, strings.Join(strangers, ", "))
 	}
-	if r.d, err = device.Open(o.Device, device.WithContext(ctx)); errors.Is(err, device.ErrNoDevice) {
+	if r.d, err = device.Open(o.Device, device.WithContext(ctx), device.WithoutEmbedded()); errors.Is(err, device.ErrNoDevice) {
 		return fmt.Errorf("%w; -device sim runs a suite without a GPU, and gotile bench -c builds a program for a machine with one", err)
 	} else if err != nil {
 		return err

@@ -36,6 +36,15 @@ func fail(kind error, format string, args ...any) error {
 	return &kindError{kind, fmt.Sprintf(format, args...)}
 }
 
+// within is an error of a step as an error of the operation that it is a step of.
+func within(err error, format string, args ...any) error {
+	var k *kindError
+	if !errors.As(err, &k) {
+		return err
+	}
+	return fail(k.kind, "%s: %s", fmt.Sprintf(format, args...), k.msg)
+}
+
 // mul is a*b for a, b >= 0, and whether it fits.
 func mul(a, b int) (int, bool) {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))

@@ -9,21 +9,14 @@ import (
 // decimal without sign; spaces and tabs may stand between them. Parse(l.String()) is l.
 func Parse(text string) (Layout, error) {
 	p := parser{text: text}
-	shape, err := p.tuple(0)
-	if err != nil {
-		return Layout{}, err
-	}
-	if err := p.want(':'); err != nil {
-		return Layout{}, err
-	}
-	stride, err := p.tuple(0)
+	l, err := p.layout()
 	if err != nil {
 		return Layout{}, err
 	}
 	if err := p.end(); err != nil {
 		return Layout{}, err
 	}
-	return New(shape, stride)
+	return l, nil
 }
 
 // MustParse is Parse for text that stands in the program; it panics where Parse returns an error.
@@ -42,7 +35,10 @@ func ParseTuple(text string) (Tuple, error) {
 	if err != nil {
 		return Tuple{}, err
 	}
-	return t, p.end()
+	if err := p.end(); err != nil {
+		return Tuple{}, err
+	}
+	return t, nil
 }
 
 // parser reads text from at on. It holds the limits of a Layout already while it reads.
@@ -80,6 +76,21 @@ func (p *parser) end() error {
 		return p.fail("nothing may follow")
 	}
 	return nil
+}
+
+func (p *parser) layout() (Layout, error) {
+	shape, err := p.tuple(0)
+	if err != nil {
+		return Layout{}, err
+	}
+	if err := p.want(':'); err != nil {
+		return Layout{}, err
+	}
+	stride, err := p.tuple(0)
+	if err != nil {
+		return Layout{}, err
+	}
+	return New(shape, stride)
 }
 
 func (p *parser) tuple(depth int) (Tuple, error) {

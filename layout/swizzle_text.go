@@ -9,7 +9,38 @@ func ParseSwizzle(text string) (Swizzle, error) {
 	if err != nil {
 		return Swizzle{}, err
 	}
-	return s, p.end()
+	if err := p.end(); err != nil {
+		return Swizzle{}, err
+	}
+	return s, nil
+}
+
+// ParseSwizzled reads a swizzle after a layout, such as Sw<3,4,3> o 0 o (8,64):(64,1).
+func ParseSwizzled(text string) (Swizzled, error) {
+	p := parser{text: text}
+	s, err := p.swizzle()
+	if err != nil {
+		return Swizzled{}, err
+	}
+	if err := p.want('o'); err != nil {
+		return Swizzled{}, err
+	}
+	p.peek()
+	offset, err := p.int()
+	if err != nil {
+		return Swizzled{}, err
+	}
+	if err := p.want('o'); err != nil {
+		return Swizzled{}, err
+	}
+	l, err := p.layout()
+	if err != nil {
+		return Swizzled{}, err
+	}
+	if err := p.end(); err != nil {
+		return Swizzled{}, err
+	}
+	return s.Compose(offset, l)
 }
 
 func (p *parser) swizzle() (Swizzle, error) {

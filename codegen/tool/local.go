@@ -28,6 +28,7 @@ type local struct {
 var locals = []*local{
 	reportCommand,
 	capsCommand,
+	doctorCommand,
 }
 
 // usageError marks a mistake in the command line.
