@@ -57,15 +57,15 @@ And in a continuous build:
 	},
 	do: func(ctx context.Context, j *job) error {
 		if j.Lines != "" {
-			return j.genLines()
+			return j.genLines(ctx)
 		}
 		return j.gen(ctx)
 	},
 }
 
 // genLines writes the printings with markers. They are no package's: no command would know them as generated.
-func (j *job) genLines() error {
-	families, err := j.lowered()
+func (j *job) genLines(ctx context.Context) error {
+	families, err := j.lowered(ctx)
 	if err != nil {
 		return err
 	}
@@ -107,8 +107,9 @@ func (s *source) lined(place func(file string) string) (string, error) {
 	return cuda.Print(low, cuda.Options{Targets: chips(s.Targets), Lines: true, Path: place})
 }
 
+// gen can be interrupted until it writes: then all files are as they were.
 func (j *job) gen(ctx context.Context) error {
-	want, embeds, err := j.files()
+	want, embeds, err := j.files(ctx)
 	if err != nil {
 		return err
 	}
