@@ -125,8 +125,8 @@ func (y *syncer) apart(list []thr.Stmt, i int) []thr.Stmt {
 }
 
 // around is the body of a loop with the barrier at i, the first of what meets other blocks, in two halves: the wait is
-// where the barrier was, and the arrival, at the one of the next iteration, behind the last of what meets them. It is nil
-// if nothing of weight stands between.
+// where the barrier was, and the arrival, at the one of the next iteration, behind the last of what meets them. It is
+// nil if nothing of weight stands between.
 func (y *syncer) around(list []thr.Stmt, i int) []thr.Stmt {
 	last := len(list)
 	for !y.meets(list[last-1]) {

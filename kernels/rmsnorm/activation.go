@@ -16,6 +16,7 @@ const (
 	Silu
 )
 
+// String is the name in kernels' and cases' names: none, sigmoid or silu.
 func (a Activation) String() string {
 	switch a {
 	case 0:

@@ -92,7 +92,7 @@ func ulp(x float64) float64 {
 	return float64(math.Nextafter32(f, math.MaxFloat32)) - float64(f)
 }
 
-// TestGateRoundsOnce: the error is below 0.52 ulp of the result where e^-z is small and its own rounding does not count.
+// TestGateRoundsOnce: the error is below 0.52 ulp of the result where e^-z is small, so that its own rounding is lost.
 // Elsewhere that adds up to 1, as the simulator rounds it once, and near the least normal number the correction is
 // flushed to 0.
 func TestGateRoundsOnce(t *testing.T) {
@@ -121,7 +121,7 @@ func TestGateRoundsOnce(t *testing.T) {
 	}
 }
 
-// TestGateExtremes: at the ends of f32 the gate is what the formula says, and a NaN stays one. z below -87 counts as -87,
+// TestGateExtremes: at the ends of f32 the gate is what the formula says, and a NaN stays one. z below -87 counts as it,
 // so there the result is 0 to within 2e-36 of u.
 func TestGateExtremes(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())

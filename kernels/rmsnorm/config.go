@@ -223,8 +223,8 @@ func fitLate(c *Config) {
 	}
 }
 
-// fitBackward leaves registers for two inputs, w, and the sums of dw in f32. A block of 512 threads and several rows has
-// few shares of dw to write; with w in f32 it would have too many registers a thread.
+// fitBackward leaves registers for two inputs, w, and the sums of dw in f32. A block of 512 threads and several rows
+// has few shares of dw to write; with w in f32 it would have too many registers a thread.
 func fitBackward(c *Config) {
 	c.Per, c.Min = 32/c.X.Size(), 512
 	if c.W.Size() > c.X.Size() {

@@ -36,8 +36,8 @@ func (c Config) column(k *tile.Builder, i int) any {
 	return i * c.chunk()
 }
 
-// within is the distribution of chunk i with its extent. That of the first is given, as it would otherwise say that a row
-// is no longer than a chunk.
+// within is the distribution of chunk i with its extent. That of the first is given, as it would otherwise say that a
+// row is no longer than a chunk.
 func (c Config) within(k *tile.Builder, n tile.Index, i int) tile.Span {
 	span := c.chunkSpan(k.Block())
 	if i == 0 && c.Cluster <= 1 {

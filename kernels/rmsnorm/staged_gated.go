@@ -26,8 +26,8 @@ func stagedGatedForward[T, W tile.Float](k *tile.Builder, c Config, a gatedForwa
 }
 
 // stagedGatedBackward is stagedGradient with a gate: x, z and dy are in shared memory, and w is read for each row, from
-// the L2 cache. dz does not wait for the sum, so it is stored before. act(z) is computed again afterwards: registers that
-// would keep its product hold dw.
+// the L2 cache. dz does not wait for the sum, so it is stored before. act(z) is computed again afterwards: registers
+// that would keep its product hold dw.
 func stagedGatedBackward[T, W tile.Float](k *tile.Builder, c Config, a gatedBackwardArgs[T, W]) {
 	block, n, rows := k.Block(), a.X.Dim(1), a.X.Dim(0)
 	n.AtMost(c.Cap)

@@ -30,7 +30,8 @@ func (c *compiler) clusterWait(s thr.Do) {
 	at := c.half(s, "wait for the barrier of the cluster")
 	c.emit(0, func(w *warp) {
 		if w.arrived == w.passed {
-			w.report(BarrierDivergence, at, none, 0, "warp %d of block %d waits here and has not arrived", w.id, w.block.id)
+			w.report(BarrierDivergence, at, none, 0,
+				"warp %d of block %d waits here and has not arrived", w.id, w.block.id)
 			return
 		}
 		if w.block.cluster.arrivals.phase < w.arrived {
@@ -52,7 +53,8 @@ func (c *compiler) half(s thr.Do, what string) int32 {
 // between reports a warp that has arrived and not waited, where it must have.
 func (w *warp) between(at int32) {
 	if w.arrived != w.passed {
-		w.report(BarrierDivergence, at, none, 0, "warp %d of block %d has arrived at a barrier of the cluster, and not waited", w.id, w.block.id)
+		w.report(BarrierDivergence, at, none, 0,
+			"warp %d of block %d has arrived at a barrier of the cluster, and not waited", w.id, w.block.id)
 		w.passed = w.arrived
 	}
 }
@@ -60,7 +62,8 @@ func (w *warp) between(at int32) {
 // leave ends the warp, which must not be between the two.
 func (w *warp) leave() {
 	if w.arrived != w.passed {
-		w.report(BarrierDivergence, w.waits, none, 0, "warp %d of block %d arrives here, and leaves the kernel without waiting", w.id, w.block.id)
+		w.report(BarrierDivergence, w.waits, none, 0,
+			"warp %d of block %d arrives here, and leaves the kernel without waiting", w.id, w.block.id)
 	}
 	w.state = exited
 }
@@ -116,7 +119,8 @@ func (c *cluster) stuck() bool {
 		found = true
 		for _, o := range c.warps {
 			if o.arrived < w.arrived {
-				w.report(BarrierDivergence, w.waits, none, 0, "warp %d of block %d waits here, and warp %d of block %d does not arrive", w.id, w.block.id, o.id, o.block.id)
+				w.report(BarrierDivergence, w.waits, none, 0,
+					"warp %d of block %d waits here, and warp %d of block %d does not arrive", w.id, w.block.id, o.id, o.block.id)
 				break
 			}
 		}
