@@ -49,7 +49,7 @@ func (y *syncer) split(body []thr.Stmt) []thr.Stmt {
 			return body
 		}
 		if next != nil && y.enough(next) {
-			body, i = next, i-1 // it is no ClusterSync any more
+			body, i = y.withoutLast(next), i-1 // it is no ClusterSync any more
 		}
 	}
 }
@@ -60,6 +60,15 @@ func (y *syncer) enough(body []thr.Stmt) bool {
 	failed := y.err != nil
 	y.err = nil
 	return !failed && h.exit() == nil && countBarriers(out) == countBarriers(body)
+}
+
+// withoutLast drops the barrier at the end if a wait before it does as well: the one behind a loop, of an arrival in it.
+func (y *syncer) withoutLast(body []thr.Stmt) []thr.Stmt {
+	n := len(body) - 1
+	if isClusterSync(body[n]) && y.enough(body[:n]) {
+		return body[:n]
+	}
+	return body
 }
 
 func countBarriers(body []thr.Stmt) (n int) {

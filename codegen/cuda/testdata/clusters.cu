@@ -35,7 +35,8 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(256) clus
   cluster_sync();
   load_cluster_i64x2(w, peer_shared(smem + (u32)((int)threadIdx.x * 16), cluster_rank()));
   f = load_cluster_f32_if(peer_shared(smem + 2052, cluster_rank() + 1 & 3), (int)threadIdx.x < 100);
-  cluster_sync();
+  cluster_arrive();
+  cluster_wait();
   store_i64(a.z, w[1]);
   store_f32(a.y, f * (float)clusters_x());
 }
