@@ -258,5 +258,4 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64) op_cl
     cluster_arrive();
   }
   cluster_wait();
-  cluster_sync();
 }
