@@ -21,6 +21,7 @@ type Info struct {
 	CUDA           string // newest CUDA version the driver supports: "13.0"; empty on the simulator
 	Driver         string // the driver's release: "580.82.07"; empty where unknown
 	NVRTC          string // the compiler's version: "13.0"; empty where there is none
+	Binding        string // what calls the driver, where that is not the default: "gorgonia" (-tags gorgonia)
 }
 
 // Info describes the device. The first call opens the compiler to ask for its version.

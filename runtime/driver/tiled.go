@@ -4,20 +4,22 @@ package driver
 
 import "unsafe"
 
+// tensorMapAlign is the alignment of a CUtensorMap in bytes by the header of CUDA 13; that of CUDA 12 has 64.
+const tensorMapAlign = 128
+
 // tiled is what cuTensorMapEncodeTiled reads and writes.
 type tiled struct {
 	dim    [5]uint64
 	stride [4]uint64 // bytes
 	box    [5]uint32
-	step   [5]uint32 // of the traversal: 1, every element
-	out    [128]byte // the map, at its first multiple of 64 bytes: Go aligns to 8
-	_      [56]byte  // so that the map fits from there on
+	step   [5]uint32                  // of the traversal: 1, every element
+	out    [2*tensorMapAlign - 8]byte // the map, at its first multiple of tensorMapAlign: Go aligns to 8
 }
 
 // tensorMap is where the map is.
 func (t *tiled) tensorMap() *TensorMap {
 	at := unsafe.Pointer(&t.out)
-	return (*TensorMap)(unsafe.Add(at, -uintptr(at)&63))
+	return (*TensorMap)(unsafe.Add(at, -uintptr(at)&(tensorMapAlign-1)))
 }
 
 func (c *context) EncodeTiled(t *Tiled) (TensorMap, error) {
