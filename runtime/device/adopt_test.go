@@ -121,11 +121,22 @@ func TestAdoptRefuses(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
+// bound is a driver with a name.
+type bound struct{ driver.Driver }
+
+func (bound) Binding() string { return "other" }
+
 // A device over a driver of the caller's.
 func TestWithDriver(t *testing.T) {
 	drv := newFake(fake.H200)
 	d := opened(t, "cuda:0", WithDriver(drv))
 	if drv.Count("cuDevicePrimaryCtxRetain") != 1 || d.Info().Binding != "" {
 		t.Errorf("%d contexts; binding %q", drv.Count("cuDevicePrimaryCtxRetain"), d.Info().Binding)
+	}
+	if i := d.Info(); i.Label() != "h200" {
+		t.Errorf("label %q", i.Label())
+	}
+	if i := opened(t, "cuda:0", WithDriver(bound{drv})).Info(); i.Binding != "other" || i.Label() != "h200-other" {
+		t.Errorf("binding %q, label %q", i.Binding, i.Label())
 	}
 }

@@ -31,6 +31,14 @@ func (d *Device) Info() Info {
 	return i
 }
 
+// Label names the device in files: "h200"; "h200-gorgonia" where another binding drives it.
+func (i Info) Label() string {
+	if i.Binding == "" {
+		return i.GPU
+	}
+	return i.GPU + "-" + i.Binding
+}
+
 // shortName makes "h200" of "NVIDIA H200", "rtx5070ti" of "NVIDIA GeForce RTX 5070 Ti": without the makers' words, up to
 // the word with the number, with the suffixes that name another chip.
 func shortName(name string) string {
