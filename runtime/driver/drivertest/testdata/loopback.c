@@ -26,7 +26,7 @@ typedef struct { char *image; size_t size; } module;
 typedef struct node node;
 typedef struct { node *first, **end; int nodes, invalid; char *thread; } graph;
 typedef struct context context;
-typedef struct { context *ctx; int busy; graph *capture; } stream;
+typedef struct { context *ctx; int busy; graph *capture; } stream; // busy: that many questions are answered with "not yet"
 typedef struct { context *ctx; float ms; } event;
 struct context { int dev, refs; stream legacy; };
 typedef struct { unsigned id; char pad[4]; union { char size[64]; unsigned dim[3]; } value; } attribute;
@@ -252,7 +252,7 @@ R cuStreamDestroy_v2(stream *s) {
   return free(s), OK;
 }
 R cuStreamSynchronize(stream *s) { NEED_STREAM; R r = outside(s); return r ? r : (s->busy = 0, OK); }
-R cuStreamQuery(stream *s) { NEED_STREAM; R r = outside(s); return r ? r : s->busy ? NOT_READY : OK; }
+R cuStreamQuery(stream *s) { NEED_STREAM; R r = outside(s); return r ? r : s->busy ? (s->busy--, NOT_READY) : OK; }
 R cuStreamWaitEvent(stream *s, event *e, unsigned flags) { NEED_STREAM; return flags || e->ctx != s->ctx ? INVALID_VALUE : OK; }
 
 R cuEventCreate(event **e, unsigned flags) {
