@@ -221,7 +221,7 @@ func (r *runner) benchmark(ctx context.Context, b *Benchmark) (err error) {
 		err = errors.Join(err, trimmed)
 	}()
 	if errors.Is(err, device.ErrOutOfMemory) { // a smaller benchmark may follow
-		c := Case{Name: b.Name, Bytes: b.Bytes, FLOPs: b.FLOPs, Groups: setup.Groups, Base: "gotile", Arms: map[string]Arm{}}
+		c := Case{Name: b.Name, Bytes: b.Bytes, FLOPs: b.FLOPs, Groups: setup.Groups, Goal: b.Goal, Base: "gotile", Arms: map[string]Arm{}}
 		unable := &turn{name: c.Base, err: err}
 		c.Arms[c.Base] = unable.arm()
 		r.results.Cases = append(r.results.Cases, c)
@@ -249,7 +249,7 @@ func (r *runner) benchmark(ctx context.Context, b *Benchmark) (err error) {
 	if err := r.Plan.measure(ctx, turns, r.d.Kind() == device.CUDA); err != nil {
 		return err
 	}
-	c := Case{Name: b.Name, Bytes: b.Bytes, FLOPs: b.FLOPs, Groups: setup.Groups, Base: turns[0].name, Arms: map[string]Arm{}}
+	c := Case{Name: b.Name, Bytes: b.Bytes, FLOPs: b.FLOPs, Groups: setup.Groups, Goal: b.Goal, Base: turns[0].name, Arms: map[string]Arm{}}
 	if c.Clocks, err = r.underLoad(ctx, turns); err != nil {
 		return err
 	}

@@ -141,7 +141,7 @@ func TestCacheOff(t *testing.T) {
 	var log logBuffer
 	t.Setenv(env.Cache, "off")
 	c := openCache(log.logger())
-	if !fetch(t, c, cacheKey("a")) || !fetch(t, c, cacheKey("a")) || log.String() != "" {
+	if first, second := fetch(t, c, cacheKey("a")), fetch(t, c, cacheKey("a")); !first || !second || log.String() != "" {
 		t.Errorf("switched off, but something is kept or said: %s", &log)
 	}
 	if runtime.GOOS != "linux" {
@@ -151,7 +151,7 @@ func TestCacheOff(t *testing.T) {
 	t.Setenv("HOME", "")
 	t.Setenv("XDG_CACHE_HOME", "")
 	c = openCache(log.logger())
-	if !fetch(t, c, cacheKey("a")) || !fetch(t, c, cacheKey("a")) || strings.Count(log.String(), "not cached") != 1 {
+	if first, second := fetch(t, c, cacheKey("a")), fetch(t, c, cacheKey("a")); !first || !second || strings.Count(log.String(), "not cached") != 1 {
 		t.Errorf("without a home: %s", &log)
 	}
 	home := t.TempDir()
