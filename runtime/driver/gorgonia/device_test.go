@@ -5,6 +5,7 @@ package gorgonia_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"unsafe"
 
@@ -84,6 +85,34 @@ func TestAdoptedDevice(t *testing.T) {
 		t.Errorf("%v", out)
 	}
 	ok(t, stream.Destroy(), cu.MemFree(ptr), ctx.Unlock(), ctx.Destroy())
+}
+
+// A program's context, stream and memory, used by a device.
+func ExampleAdopt() {
+	ctx := must(must(cu.GetDevice(0)).MakeContext(cu.SchedAuto))
+	defer ctx.Destroy()
+	check(ctx.Lock())
+	defer ctx.Unlock()
+	stream, ptr := must(cu.MakeStream(cu.NonBlocking)), must(cu.MemAlloc(4))
+
+	name, drv, err := gorgonia.Adopt(ctx)
+	check(err)
+	d := must(device.Open(name, device.WithDriver(drv)))
+	defer d.Close()
+	s, b := must(d.AdoptStream(gorgonia.Stream(stream))), must(d.AdoptBuffer(driver.Ptr(ptr), 4))
+	check(s.Fill(b, 0, 4, 7))
+
+	var out [4]byte
+	check(cu.MemcpyDtoHAsync(unsafe.Pointer(&out), ptr, 4, stream)) // after the fill: it is one stream
+	check(stream.Synchronize())
+	fmt.Println(out)
+	// Output: [7 7 7 7]
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
 }
 
 func must[T any](v T, err error) T {

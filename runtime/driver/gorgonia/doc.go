@@ -18,5 +18,5 @@
 //
 // gorgonia.org/cu has no function attributes to set, launches without attributes (clusters), no tensor maps, stream
 // capture, stream-ordered or page-locked memory, and its launch copies 8 bytes an argument; extra.go has these. No other
-// package imports gorgonia.org/cu.
+// package of gotile but the example imports gorgonia.org/cu.
 package gorgonia

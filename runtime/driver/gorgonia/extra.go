@@ -15,7 +15,7 @@ __attribute__((constructor)) static void gotile_explain(void) {
   const char *name = NULL;
   cuGetErrorName(r, &name);
   fprintf(stderr,
-      "gotile: this program was built with -tags gorgonia, and gorgonia.org/cu ends it now, since the CUDA driver cannot be used:\n"
+      "gotile: built with -tags gorgonia; gorgonia.org/cu ends this program now, since the CUDA driver cannot be used:\n"
       "gotile: cuInit: %s (%d)%s.\n"
       "gotile: built without the tag the same program runs on machines without a GPU, too.\n",
       name ? name : r == CUDA_ERROR_STUB_LIBRARY ? "CUDA_ERROR_STUB_LIBRARY" : "error", (int)r, r == CUDA_ERROR_STUB_LIBRARY ? "; it has found the stub that programs are linked with" : "");
