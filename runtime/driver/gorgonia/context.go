@@ -28,7 +28,7 @@ func (c *context) Release() error {
 // there, which leave puts back.
 func (c *context) enter() (entered int, err error) {
 	runtime.LockOSThread()
-	if entered = makeCurrent(c.ctx); entered < 0 {
+	if entered = makeCurrent(c.ctx, !c.adopted); entered < 0 {
 		runtime.UnlockOSThread()
 		return entered, fail("cuCtxSetCurrent", driver.Result(-entered))
 	}

@@ -22,13 +22,14 @@ __attribute__((constructor)) static void gotile_explain(void) {
 }
 
 // Makes ctx current on the calling thread. 1: gotile_leave must put back what was current before, the context of the
-// program's own code; 0: nothing to do; negative: the failure.
-static int gotile_enter(CUcontext ctx) {
+// program's own code, or none; 0: nothing to do; negative: the failure. A context that stays may be left current where
+// none was; one that the program may destroy may not.
+static int gotile_enter(CUcontext ctx, int stays) {
   CUcontext now;
   CUresult r = cuCtxGetCurrent(&now);
   if (r != CUDA_SUCCESS) return -(int)r;
   if (now == ctx) return 0;
-  if (!now) return -(int)cuCtxSetCurrent(ctx);
+  if (!now && stays) return -(int)cuCtxSetCurrent(ctx);
   r = cuCtxPushCurrent(ctx);
   return r == CUDA_SUCCESS ? 1 : -(int)r;
 }
@@ -191,8 +192,12 @@ func text(r driver.Result, description bool) string {
 }
 
 // makeCurrent is the C side of context.enter.
-func makeCurrent(ctx cu.CUContext) int {
-	return int(C.gotile_enter(*(*C.CUcontext)(unsafe.Pointer(&ctx))))
+func makeCurrent(ctx cu.CUContext, stays bool) int {
+	left := C.int(0)
+	if stays {
+		left = 1
+	}
+	return int(C.gotile_enter(*(*C.CUcontext)(unsafe.Pointer(&ctx)), left))
 }
 
 func putBack() { C.gotile_leave() }

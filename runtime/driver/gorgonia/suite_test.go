@@ -83,6 +83,30 @@ func TestCurrentContextStays(t *testing.T) {
 	ok(t, err, cu.MemFree(q), theirs.Destroy())
 }
 
+// On a thread that has no context, a primary one may stay current, which saves a call; one that the program may destroy
+// may not.
+func TestNothingIsLeftCurrent(t *testing.T) {
+	none := cu.CUContext{}
+	ctx := must(must(cu.GetDevice(0)).MakeContext(cu.SchedAuto))
+	_, d, err := Adopt(ctx)
+	ok(t, err)
+	adopted, own := must(d.Retain(0)), must(must(Open()).Retain(0))
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for must(cu.CurrentContext()) != none {
+		must(cu.PopCurrentCtx())
+	}
+	ok(t, adopted.Free(must(adopted.Alloc(16))))
+	if now := must(cu.CurrentContext()); now != none {
+		t.Errorf("after calls in an adopted context, %v is current", now)
+	}
+	ok(t, own.Free(must(own.Alloc(16))))
+	if now := must(cu.CurrentContext()); now != must(ContextOf(own)) {
+		t.Errorf("after calls in the primary context, %v is current", now)
+	}
+	ok(t, own.Release(), ctx.Destroy())
+}
+
 // Streams and memory go both ways.
 func TestHandles(t *testing.T) {
 	ctx := must(must(cu.GetDevice(0)).MakeContext(cu.SchedAuto))
