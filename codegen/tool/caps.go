@@ -2,7 +2,6 @@ package tool
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -58,9 +57,7 @@ func capsJSON(w io.Writer, all [][]caps.Row) error {
 	for _, rows := range all {
 		flat = append(flat, rows...)
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "\t")
-	return enc.Encode(flat)
+	return printJSON(w, flat)
 }
 
 // capsTable prints all targets: their numbers, then a word for each feature.

@@ -28,6 +28,8 @@ type local struct {
 var locals = []*local{
 	reportCommand,
 	capsCommand,
+	vizCommand,
+	doctorCommand,
 }
 
 // usageError marks a mistake in the command line.

@@ -172,3 +172,24 @@ func Lookup(name string) (*Target, error) {
 	}
 	return nil, fmt.Errorf("unknown target %q; have %s", name, strings.Join(Names(), ", "))
 }
+
+// RunsOn reports whether a chip of a compute capability runs the target's code. That of an architecture-specific target
+// (a name with an a) runs on its own capability only, other code on newer chips of the same major version too.
+func (t *Target) RunsOn(major, minor int) bool {
+	cc := 10*major + minor
+	if strings.HasSuffix(t.Arch, "a") {
+		return t.CC == cc
+	}
+	return t.CC/10 == major && t.CC <= cc
+}
+
+// For is the target of a compute capability: the newest whose code it runs. Nil where there is none.
+func For(major, minor int) *Target {
+	var best *Target
+	for _, name := range Names() {
+		if t := table[name]; t.Proxy == "" && t.RunsOn(major, minor) && (best == nil || t.CC > best.CC) {
+			best = t
+		}
+	}
+	return best
+}

@@ -105,3 +105,16 @@ func TestColumns(t *testing.T) {
 		t.Error("an unknown feature has a text")
 	}
 }
+
+// TestFor: a chip runs its own code, without an a also that of older ones of its kind.
+func TestFor(t *testing.T) {
+	for cc, want := range map[int]string{80: "sm_80", 86: "sm_86", 87: "sm_86", 89: "sm_89", 90: "sm_90a", 100: "sm_100a", 120: "sm_120a", 121: "sm_121a", 75: "", 101: "", 70: "", 130: ""} {
+		got := ""
+		if c := For(cc/10, cc%10); c != nil {
+			got = c.Name
+		}
+		if got != want {
+			t.Errorf("compute capability %d: %q, want %q", cc, got, want)
+		}
+	}
+}
