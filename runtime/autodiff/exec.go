@@ -165,6 +165,17 @@ func (x *Exec) Scratch(dt dtype.Type, shape ...int) device.Tensor {
 	return d
 }
 
+// Zeros is Scratch filled with zeros, which launches no kernel.
+func (x *Exec) Zeros(dt dtype.Type, shape ...int) device.Tensor {
+	d := x.Scratch(dt, shape...)
+	if d.DType() != dtype.Invalid {
+		if err := x.t.zero(d); err != nil {
+			x.mistake("", err, fmt.Sprintf("Zeros(%v, %v): %v", dt, shape, err))
+		}
+	}
+	return d
+}
+
 // Zero fills a tensor that the transaction has made with zeros. It launches no kernel.
 func (x *Exec) Zero(t Tensor) Tensor {
 	if d := x.View(t); d.DType() != dtype.Invalid {
