@@ -53,7 +53,9 @@ type savedAdd struct {
 }
 
 // Op is RMSNorm: y = x * rstd * w.
-var Op = autodiff.New("rmsnorm", autodiff.Spec[Params, In, Out, saved]{
+var Op = autodiff.New("rmsnorm", spec)
+
+var spec = autodiff.Spec[Params, In, Out, saved]{
 	Launches:    autodiff.Launches{Forward: 1, Backward: -1},
 	MemoryBound: true,
 	Forward: func(x *autodiff.Exec, p Params, in In) (out Out, s saved, err error) {
@@ -66,10 +68,12 @@ var Op = autodiff.New("rmsnorm", autodiff.Spec[Params, In, Out, saved]{
 			Saved{X: x.View(in.X), W: x.View(in.W), Rstd: s.Rstd, DY: x.View(dy.Y)},
 			Gradients{DX: x.View(d.X), DW: x.View(d.W)})
 	},
-})
+}
 
 // AddOp is RMSNorm of s = x + r, which it returns too.
-var AddOp = autodiff.New("rmsnorm_add", autodiff.Spec[Params, AddIn, AddOut, savedAdd]{
+var AddOp = autodiff.New("rmsnorm_add", addSpec)
+
+var addSpec = autodiff.Spec[Params, AddIn, AddOut, savedAdd]{
 	Launches:    autodiff.Launches{Forward: 1, Backward: -1},
 	MemoryBound: true,
 	Forward: func(x *autodiff.Exec, p Params, in AddIn) (out AddOut, s savedAdd, err error) {
@@ -86,10 +90,12 @@ var AddOp = autodiff.New("rmsnorm_add", autodiff.Spec[Params, AddIn, AddOut, sav
 			Saved{X: x.View(s.S), W: x.View(in.W), Rstd: s.Rstd, DY: x.View(dy.Y), DS: x.View(dy.S)},
 			Gradients{DX: x.View(d.X), DW: x.View(d.W)})
 	},
-})
+}
 
 // GatedOp is RMSNorm times act(z).
-var GatedOp = autodiff.New("rmsnorm_gated", autodiff.Spec[Params, GatedIn, Out, saved]{
+var GatedOp = autodiff.New("rmsnorm_gated", gatedSpec)
+
+var gatedSpec = autodiff.Spec[Params, GatedIn, Out, saved]{
 	Launches:    autodiff.Launches{Forward: 1, Backward: -1},
 	MemoryBound: true,
 	Forward: func(x *autodiff.Exec, p Params, in GatedIn) (out Out, s saved, err error) {
@@ -104,7 +110,7 @@ var GatedOp = autodiff.New("rmsnorm_gated", autodiff.Spec[Params, GatedIn, Out, 
 			Saved{X: x.View(in.X), Z: x.View(in.Z), Act: p.Act, W: x.View(in.W), Rstd: s.Rstd, DY: x.View(dy.Y)},
 			Gradients{DX: x.View(d.X), DZ: x.View(d.Z), DW: x.View(d.W)})
 	},
-})
+}
 
 // backwardOp is Backward with scratch of the op's transaction.
 func backwardOp(x *autodiff.Exec, in Saved, out Gradients) error {

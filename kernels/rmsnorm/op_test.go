@@ -86,7 +86,7 @@ func TestOps(t *testing.T) {
 			}
 			run := func(tp *autodiff.Tape, y autodiff.Tensor) {
 				t.Helper()
-				if err := tp.BackwardFrom(y, tdy); err != nil {
+				if err := tp.BackwardFrom(autodiff.Seed{Of: y, Grad: tdy}); err != nil {
 					t.Fatal(err)
 				}
 			}

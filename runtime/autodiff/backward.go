@@ -36,28 +36,51 @@ func (t *Tape) Backward(losses ...Tensor) error {
 	return t.sweep()
 }
 
-// BackwardFrom is Backward with the gradient of one tensor given: grad has y's type and shape and stays the caller's.
-func (t *Tape) BackwardFrom(y Tensor, grad device.Tensor) error {
+// Seed is the gradient of a tensor that backward begins with: of its type and shape, and the caller's memory.
+type Seed struct {
+	Of   Tensor
+	Grad device.Tensor
+}
+
+// BackwardFrom is Backward with the gradients that it begins with given.
+func (t *Tape) BackwardFrom(seeds ...Seed) error {
 	at := here()
 	if !t.enter("BackwardFrom") {
 		return t.err
 	}
 	defer t.leave()
-	err := t.root(at, y)
-	if err == nil {
-		err = grad.Check(t.s.Device())
-	}
-	if err == nil && (grad.DType() != y.DType() || !slices.Equal(grad.Shape(), y.Shape())) {
-		err = &Error{Op: "BackwardFrom", At: at.String(), Err: device.ErrShape, Text: fmt.Sprintf("the gradient is %v; %v needs one of its type and shape", grad, y.v)}
-	}
-	if err != nil {
+	if err := t.beginFrom(at, seeds); err != nil {
 		t.fail(err)
 		return err
 	}
-	t.ran = true
-	s := t.storageOf(grad.Buffer())
-	t.give(y.v, grad, s)
+	for _, seed := range seeds {
+		if err := t.give(seed.Of.v, seed.Grad, t.storageOf(seed.Grad.Buffer())); err != nil {
+			t.fail(&Error{Op: "BackwardFrom", At: at.String(), Err: err})
+			return t.err
+		}
+	}
 	return t.sweep()
+}
+
+// beginFrom checks what BackwardFrom begins with.
+func (t *Tape) beginFrom(at position, seeds []Seed) error {
+	const op = "BackwardFrom"
+	if len(seeds) == 0 {
+		return &Error{Op: op, At: at.String(), Err: ErrUnset, Text: "there is no gradient to begin with"}
+	}
+	for _, seed := range seeds {
+		if err := t.root(op, at, seed.Of); err != nil {
+			return err
+		}
+		if err := seed.Grad.Check(t.s.Device()); err != nil {
+			return &Error{Op: op, At: at.String(), Err: err}
+		}
+		if y := seed.Of; seed.Grad.DType() != y.DType() || !slices.Equal(seed.Grad.Shape(), y.Shape()) {
+			return &Error{Op: op, At: at.String(), Err: device.ErrShape, Text: fmt.Sprintf("the gradient is %v; %v needs one of its type and shape", seed.Grad, y.v)}
+		}
+	}
+	t.ran = true
+	return nil
 }
 
 // begin checks what Backward begins with.
@@ -66,7 +89,7 @@ func (t *Tape) begin(at position, losses []Tensor) error {
 		return &Error{Op: "Backward", At: at.String(), Err: ErrUnset, Text: "there is no loss to begin with"}
 	}
 	for _, l := range losses {
-		if err := t.root(at, l); err != nil {
+		if err := t.root("Backward", at, l); err != nil {
 			return err
 		}
 		if l.Elems() != 1 {
@@ -77,13 +100,12 @@ func (t *Tape) begin(at position, losses []Tensor) error {
 	return nil
 }
 
-func (t *Tape) root(at position, l Tensor) error {
-	const op = "Backward"
+func (t *Tape) root(op string, at position, l Tensor) error {
 	switch v := l.v; {
 	case t.ran:
 		return &Error{Op: op, At: at.String(), Err: ErrTwice, Text: "backward ran on this tape already; give all losses to one call, or make a tape for each"}
 	case v == nil:
-		return &Error{Op: op, At: at.String(), Err: ErrUnset, Text: "the loss is the zero Tensor"}
+		return &Error{Op: op, At: at.String(), Err: ErrUnset, Text: "the tensor to begin with is the zero Tensor"}
 	case v.tape != t:
 		return &Error{Op: op, At: at.String(), Err: ErrForeign, Text: fmt.Sprintf("%v is on another tape", v)}
 	case !v.track:

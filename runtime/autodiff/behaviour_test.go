@@ -393,7 +393,7 @@ func TestBackwardFrom(t *testing.T) {
 	seed := tensor(t, s, dtype.F32, []float64{1, 0, -1, 2}, 2, 2)
 	tp := tape(t, s, autodiff.Strict())
 	y := add.Apply(tp, none{}, binaryIn{tp.Param(p), tp.Param(p)}).Y // the same gradient twice, which must not be added to in place
-	if err := tp.BackwardFrom(y, seed); err != nil {
+	if err := tp.BackwardFrom(autodiff.Seed{Of: y, Grad: seed}); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "dp", grad(t, tp.Param(p)), []float64{2, 0, -2, 4})

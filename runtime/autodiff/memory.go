@@ -18,11 +18,27 @@ type Pool struct {
 	all    []*device.Buffer
 	inUse  int64
 	peak   int64
+	poison bool
 	closed bool
 }
 
 // NewPool makes an empty pool. The owner closes it, after the tapes and graphs that use it.
 func NewPool(s *device.Stream) *Pool { return &Pool{s: s, free: map[int][]*device.Buffer{}} }
+
+// Poison makes the pool fill memory with bytes of 0xff, NaN in every float type, when it is handed out and when it is
+// given back: what an op reads before it wrote it, or after it gave it back, shows. It returns p.
+func (p *Pool) Poison() *Pool {
+	p.poison = true
+	return p
+}
+
+// fill poisons.
+func (p *Pool) fill(b *device.Buffer) error {
+	if !p.poison {
+		return nil
+	}
+	return p.s.Fill(b, 0, b.Bytes(), 0xff)
+}
 
 // PoolStats counts bytes.
 type PoolStats struct {
@@ -82,7 +98,7 @@ func (p *Pool) get(bytes int) (*device.Buffer, error) {
 	}
 	p.inUse += int64(c)
 	p.peak = max(p.peak, p.inUse)
-	return b, nil
+	return b, p.fill(b)
 }
 
 func (p *Pool) put(b *device.Buffer) {
@@ -91,6 +107,7 @@ func (p *Pool) put(b *device.Buffer) {
 	}
 	p.free[b.Bytes()] = append(p.free[b.Bytes()], b)
 	p.inUse -= int64(b.Bytes())
+	p.fill(b) // an error is the stream's, and the next launch has it too
 }
 
 // storage is memory that tensors of a tape view, and what was done to it.

@@ -67,6 +67,24 @@ func (c *core) Name() string { return c.name }
 // Launches is what the op's Spec declares.
 func (c *core) Launches() Launches { return c.decl }
 
+// Port describes an input or an output.
+type Port struct {
+	Name     string
+	NoGrad   bool // an input that no gradient flows to
+	Optional bool
+}
+
+// Ports are the op's inputs and outputs, in the order of the fields.
+func (c *core) Ports() (in, out []Port) {
+	list := func(ps ports) (out []Port) {
+		for _, p := range ps.list {
+			out = append(out, Port{p.name, p.nograd, p.optional})
+		}
+		return out
+	}
+	return list(c.in), list(c.out)
+}
+
 // New registers an op under a name of its own, of one word: "rmsnorm". It is called where the op's variable is declared;
 // what is wrong with the spec is reported by NewTape, and by the first Apply.
 //
@@ -170,6 +188,24 @@ func (op *Op[P, In, Out, S]) Apply(t *Tape, p P, in In) (out Out) {
 			ref := op.spec.Ref(t, p, in)
 			return op.out.values(unsafe.Pointer(&ref))
 		})
+	}
+	return out
+}
+
+// ApplyList is Apply with the tensors in the order of the ports, for tools that know an op by its ports only.
+func (op *Op[P, In, Out, S]) ApplyList(t *Tape, p P, in []Tensor) []Tensor {
+	if len(in) != len(op.in.list) {
+		t.fail(&Error{Op: op.name, At: here().String(), Err: ErrUnset, Text: fmt.Sprintf("%d tensors for %d inputs", len(in), len(op.in.list))})
+		return make([]Tensor, len(op.out.list))
+	}
+	var args In
+	for i := range in {
+		*op.in.at(unsafe.Pointer(&args), i) = in[i]
+	}
+	result := op.Apply(t, p, args)
+	out := make([]Tensor, len(op.out.list))
+	for i := range out {
+		out[i] = *op.out.at(unsafe.Pointer(&result), i)
 	}
 	return out
 }

@@ -105,7 +105,7 @@ func (p *port) parseTypes(word string) error {
 		p.same, names = symbol, rest
 	}
 	for i, name := range strings.Split(names, "|") {
-		if dt, ok := typeNamed(name); ok {
+		if dt, err := dtype.Parse(name); err == nil {
 			p.types = append(p.types, dt)
 		} else if i == 0 && p.same == "" {
 			p.same, p.or = name, true
@@ -114,15 +114,6 @@ func (p *port) parseTypes(word string) error {
 		}
 	}
 	return nil
-}
-
-func typeNamed(name string) (dtype.Type, bool) {
-	for _, dt := range dtype.All() {
-		if dt.String() == name {
-			return dt, true
-		}
-	}
-	return dtype.Invalid, false
 }
 
 // at is the Tensor of port i in the struct at base.

@@ -110,7 +110,7 @@ func TestMistakes(t *testing.T) {
 			return sum(tp, tp.Input("x", x22))
 		}, autodiff.ErrUntracked, "does not depend on a tracked tensor"},
 		{"seed of another shape", func(tp *autodiff.Tape) error {
-			return tp.BackwardFrom(mul.Apply(tp, none{}, binaryIn{tp.Param(p), tp.Param(p)}).Y, x23)
+			return tp.BackwardFrom(autodiff.Seed{Of: mul.Apply(tp, none{}, binaryIn{tp.Param(p), tp.Param(p)}).Y, Grad: x23})
 		}, device.ErrShape, "BackwardFrom: |f32[2, 3]|f32[2, 2]"},
 		{"forgotten gradient", backward(func(x *autodiff.Exec, _ unaryIn, _ out) (d unaryIn, err error) { return d, nil }),
 			autodiff.ErrUnset, "wrong_test.go:|faulty: dX: |no gradient for p: f32[2, 2]"},
