@@ -4,6 +4,7 @@ package rmsnorm
 
 import (
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/kernels/ops"
 	"github.com/gotile/gotile/runtime/autodiff"
 	"github.com/gotile/gotile/runtime/device"
 )
@@ -68,6 +69,7 @@ var spec = autodiff.Spec[Params, In, Out, saved]{
 			Saved{X: x.View(in.X), W: x.View(in.W), Rstd: s.Rstd, DY: x.View(dy.Y)},
 			Gradients{DX: x.View(d.X), DW: x.View(d.W)})
 	},
+	Ref: func(t *autodiff.Tape, p Params, in In) Out { return Out{composed(t, p, in.X, in.W)} },
 }
 
 // AddOp is RMSNorm of s = x + r, which it returns too.
@@ -90,6 +92,11 @@ var addSpec = autodiff.Spec[Params, AddIn, AddOut, savedAdd]{
 			Saved{X: x.View(s.S), W: x.View(in.W), Rstd: s.Rstd, DY: x.View(dy.Y), DS: x.View(dy.S)},
 			Gradients{DX: x.View(d.X), DW: x.View(d.W)})
 	},
+	Ref: func(t *autodiff.Tape, p Params, in AddIn) (out AddOut) {
+		out.S = ops.Add(t, in.X, in.R)
+		out.Y = composed(t, p, out.S, in.W)
+		return out
+	},
 }
 
 // GatedOp is RMSNorm times act(z).
@@ -110,6 +117,13 @@ var gatedSpec = autodiff.Spec[Params, GatedIn, Out, saved]{
 			Saved{X: x.View(in.X), Z: x.View(in.Z), Act: p.Act, W: x.View(in.W), Rstd: s.Rstd, DY: x.View(dy.Y)},
 			Gradients{DX: x.View(d.X), DZ: x.View(d.Z), DW: x.View(d.W)})
 	},
+	Ref: func(t *autodiff.Tape, p Params, in GatedIn) Out {
+		act := ops.Silu
+		if p.Act == Sigmoid {
+			act = ops.Sigmoid
+		}
+		return Out{ops.Mul(t, composed(t, p, in.X, in.W), act(t, in.Z))}
+	},
 }
 
 // backwardOp is Backward with scratch of the op's transaction.
@@ -127,4 +141,10 @@ func backwardOp(x *autodiff.Exec, in Saved, out Gradients) error {
 		c.count = x.Zeros(dtype.U32, counters)
 	}
 	return Backward(x.Stream(), in, out, c)
+}
+
+// composed is RMSNorm of primitive ops, six launches.
+func composed(t *autodiff.Tape, p Params, x, w autodiff.Tensor) autodiff.Tensor {
+	rms := ops.Sqrt(t, ops.AddScalar(t, ops.Mean(t, ops.Pow(t, x, 2)), p.Eps))
+	return ops.MulRows(t, ops.DivCols(t, x, rms), w)
 }

@@ -70,6 +70,20 @@ func (x *Exec) unchanged(v *value) {
 	}
 }
 
+// Flat is View of a contiguous tensor as one row, for kernels that do not care for the shape.
+func (x *Exec) Flat(t Tensor) device.Tensor {
+	d := x.View(t)
+	if d.DType() == dtype.Invalid {
+		return d
+	}
+	flat, err := reshaped(d, []int{d.Elems()})
+	if err != nil {
+		x.mistake("", err, fmt.Sprintf("Flat of %v: %v", d, err))
+		return device.Tensor{}
+	}
+	return flat
+}
+
 // Mutate is View of memory that the op is going to change in place: in an Update any tensor, in Forward one that is not
 // tracked. A backward step that was to read what was there before is an error from now on.
 func (x *Exec) Mutate(t Tensor) device.Tensor {

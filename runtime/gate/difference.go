@@ -20,8 +20,10 @@ const (
 // L = sum of dOut*out is computed in float64 from the op's rounded outputs, at the inputs x+h*d and x-h*d as their type
 // rounds them; the gradient predicts the change of L along what the rounded inputs really moved. Each output is off by up
 // to its unit roundoff u, independently, so that a difference of two L has the standard error sqrt(2 * sum (dOut*u*out)^2),
-// the noise. A change is resolved if it is above 40 times the noise: then twice the noise is below the bar of 5e-2. The
-// step h is the cube root of the roundoff, of the input's scale: the third derivative and the noise cost about the same.
+// the noise. The third derivative adds an error that grows with the square of h: the slopes found with h and with 2h differ
+// by three times that of h. A change is resolved if it is above 40 times the noise, and the slopes differ by less than
+// 1/20: then each of the two errors is below half the bar of 5e-2. The step 2h is the cube root of the roundoff, of the
+// input's scale: there noise and third derivative cost about the same.
 func (g *gates) difference(base outcome, want [][]float64) error {
 	for i, p := range g.in {
 		if !g.tracked(i) || len(g.values[i]) == 0 {
@@ -30,12 +32,18 @@ func (g *gates) difference(base outcome, want [][]float64) error {
 		steps := g.directions(base.grad[i])
 		resolved, worst, text := 0, 0.0, ""
 		for _, d := range steps {
-			change, noise, moved, err := g.change(base, i, d)
+			h := math.Cbrt(roundoff(g.inputs[i].Type)) * max(scale(g.values[i]), 1e-3) / 2
+			change, noise, moved, err := g.change(base, i, d, h)
+			if err != nil {
+				return err
+			}
+			twice, _, movedTwice, err := g.change(base, i, d, 2*h)
 			if err != nil {
 				return err
 			}
 			predicted := dot([][]float64{base.grad[i]}, [][]float64{moved})
-			if math.Abs(change) <= 40*noise && !math.IsNaN(predicted) {
+			slope, slope2 := change/dot([][]float64{moved}, [][]float64{d}), twice/dot([][]float64{movedTwice}, [][]float64{d})
+			if (math.Abs(change) <= 40*noise || math.Abs(slope-slope2) > math.Abs(slope)/20) && !math.IsNaN(predicted) {
 				continue
 			}
 			resolved++
@@ -111,8 +119,8 @@ func pick(grad []float64) []int {
 	return out
 }
 
-// change is the central difference of L along d, its noise, and how far the inputs moved.
-func (g *gates) change(base outcome, i int, d []float64) (change, noise float64, moved []float64, err error) {
+// change is the central difference of L along d with the step h, its noise, and how far the inputs moved.
+func (g *gates) change(base outcome, i int, d []float64, h float64) (change, noise float64, moved []float64, err error) {
 	dOut := g.dOut(base, nil)
 	for k := range g.out {
 		u := roundoff(base.types[k])
@@ -120,7 +128,6 @@ func (g *gates) change(base outcome, i int, d []float64) (change, noise float64,
 			noise += 2 * math.Pow(dOut[k][j]*u*base.out[k][j], 2)
 		}
 	}
-	h := math.Cbrt(roundoff(g.inputs[i].Type)) * max(scale(g.values[i]), 1e-3)
 	moved = make([]float64, len(d))
 	for _, sign := range []float64{1, -1} {
 		v := slices.Clone(g.values[i])
