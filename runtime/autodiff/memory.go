@@ -19,6 +19,7 @@ type Pool struct {
 	inUse  int64
 	peak   int64
 	poison bool
+	sealed bool // a capture is under way
 	closed bool
 }
 
@@ -89,6 +90,8 @@ func (p *Pool) get(bytes int) (*device.Buffer, error) {
 	var b *device.Buffer
 	if n := len(list); n > 0 {
 		b, p.free[c] = list[n-1], list[:n-1]
+	} else if p.sealed {
+		return nil, fmt.Errorf("%d bytes more than the pool has: run the step once with this pool before it is captured: %w", c, ErrGrow)
 	} else {
 		var err error
 		if b, err = p.s.Alloc(c); err != nil {

@@ -46,6 +46,7 @@ type Tape struct {
 	made   []*value // outputs of ops and gradients handed out
 	leaves []*value
 	params map[*Param]*value
+	inputs map[string]device.Tensor // by Input and TrackedInput
 	stores map[*device.Buffer]*storage
 	blocks []block
 
@@ -101,7 +102,7 @@ func NewTape(s *device.Stream, opts ...Option) (*Tape, error) {
 	if s == nil {
 		return nil, &Error{Op: "NewTape", At: here().String(), Err: ErrUnset, Text: "the stream is nil; use Device.Stream"}
 	}
-	t := &Tape{s: s, phase: Train, strategy: SaveAll, params: map[*Param]*value{}, stores: map[*device.Buffer]*storage{}}
+	t := &Tape{s: s, phase: Train, strategy: SaveAll, params: map[*Param]*value{}, inputs: map[string]device.Tensor{}, stores: map[*device.Buffer]*storage{}}
 	for _, o := range opts {
 		o(t)
 	}
@@ -238,6 +239,9 @@ func (t *Tape) leaf(call, name string, d device.Tensor, track bool) Tensor {
 	}
 	v := &value{tape: t, data: d, store: t.storageOf(d.Buffer()), name: name, track: track && t.phase == Train, retain: true}
 	t.leaves = append(t.leaves, v)
+	if call != "Param" {
+		t.inputs[name] = d
+	}
 	return Tensor{v}
 }
 

@@ -267,7 +267,7 @@ func (g *gates) alias(base outcome) error {
 				continue
 			}
 			values := slices.Clone(g.values)
-			values[j] = values[i]
+			values[i] = values[j] // those of the later port: the earlier one may be the dividend, with zeros
 			apart, err := g.exec(how{}, values)
 			if err != nil {
 				return err
@@ -280,7 +280,7 @@ func (g *gates) alias(base outcome) error {
 				g.report.demand("alias", g.in[i].Name, false, "%s and %s are one tensor: %v", g.in[i].Name, g.in[j].Name, err)
 				continue
 			}
-			sum := make([]float64, len(values[i]))
+			sum := make([]float64, len(values[j]))
 			for k := range sum {
 				sum[k] = apart.grad[i][k] + apart.grad[j][k]
 			}
