@@ -1,5 +1,6 @@
 // Skips reads the events of `go test -json`, prints go test's own lines and the output of what failed, and fails where
-// a test failed, or was skipped for a reason that is not in the list below: in CI a missing tool is a failure.
+// a test failed, or was skipped for a reason that is not in the list below: in CI a missing tool is a failure. With
+// -cover it prints the coverage of each package in the end.
 //
 //	go test -json ./... | go run .ci/skips.go
 package main
@@ -8,6 +9,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -20,6 +22,7 @@ var allowed = regexp.MustCompile(strings.Join([]string{
 	`no CUDA device`,
 	`testing\.AllocsPerRun is wrong under -race`,
 	`the race detector's allocations would be counted`,
+	`the counters of coverage would be measured`,    // .ci/run runs such a test without -cover too
 	`root writes to read-only directories`,          // containers run as root
 	`other systems find the user's cache directory`, // not linux
 	`a constant offset past the end is refused`,     // rows of a table that make no sense
@@ -47,10 +50,11 @@ type summary struct {
 	passed, failed, skipped int
 	broken                  bool // a package failed, perhaps without a test
 	bad                     []string
+	coverage                map[string]string // of statements, by package, as go test prints it
 }
 
 func main() {
-	s := summary{output: map[key][]string{}}
+	s := summary{output: map[key][]string{}, coverage: map[string]string{}}
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 64<<20)
 	for in.Scan() {
@@ -68,6 +72,9 @@ func main() {
 	if s.passed == 0 {
 		s.bad = append(s.bad, "no test passed")
 	}
+	for _, p := range slices.Sorted(maps.Keys(s.coverage)) {
+		fmt.Printf("coverage %6s  %s\n", s.coverage[p], p)
+	}
 	for _, b := range s.bad {
 		fmt.Println(b)
 	}
@@ -82,6 +89,9 @@ func (s *summary) add(e event) {
 	switch e.Action {
 	case "output":
 		if e.Test == "" {
+			if c := covered.FindStringSubmatch(e.Output); c != nil {
+				s.coverage[e.Package] = c[1]
+			}
 			if packageLine(e.Output) {
 				fmt.Print(e.Output)
 			}
@@ -101,6 +111,8 @@ func (s *summary) add(e event) {
 		delete(s.output, k)
 	}
 }
+
+var covered = regexp.MustCompile(`coverage: ([0-9.]+%) of statements`)
 
 // packageLine reports whether a package's output is its result, or a panic outside a test.
 func packageLine(line string) bool {

@@ -44,8 +44,15 @@ type Case struct {
 	Groups int                `json:"groups,omitempty"` // of inputs
 	Clocks map[string]string  `json:"clocks,omitempty"` // under load
 	Base   string             `json:"base,omitempty"`   // the arm that ratios compare with the others
+	Goal   *Goal              `json:"goal,omitempty"`   // what is asked of the base
 	Ratio  map[string]float64 `json:"ratio,omitempty"`  // median over rounds of the base's time over the arm's
 	Arms   map[string]Arm     `json:"arms"`
+}
+
+// Goal is what is asked of a benchmark's first contender; 0 is nothing.
+type Goal struct {
+	Copy  float64 `json:"copy,omitempty"`  // at least this part of the bandwidth of a plain copy
+	Peers float64 `json:"peers,omitempty"` // at most this part of the time of every peer
 }
 
 // Arm is one contender's time for a launch, in microseconds, or why it has none.

@@ -69,7 +69,7 @@ func Run(ctx context.Context, s Suite, o Options, stdout io.Writer) error {
 	if len(strangers) > 0 && !o.Shared {
 		return fmt.Errorf("others compute on %s: %s; wait until they are done, or set -shared, which is noted in the results", o.Device, strings.Join(strangers, ", "))
 	}
-	if r.d, err = device.Open(o.Device, device.WithContext(ctx)); errors.Is(err, device.ErrNoDevice) {
+	if r.d, err = device.Open(o.Device, device.WithContext(ctx), device.WithoutEmbedded()); errors.Is(err, device.ErrNoDevice) {
 		return fmt.Errorf("%w; -device sim runs a suite without a GPU, and gotile bench -c builds a program for a machine with one", err)
 	} else if err != nil {
 		return err
@@ -221,7 +221,7 @@ func (r *runner) benchmark(ctx context.Context, b *Benchmark) (err error) {
 		err = errors.Join(err, trimmed)
 	}()
 	if errors.Is(err, device.ErrOutOfMemory) { // a smaller benchmark may follow
-		c := Case{Name: b.Name, Bytes: b.Bytes, FLOPs: b.FLOPs, Groups: setup.Groups, Base: "gotile", Arms: map[string]Arm{}}
+		c := Case{Name: b.Name, Bytes: b.Bytes, FLOPs: b.FLOPs, Groups: setup.Groups, Goal: b.Goal, Base: "gotile", Arms: map[string]Arm{}}
 		unable := &turn{name: c.Base, err: err}
 		c.Arms[c.Base] = unable.arm()
 		r.results.Cases = append(r.results.Cases, c)
@@ -249,7 +249,7 @@ func (r *runner) benchmark(ctx context.Context, b *Benchmark) (err error) {
 	if err := r.Plan.measure(ctx, turns, r.d.Kind() == device.CUDA); err != nil {
 		return err
 	}
-	c := Case{Name: b.Name, Bytes: b.Bytes, FLOPs: b.FLOPs, Groups: setup.Groups, Base: turns[0].name, Arms: map[string]Arm{}}
+	c := Case{Name: b.Name, Bytes: b.Bytes, FLOPs: b.FLOPs, Groups: setup.Groups, Goal: b.Goal, Base: turns[0].name, Arms: map[string]Arm{}}
 	if c.Clocks, err = r.underLoad(ctx, turns); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func fills(p *Peers) Suite {
 		}
 		var out []Benchmark
 		for _, n := range []int{16, 8} {
-			b := Benchmark{Name: map[int]string{16: "fills/long", 8: "fills/short"}[n], Bytes: 8 * n, FLOPs: n, Input: 4 * n, Peer: map[string]any{"size": n}}
+			b := Benchmark{Name: map[int]string{16: "fills/long", 8: "fills/short"}[n], Bytes: 8 * n, FLOPs: n, Input: 4 * n, Goal: &Goal{Copy: 0.5}, Peer: map[string]any{"size": n}}
 			b.Setup = func(s *Setup) ([]Contender, error) { return fill(s, n) }
 			b.Checks = func(int) []Check { return []Check{{Output: "y", Want: counting(n), Tol: 1e-6}} }
 			if sel.Shapes == nil || n == 8 {
@@ -95,7 +95,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("head: %+v", r)
 	}
 	c := r.Cases[0]
-	if c.Name != "fills/long" || c.Bytes != 128 || c.FLOPs != 16 || c.Groups != 2 || c.Base != "gotile" || len(c.Ratio) != 1 || c.Ratio["zero"] <= 0 {
+	if c.Name != "fills/long" || c.Bytes != 128 || c.FLOPs != 16 || c.Groups != 2 || c.Goal == nil || c.Goal.Copy != 0.5 || c.Base != "gotile" || len(c.Ratio) != 1 || c.Ratio["zero"] <= 0 {
 		t.Errorf("case %+v", c)
 	}
 	for name, want := range map[string]string{"gotile": "", "zero": "", "half": "wrong: y differs by NaN", "refuses": "it does not take rows of that length", "fails": "it broke"} {

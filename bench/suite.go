@@ -43,6 +43,7 @@ type Benchmark struct {
 	Bytes int    // the fewest that the operation moves
 	FLOPs int
 	Input int // bytes that one launch reads: decides how many groups there are
+	Goal  *Goal
 	Peer  any // what a peer program is told of the operation, as JSON; nil: no peers
 
 	// Setup makes the contenders. The first is the one that the others are compared with.

@@ -2,7 +2,8 @@ package dtype
 
 import "math"
 
-// The host numbers. Their memory is what a kernel reads: little-endian, no padding.
+// The host numbers: what a Go program stores in a tensor of the type. Their memory is what a kernel reads: little-endian,
+// no padding.
 type (
 	Float32  float32
 	BFloat16 struct{ bits uint16 }
@@ -14,13 +15,26 @@ type (
 	Boolean bool
 )
 
-func (Float32) DType() Type  { return F32 }
+// DType is F32.
+func (Float32) DType() Type { return F32 }
+
+// DType is BF16.
 func (BFloat16) DType() Type { return BF16 }
-func (Float16) DType() Type  { return F16 }
-func (Int32) DType() Type    { return I32 }
-func (Uint32) DType() Type   { return U32 }
-func (Int64) DType() Type    { return I64 }
-func (Boolean) DType() Type  { return Bool }
+
+// DType is F16.
+func (Float16) DType() Type { return F16 }
+
+// DType is I32.
+func (Int32) DType() Type { return I32 }
+
+// DType is U32.
+func (Uint32) DType() Type { return U32 }
+
+// DType is I64.
+func (Int64) DType() Type { return I64 }
+
+// DType is Bool.
+func (Boolean) DType() Type { return Bool }
 
 // Float converts to float64, exactly.
 func (x BFloat16) Float() float64 { return float64(x.Float32()) }

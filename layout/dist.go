@@ -1,4 +1,5 @@
-// Package layout describes how tiles lie in registers and in memory.
+// Package layout describes how tiles lie in registers and in memory: layouts (shape:stride) with their algebra, the
+// swizzles of shared memory, and distributions, which say what thread holds which element.
 package layout
 
 import (

@@ -168,7 +168,7 @@ func (a Index) Mul(b Index) Index { return a.binary(ir.Mul, b) }
 // Scale is Mul with a Go int.
 func (a Index) Scale(b int) Index { return a.binaryInt(ir.Mul, b) }
 
-// Div is a / b, rounded to nearest; integers truncate, by zero gives all ones.
+// Div is a / b, truncated; by zero gives all ones.
 func (a Index) Div(b Index) Index { return a.binary(ir.Div, b) }
 
 // DivInt is Div with a Go int.
@@ -180,13 +180,13 @@ func (a Index) Rem(b Index) Index { return a.binary(ir.Rem, b) }
 // RemInt is Rem with a Go int.
 func (a Index) RemInt(b int) Index { return a.binaryInt(ir.Rem, b) }
 
-// Min is the smaller; where one is NaN the other.
+// Min is the smaller.
 func (a Index) Min(b Index) Index { return a.binary(ir.Min, b) }
 
 // MinInt is Min with a Go int.
 func (a Index) MinInt(b int) Index { return a.binaryInt(ir.Min, b) }
 
-// Max is the larger; where one is NaN the other.
+// Max is the larger.
 func (a Index) Max(b Index) Index { return a.binary(ir.Max, b) }
 
 // MaxInt is Max with a Go int.
@@ -222,7 +222,7 @@ func (a Index) Eq(b Index) Reg[Bool] { return a.compare(ir.Eq, b) }
 // EqInt is Eq with a Go int.
 func (a Index) EqInt(b int) Reg[Bool] { return a.compareInt(ir.Eq, b) }
 
-// Ne is a != b, true where one is NaN, of rank 0.
+// Ne is a != b, of rank 0.
 func (a Index) Ne(b Index) Reg[Bool] { return a.compare(ir.Ne, b) }
 
 // NeInt is Ne with a Go int.

@@ -74,8 +74,7 @@ func TestRanges(t *testing.T) {
 		typ := rapid.SampledFrom([]dtype.Type{dtype.I32, dtype.I64, dtype.U32}).Draw(t, "type")
 		r := &ranges{threads: 256, mutable: map[*thr.Local]bool{}, locals: map[*thr.Local]span{}}
 		env := map[*thr.Local]int64{}
-		var leaf func() thr.Expr
-		leaf = func() thr.Expr {
+		leaf := func() thr.Expr {
 			all := everything(typ)
 			lo := rapid.Int64Range(all.lo, all.hi).Draw(t, "lo") >> rapid.SampledFrom([]int{0, 20, 28, 60}).Draw(t, "smaller")
 			if rapid.Bool().Draw(t, "const") {

@@ -13,17 +13,21 @@ import (
 	"github.com/gotile/gotile/internal/thr"
 )
 
-// sources prints the embedded CUDA C.
+// sources prints the embedded CUDA C, and compiled code.
 func (f *Family) sources(file *jen.File) {
 	for _, v := range f.Variants {
-		file.Comment("//go:embed " + v.File)
-		file.Var().Id(sourceName(v.File)).String()
+		for _, name := range append([]string{v.File}, v.Images...) {
+			file.Comment("//go:embed " + name)
+			file.Var().Id(sourceName(name)).String()
+		}
 	}
 }
 
+// sourceName is the variable of an embedded file: cu_axpy of axpy.cu, cubin_axpy_sm_90a of axpy.sm_90a.cubin.
 func sourceName(file string) string {
-	s := strings.TrimSuffix(path.Base(file), ".cu")
-	return "cu_" + strings.Map(func(r rune) rune {
+	ext := path.Ext(file)
+	s := strings.TrimSuffix(path.Base(file), ext)
+	return ext[1:] + "_" + strings.Map(func(r rune) rune {
 		if r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
 			return r
 		}
@@ -98,6 +102,13 @@ func (f *Family) variant(v Variant) jen.Code {
 		key("Source", jen.Id(sourceName(v.File))),
 		key("Targets", jen.Index().String().Values(targets...)),
 		key("Threads", jen.Lit(k.Threads)),
+	}
+	if len(v.Images) > 0 {
+		var images []jen.Code
+		for _, name := range v.Images {
+			images = append(images, jen.Id(sourceName(name)))
+		}
+		kernel = append(kernel, key("Embedded", jen.Index().String().Values(images...)))
 	}
 	if k.Cluster > 0 {
 		kernel = append(kernel, key("Cluster", jen.Lit(k.Cluster)))

@@ -11,8 +11,8 @@ import (
 
 // ErrNotFound is returned, wrapped with what was tried, where no libnvrtc can be opened.
 var ErrNotFound = errors.New("libnvrtc not found: install NVIDIA's compiler library, for instance " +
-	"`python3 -m venv V && V/bin/pip install 'nvidia-cuda-nvrtc==13.0.*'`; " +
-	"then activate the environment (VIRTUAL_ENV) or set " + Variable + " to its libnvrtc.so.*")
+	"`python3 -m pip install --upgrade --target ~/.local/share/gotile/nvrtc 'nvidia-cuda-nvrtc==13.0.*'`, " +
+	"or set " + Variable + " to the path of a libnvrtc.so.*; gotile doctor says more")
 
 // notFound is ErrNotFound with the files that were tried, each with the reason, and the folders that were searched.
 func notFound(tried, folders []string) error {

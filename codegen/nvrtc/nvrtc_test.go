@@ -156,7 +156,7 @@ func TestAbsent(t *testing.T) {
 	if !errors.Is(err, ErrNotFound) {
 		t.Fatalf("%v", err)
 	}
-	for _, want := range []string{"pip install 'nvidia-cuda-nvrtc==13.0.*'", "VIRTUAL_ENV", Variable, "/no/such/libnvrtc.so"} {
+	for _, want := range []string{"pip install --upgrade --target ~/.local/share/gotile/nvrtc 'nvidia-cuda-nvrtc==13.0.*'", "gotile doctor", Variable, "/no/such/libnvrtc.so"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in: %v", want, err)
 		}

@@ -73,12 +73,12 @@ func TestCandidates(t *testing.T) {
 		"/venv/lib/python3*/site-packages/nvidia/cu*/lib/libnvrtc.so.*": {"/venv/libnvrtc.so.13", "/venv/libnvrtc.alt.so.13"},
 	}
 	glob := func(p string) []string { return files[p] }
-	env := map[string]string{"CUDA_HOME": "/cuda", "VIRTUAL_ENV": "/venv"}
+	env := map[string]string{"CUDA_HOME": "/cuda", "VIRTUAL_ENV": "/venv", "XDG_DATA_HOME": "/data"}
 	lookup := func(k string) string { return env[k] }
 
 	want := append(slices.Clone(loaderNames), "/cuda/lib64/libnvrtc.so.13", "/cuda/lib64/libnvrtc.so.13.0.88", "/cuda/lib64/libnvrtc.so.12.9.86", "/venv/libnvrtc.so.13")
 	folders := []string{"/cuda/lib64", "/cuda/targets/*/lib", "/usr/local/cuda/lib64", "/usr/local/cuda-*/lib64", "/opt/cuda/lib64"}
-	for _, site := range []string{"/venv/lib/python3*/site-packages", "/usr/local/lib/python3*/site-packages", "/usr/local/lib/python3*/dist-packages",
+	for _, site := range []string{"/data/gotile/*", "/venv/lib/python3*/site-packages", "/usr/local/lib/python3*/site-packages", "/usr/local/lib/python3*/dist-packages",
 		"/usr/lib/python3*/site-packages", "/usr/lib/python3/dist-packages"} {
 		folders = append(folders, site+"/nvidia/cu*/lib", site+"/nvidia/cuda_nvrtc/lib")
 	}
@@ -101,7 +101,7 @@ func TestCandidates(t *testing.T) {
 // TestNotFound: the whole message.
 func TestNotFound(t *testing.T) {
 	const advice = "libnvrtc not found: install NVIDIA's compiler library, for instance " +
-		"`python3 -m venv V && V/bin/pip install 'nvidia-cuda-nvrtc==13.0.*'`; then activate the environment (VIRTUAL_ENV) or set GOTILE_NVRTC to its libnvrtc.so.*"
+		"`python3 -m pip install --upgrade --target ~/.local/share/gotile/nvrtc 'nvidia-cuda-nvrtc==13.0.*'`, or set GOTILE_NVRTC to the path of a libnvrtc.so.*; gotile doctor says more"
 	for _, c := range []struct {
 		tried, folders []string
 		want           string

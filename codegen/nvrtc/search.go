@@ -34,7 +34,7 @@ func candidates(path string, env func(string) string, glob func(string) []string
 	for _, dir := range toolkitDirs(env) {
 		search(dir)
 	}
-	for _, site := range sitePackages(env) {
+	for _, site := range Wheels(env) {
 		// CUDA 13 wheels share one folder, CUDA 12 wheels have one each.
 		search(site+"/nvidia/cu*/lib", site+"/nvidia/cuda_nvrtc/lib")
 	}
@@ -52,9 +52,25 @@ func toolkitDirs(env func(string) string) []string {
 	return append(out, "/usr/local/cuda/lib64", "/usr/local/cuda-*/lib64", "/opt/cuda/lib64")
 }
 
-// sitePackages are the folders, as patterns, where pip installs: the active environment's, the user's, the system's.
-func sitePackages(env func(string) string) []string {
+// WheelDir is the folder of wheels that are for gotile alone: gotile in the user's data directory. Empty where there is
+// none. `pip install --upgrade --target` replaces what is in its folder, so each wheel has one of its own there.
+func WheelDir(env func(string) string) string {
+	if d := env("XDG_DATA_HOME"); d != "" {
+		return d + "/gotile"
+	}
+	if home := env("HOME"); home != "" {
+		return home + "/.local/share/gotile"
+	}
+	return ""
+}
+
+// Wheels are the folders, as patterns, where pip installs: gotile's own, the active environment's, the user's, the
+// system's.
+func Wheels(env func(string) string) []string {
 	var out []string
+	if d := WheelDir(env); d != "" {
+		out = append(out, d+"/*")
+	}
 	for _, v := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
 		if d := env(v); d != "" {
 			out = append(out, d+"/lib/python3*/site-packages")

@@ -41,9 +41,15 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		usage(stdout)
 		return exitOK
 	}
+	if c := lookupLocal(args[0]); c != nil {
+		if !c.warns {
+			env.Warn(stderr)
+		}
+		return c.run(ctx, args[1:], stdout, stderr)
+	}
 	command, err := worker.Lookup(args[0])
 	if err != nil {
-		fmt.Fprintf(stderr, "gotile: %v\n", err)
+		fmt.Fprintf(stderr, "gotile: unknown command %q; have %s, and help\n", args[0], strings.Join(commandNames(), ", "))
 		return exitUsage
 	}
 	env.Warn(stderr)
@@ -152,9 +158,24 @@ func usage(w io.Writer) {
 	for _, c := range worker.Commands {
 		fmt.Fprintf(w, "\t%-8s %s\n", c.Name, c.Short)
 	}
+	for _, c := range locals {
+		fmt.Fprintf(w, "\t%-8s %s\n", c.name, c.short)
+	}
 	fmt.Fprint(w, "\n"+worker.PackagesHelp+" A package of kernels exports\n"+
 		"func Kernels() tile.Set, and for sim and verify func Cases() []tiletest.Case; one for bench exports\nfunc Suite() bench.Suite.\ngotile command -h lists a command's flags.\n\nEnvironment:\n\n")
 	for _, v := range env.All() {
 		fmt.Fprintf(w, "\t%-19s %s\n", v.Name, v.Doc)
 	}
+}
+
+// commandNames lists all commands, in the order of the help.
+func commandNames() []string {
+	var out []string
+	for _, c := range worker.Commands {
+		out = append(out, c.Name)
+	}
+	for _, c := range locals {
+		out = append(out, c.name)
+	}
+	return out
 }

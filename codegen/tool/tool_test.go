@@ -238,7 +238,7 @@ func TestPackagesRefused(t *testing.T) {
 
 func TestCommandLine(t *testing.T) {
 	t.Setenv("GOTILE_TYPO", "1")
-	mustFail(t, 2, `unknown command "gne"; have gen, check, sim, verify, bench, and help`, "gne")
+	mustFail(t, 2, `unknown command "gne"; have `+strings.Join(commandNames(), ", ")+`, and help`, "gne")
 	t.Setenv("GOTILE_TYPO", "")
 	os.Unsetenv("GOTILE_TYPO")
 	if code, out, errs := run(t, "gen", "-nope"); code != 2 || out != "" || errs != "gotile gen: flag provided but not defined: -nope; run gotile gen -h\n" {
@@ -250,11 +250,33 @@ func TestCommandLine(t *testing.T) {
 	mustFail(t, 0, "GOTILE_NVRTC", "help")
 	mustFail(t, 0, worker.PackagesHelp, "help")
 	mustFail(t, 2, "GOTILE_TYPO is set, but gotile has none of that name", "gen", "./nowhere")
-	for _, c := range []string{"gen", "check", "sim", "verify", "bench"} {
+}
+
+// TestHelp walks all commands: each has one line in the list and a text with an example that names it; those that work
+// on packages say what packages are.
+func TestHelp(t *testing.T) {
+	list := mustRun(t, "help")
+	names := commandNames()
+	if len(names) != len(worker.Commands)+len(locals) || len(locals) == 0 {
+		t.Fatalf("commands %v", names)
+	}
+	for _, c := range names {
+		if !strings.Contains(list, "\n\t"+c+" ") {
+			t.Errorf("gotile help does not list %s", c)
+		}
 		for _, args := range [][]string{{c, "-h"}, {"help", c}} {
-			code, out, _ := run(t, args...)
-			if code != 0 || !strings.Contains(out, "Example") || !strings.Contains(out, "gotile "+c) || !strings.Contains(out, "-tags") || !strings.Contains(out, worker.PackagesHelp) {
-				t.Errorf("gotile %v: exit code %d\n%s", args, code, out)
+			out := mustRun(t, args...)
+			_, example, found := strings.Cut(out, "\nExample")
+			if !strings.HasPrefix(out, "usage: gotile "+c) || !found || !strings.Contains(example, "\n\t") || !strings.Contains(example, "gotile "+c) {
+				t.Errorf("gotile %v gives no example of gotile %s:\n%s", args, c, out)
+			}
+			if lookupLocal(c) == nil && (!strings.Contains(out, "-tags") || !strings.Contains(out, worker.PackagesHelp)) {
+				t.Errorf("gotile %v says nothing about packages:\n%s", args, out)
+			}
+		}
+		for line := range strings.Lines(mustRun(t, c, "-h")) {
+			if len(line) > 121 && !strings.HasPrefix(line, "    ") { // what package flag prints is one line a flag
+				t.Errorf("gotile %s -h: a line of %d characters: %s", c, len(line)-1, line)
 			}
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -188,54 +187,24 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// modes makes modes of size, axis and stride.
-func modes(ms ...[3]int) []layout.Mode {
-	var out []layout.Mode
-	for _, m := range ms {
-		out = append(out, layout.Mode{Size: m[0], Axis: m[1], Stride: m[2]})
-	}
-	return out
-}
-
-// TestFragments: the distributions that architecture.md gives for tensor cores are the fragments of the PTX manual.
+// TestFragments: the distributions that architecture.md gives for tensor cores are those of package layout, whose tests
+// hold them against the formulas of the PTX manual.
 func TestFragments(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "docs", "architecture.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []struct {
-		name  string
-		dist  *layout.Dist
-		coord func(thread, i int) []int
-	}{
-		{"wgmma m64n256, D", // each warp of the warpgroup has 16 rows
-			&layout.Dist{Shape: []int{64, 256}, Thread: modes([3]int{4, 1, 2}, [3]int{8, 0, 1}, [3]int{4, 0, 16}), Value: modes([3]int{2, 1, 1}, [3]int{2, 0, 8}, [3]int{32, 1, 8})},
-			func(thread, i int) []int {
-				warp, lane := thread/32, thread%32
-				return []int{16*warp + lane/4 + 8*(i/2%2), lane%4*2 + i%2 + 8*(i/4)}
-			}},
-		{"mma m16n8k16, A",
-			&layout.Dist{Shape: []int{16, 16}, Thread: modes([3]int{4, 1, 2}, [3]int{8, 0, 1}), Value: modes([3]int{2, 1, 1}, [3]int{2, 0, 8}, [3]int{2, 1, 8})},
-			func(lane, i int) []int { return []int{lane/4 + 8*(i>>1&1), lane%4*2 + i&1 + 8*(i>>2)} }},
-		{"mma m16n8k16, B",
-			&layout.Dist{Shape: []int{16, 8}, Thread: modes([3]int{4, 0, 2}, [3]int{8, 1, 1}), Value: modes([3]int{2, 0, 1}, [3]int{2, 0, 8})},
-			func(lane, i int) []int { return []int{lane%4*2 + i&1 + 8*(i>>1), lane / 4} }},
+	for name, fragment := range map[string]func() (*layout.Dist, error){
+		"wgmma m64n256, D":        func() (*layout.Dist, error) { return layout.WGMMAD(256) },
+		"mma m16n8k16, 16-bit, A": func() (*layout.Dist, error) { return layout.MMASyncA(16, 16) },
+		"mma m16n8k16, 16-bit, B": func() (*layout.Dist, error) { return layout.MMASyncB(16, 16) },
 	} {
-		if !strings.Contains(string(text), "`"+f.dist.String()+"`") {
-			t.Errorf("%s: architecture.md does not have %s", f.name, f.dist)
+		d, err := fragment()
+		if err != nil {
+			t.Fatal(err)
 		}
-		seen := map[string]bool{}
-		for thread := range f.dist.Threads() {
-			for i := range f.dist.Values() {
-				got, want := f.dist.Coord(thread, i), f.coord(thread, i)
-				if !slices.Equal(got, want) {
-					t.Fatalf("%s: value %d of thread %d is at %v, not %v", f.name, i, thread, got, want)
-				}
-				seen[fmt.Sprint(got)] = true
-			}
-		}
-		if n := f.dist.Shape[0] * f.dist.Shape[1]; len(seen) != n {
-			t.Errorf("%s: %d coordinates of %d", f.name, len(seen), n)
+		if !strings.Contains(string(text), "`"+d.String()+"`") {
+			t.Errorf("%s: architecture.md does not have %s", name, d)
 		}
 	}
 }

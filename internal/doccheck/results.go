@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gotile/gotile/bench"
+	"github.com/gotile/gotile/bench/report"
 )
 
 // kind is an operation and a type of a suite: the cases SUITE/PASS/ROWSxN/DTYPE that differ in their shapes alone.
@@ -16,12 +17,7 @@ func (k kind) String() string { return k.pass + "/" + k.dtype }
 
 // title is the kind in words.
 func (k kind) title() string {
-	words := map[string]string{"fwd": "forward", "bwd": "backward", "add_fwd": "forward with a residual", "add_bwd": "backward with a residual",
-		"gated_fwd": "gated forward", "gated_bwd": "gated backward"}[k.pass]
-	if words == "" {
-		words = k.pass
-	}
-	return words + ", " + k.dtype
+	return report.Words(k.pass) + ", " + k.dtype
 }
 
 // split gives a case's kind and shape.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
+	"strings"
 
 	"github.com/gotile/gotile/internal/ir"
 )
@@ -59,12 +60,20 @@ func writeIndex(b *bytes.Buffer, op ir.Op) {
 		if op == ir.Mul {
 			twin = "Scale"
 		}
-		fmt.Fprintf(b, "\n// %s is %s.\nfunc (a Index) %s(b Index) Index { return a.binary(ir.%s, b) }\n", t.Go, t.Doc, t.Go, t.Go)
+		fmt.Fprintf(b, "\n// %s is %s.\nfunc (a Index) %s(b Index) Index { return a.binary(ir.%s, b) }\n", t.Go, ofIntegers(t.Doc), t.Go, t.Go)
 		fmt.Fprintf(b, "\n// %s is %s with a Go int.\nfunc (a Index) %s(b int) Index { return a.binaryInt(ir.%s, b) }\n", twin, t.Go, twin, t.Go)
 	case ir.Lt, ir.Le, ir.Gt, ir.Ge, ir.Eq, ir.Ne:
-		fmt.Fprintf(b, "\n// %s is %s, of rank 0.\nfunc (a Index) %s(b Index) Reg[Bool] { return a.compare(ir.%s, b) }\n", t.Go, t.Doc, t.Go, t.Go)
+		fmt.Fprintf(b, "\n// %s is %s, of rank 0.\nfunc (a Index) %s(b Index) Reg[Bool] { return a.compare(ir.%s, b) }\n", t.Go, ofIntegers(t.Doc), t.Go, t.Go)
 		fmt.Fprintf(b, "\n// %sInt is %s with a Go int.\nfunc (a Index) %sInt(b int) Reg[Bool] { return a.compareInt(ir.%s, b) }\n", t.Go, t.Go, t.Go, t.Go)
 	}
+}
+
+// ofIntegers is an op's documentation without what concerns floats alone.
+func ofIntegers(doc string) string {
+	return strings.NewReplacer(
+		", rounded to nearest; integers truncate, by zero", ", truncated; by zero",
+		"; where one is NaN the other", "",
+		", true where one is NaN", "").Replace(doc)
 }
 
 // types is the sentence on the element types of an op.

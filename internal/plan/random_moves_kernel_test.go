@@ -40,9 +40,8 @@ func (d *maker) run(list []move, i, at tile.Index) {
 			}
 		}
 		var peer tile.View[tile.I32]
-		next := d.rank
 		if d.p.cluster > 0 {
-			next = d.rank.AddInt(m.other).RemInt(d.p.cluster)
+			next := d.rank.AddInt(m.other).RemInt(d.p.cluster)
 			if m.do == "fetch" || m.do == "send" {
 				peer = tile.Peer(s, next)
 			}

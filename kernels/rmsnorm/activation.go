@@ -15,6 +15,7 @@ const (
 	Silu
 )
 
+// String is the name in kernels' and cases' names: none, sigmoid or silu.
 func (a Activation) String() string {
 	switch a {
 	case 0:
@@ -30,8 +31,8 @@ func (a Activation) String() string {
 // known reports whether a is one of the activations.
 func (a Activation) known() bool { return a == Sigmoid || a == Silu }
 
-// quick reports whether approximate functions do: their error, a few units of 2^-23, is lost where results are rounded to
-// 16 bits. The precise ones would keep these kernels waiting for arithmetic instead of memory.
+// quick reports whether approximate functions do: their error, a few units of 2^-23, is lost where results are rounded
+// to 16 bits. The precise ones would keep these kernels waiting for arithmetic instead of memory.
 func (c Config) quick() bool { return c.X.Is16() }
 
 // gated is u*act(z). The precise form divides u itself, which saves a rounding.
@@ -48,7 +49,8 @@ func (c Config) gated(u, z tile.Reg[tile.F32]) tile.Reg[tile.F32] {
 }
 
 // slope is act(z) and act'(z), which share the exponential. 1 - s is the sigmoid of -z: as a difference it would lose
-// what s is short of 1 where z is large. With e = e^-|z| the larger of the two is 1/(1 + e) and the smaller e times that.
+// what s is short of 1 where z is large. With e = e^-|z| the larger of the two is 1/(1 + e) and the smaller e times
+// that.
 func (c Config) slope(block tile.Block, z tile.Reg[tile.F32]) (act, slope tile.Reg[tile.F32]) {
 	one, a := tile.Full(block, z.Span(), tile.F32(1)), z.Abs().Neg()
 	var e, large tile.Reg[tile.F32]

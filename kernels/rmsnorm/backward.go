@@ -77,17 +77,3 @@ func backwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 		tile.Store(k, a.Part.Row(k.BlockID()), backwardAddRows(k, c, a))
 	}, c.options("RMSNorm backward of a sum: dx = dr, and each block's share of dw in f32.")...)
 }
-
-func buildBackward(c Config) (*tile.Kernel, error) {
-	if c.Shared > 0 {
-		return instance(c, stagedBackward[tile.BF16, tile.BF16], stagedBackward[tile.BF16, tile.F32], stagedBackward[tile.F16, tile.F16], stagedBackward[tile.F16, tile.F32], stagedBackward[tile.F32, tile.F32])
-	}
-	return instance(c, backward[tile.BF16, tile.BF16], backward[tile.BF16, tile.F32], backward[tile.F16, tile.F16], backward[tile.F16, tile.F32], backward[tile.F32, tile.F32])
-}
-
-func buildBackwardAdd(c Config) (*tile.Kernel, error) {
-	if c.Shared > 0 {
-		return instance(c, stagedBackwardAdd[tile.BF16, tile.BF16], stagedBackwardAdd[tile.BF16, tile.F32], stagedBackwardAdd[tile.F16, tile.F16], stagedBackwardAdd[tile.F16, tile.F32], stagedBackwardAdd[tile.F32, tile.F32])
-	}
-	return instance(c, backwardAdd[tile.BF16, tile.BF16], backwardAdd[tile.BF16, tile.F32], backwardAdd[tile.F16, tile.F16], backwardAdd[tile.F16, tile.F32], backwardAdd[tile.F32, tile.F32])
-}

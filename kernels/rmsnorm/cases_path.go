@@ -49,7 +49,7 @@ func (p problem) work() int {
 
 // whole reports whether all rows are whole 16-byte vectors.
 func (p problem) whole() bool {
-	vec := 16 / p.x.Size()
+	vec := Config{X: p.x}.vec()
 	return p.n%vec == 0 && (p.pad%vec == 0 || p.rows <= 1) && p.offset%vec == 0
 }
 

@@ -20,10 +20,11 @@
 // With s = 1/(1 + e^-z) the slopes are s' = s*(1 - s) and, of silu = z*s, s + z*s' = s + silu*(1 - s). Backward
 // computes act(z) and act'(z) anew from z.
 //
-// Rows have any length. Short ones, of up to 8,192 or 16,384 elements, are held in a block's registers. Longer ones of up
-// to 262,144 are held in the shared memory and registers of a block or of a cluster of blocks, as far as the target goes,
-// where they are whole 16-byte vectors, w has x's type and there is no gate. All others are read in chunks, twice. x, r,
-// y, z, s and their gradients have one type, bf16, f16 or f32; w is f32 or of x's type; everything is computed in f32.
+// Rows have any length. Short ones, of up to 8,192 or 16,384 elements, are held in a block's registers. Longer ones of
+// up to 262,144 are held in the shared memory and registers of a block or of a cluster of blocks, as far as the target
+// goes, where they are whole 16-byte vectors, w has x's type and there is no gate. All others are read in chunks, twice.
+// x, r, y, z, s and their gradients have one type, bf16, f16 or f32; w is f32 or of x's type; everything is computed in
+// f32.
 package rmsnorm
 
 import (
@@ -102,17 +103,13 @@ func (c Config) span(block tile.Block) tile.Span {
 	return block.Striped2(c.rows(), c.Cap, c.vec(), c.across())
 }
 
-// pairs are the types of x and w.
-var pairs = []struct{ x, w dtype.Type }{
-	{dtype.BF16, dtype.BF16}, {dtype.BF16, dtype.F32}, {dtype.F16, dtype.F16}, {dtype.F16, dtype.F32}, {dtype.F32, dtype.F32}}
-
 // anyCaps are the longest rows of configs for rows that are not of whole vectors; longer ones are wide.
 var anyCaps = []int{512, 2048}
 
 // configs are the committed configs of one pass: for all types the capacities, ascending, so that a launch finds the
 // smallest that serves, and before one that takes any row the one for whole vectors, which has more registers left. fit
-// fills in how a block works on rows; one that gives a thread no elements is left out. docs/performance.md says what was
-// measured.
+// fills in how a block works on rows; one that gives a thread no elements is left out. docs/performance.md says what
+// was measured.
 func configs(name string, act Activation, fit func(*Config)) []Config {
 	var out []Config
 	for _, t := range pairs {
@@ -143,12 +140,15 @@ func wides(name string, act Activation, fit func(*Config)) []Config {
 	return out
 }
 
-// forwardConfigs and backwardConfigs are the configs of a pass whose blocks hold a row, those of staged rows, which a gate has none
-// of, and, forward, those of rows of any length: in the order in which a launch looks for one.
+// forwardConfigs and backwardConfigs are the configs of a pass whose blocks hold a row, those of staged rows, of which a
+// gate has none, and, forward, those of rows of any length: in the order in which a launch looks for one.
 func forwardConfigs(name string, act Activation, fit func(*Config)) []Config {
 	out := configs(name, act, fit)
-	if act == 0 {
-		out = append(out, stages(name, name != "rmsnorm_fwd")...)
+	switch name {
+	case "rmsnorm_fwd":
+		out = append(out, stagingForward.configs(name)...)
+	case "rmsnorm_add_fwd":
+		out = append(out, stagingForwardAdd.configs(name)...)
 	}
 	return append(out, wides(name, act, fitWide)...)
 }
@@ -156,13 +156,13 @@ func forwardConfigs(name string, act Activation, fit func(*Config)) []Config {
 func backwardConfigs(name string, act Activation, fit func(*Config)) []Config {
 	out := configs(name, act, fit)
 	if act == 0 {
-		out = append(out, stagesBackward(name)...)
+		out = append(out, stagingBackward.configs(name)...)
 	}
 	return out
 }
 
-// smallCap and smallWork say which backward passes are one launch: those with at most so many columns and elements. More
-// elements hide the second launch, and the last block's work shows.
+// smallCap and smallWork say which backward passes are one launch: those with at most so many columns and elements.
+// More elements hide the second launch, and the last block's work shows.
 const (
 	smallCap  = 1024
 	smallWork = 1 << 22
@@ -254,40 +254,49 @@ func fitWide(c *Config) { c.Per, c.Min = 32/c.X.Size(), 1024 }
 // fitMean leaves registers for three inputs, w, and the sums of a row.
 func fitMean(c *Config) { c.Per, c.Min = 32/c.X.Size(), 512 }
 
+// stripeBytes is how much of a row a block of a wide backward pass holds.
+const stripeBytes = 32 * stripeThreads
+
+const stripeThreads = 256
+
 // fitStripes leaves registers for all inputs, w, and the sums of dw in f32.
-func fitStripes(c *Config) { c.Per, c.Min = 32/c.X.Size(), 256 }
+func fitStripes(c *Config) { c.Per, c.Min = stripeBytes/stripeThreads/c.X.Size(), stripeThreads }
 
 // weights are the configs of the kernel that sums the partial gradients of w.
 func weights() []Config {
-	return []Config{{Name: "rmsnorm_dw", W: dtype.BF16}, {Name: "rmsnorm_dw", W: dtype.F16}, {Name: "rmsnorm_dw", W: dtype.F32}}
+	return []Config{
+		{Name: "rmsnorm_dw", W: dtype.BF16},
+		{Name: "rmsnorm_dw", W: dtype.F16},
+		{Name: "rmsnorm_dw", W: dtype.F32},
+	}
 }
 
 // Kernels lists the committed kernels.
 func Kernels() tile.Set {
 	return tile.Sets(
-		tile.Configs(buildForward, forwardConfigs("rmsnorm_fwd", 0, fitForward)...),
-		tile.Configs(buildForwardAdd, forwardConfigs("rmsnorm_add_fwd", 0, fitForwardAdd)...),
-		tile.Configs(buildGatedForward, forwardConfigs("rmsnorm_gated_fwd", Silu, fitGatedForward)...),
-		tile.Configs(buildGatedForward, forwardConfigs("rmsnorm_gated_fwd", Sigmoid, fitGatedForward)...),
+		tile.Configs(build(builder.forward), forwardConfigs("rmsnorm_fwd", 0, fitForward)...),
+		tile.Configs(build(builder.forwardAdd), forwardConfigs("rmsnorm_add_fwd", 0, fitForwardAdd)...),
+		tile.Configs(build(builder.gatedForward), forwardConfigs("rmsnorm_gated_fwd", Silu, fitGatedForward)...),
+		tile.Configs(build(builder.gatedForward), forwardConfigs("rmsnorm_gated_fwd", Sigmoid, fitGatedForward)...),
 
-		tile.Configs(buildBackward, backwardConfigs("rmsnorm_bwd", 0, fitBackward)...),
-		tile.Configs(buildBackwardAdd, backwardConfigs("rmsnorm_add_bwd", 0, fitBackwardAdd)...),
-		tile.Configs(buildGatedBackward, backwardConfigs("rmsnorm_gated_bwd", Silu, fitGatedBackward)...),
-		tile.Configs(buildGatedBackward, backwardConfigs("rmsnorm_gated_bwd", Sigmoid, fitGatedBackward)...),
+		tile.Configs(build(builder.backward), backwardConfigs("rmsnorm_bwd", 0, fitBackward)...),
+		tile.Configs(build(builder.backwardAdd), backwardConfigs("rmsnorm_add_bwd", 0, fitBackwardAdd)...),
+		tile.Configs(build(builder.gatedBackward), backwardConfigs("rmsnorm_gated_bwd", Silu, fitGatedBackward)...),
+		tile.Configs(build(builder.gatedBackward), backwardConfigs("rmsnorm_gated_bwd", Sigmoid, fitGatedBackward)...),
 
-		tile.Configs(buildOne, short(configs("rmsnorm_bwd_one", 0, fitOne))...),
-		tile.Configs(buildOneAdd, short(configs("rmsnorm_add_bwd_one", 0, fitOne))...),
-		tile.Configs(buildOne, short(configs("rmsnorm_gated_bwd_one", Silu, fitOne))...),
-		tile.Configs(buildOne, short(configs("rmsnorm_gated_bwd_one", Sigmoid, fitOne))...),
+		tile.Configs(build(builder.one), short(configs("rmsnorm_bwd_one", 0, fitOne))...),
+		tile.Configs(build(builder.oneAdd), short(configs("rmsnorm_add_bwd_one", 0, fitOne))...),
+		tile.Configs(build(builder.one), short(configs("rmsnorm_gated_bwd_one", Silu, fitOne))...),
+		tile.Configs(build(builder.one), short(configs("rmsnorm_gated_bwd_one", Sigmoid, fitOne))...),
 
-		tile.Configs(buildMean, wides("rmsnorm_mean", 0, fitMean)...),
-		tile.Configs(buildMean, wides("rmsnorm_gated_mean", Silu, fitMean)...),
-		tile.Configs(buildMean, wides("rmsnorm_gated_mean", Sigmoid, fitMean)...),
+		tile.Configs(build(builder.mean), wides("rmsnorm_mean", 0, fitMean)...),
+		tile.Configs(build(builder.mean), wides("rmsnorm_gated_mean", Silu, fitMean)...),
+		tile.Configs(build(builder.mean), wides("rmsnorm_gated_mean", Sigmoid, fitMean)...),
 
-		tile.Configs(buildWideBackward, wides("rmsnorm_bwd", 0, fitStripes)...),
-		tile.Configs(buildWideBackwardAdd, wides("rmsnorm_add_bwd", 0, fitStripes)...),
-		tile.Configs(buildWideBackward, wides("rmsnorm_gated_bwd", Silu, fitStripes)...),
-		tile.Configs(buildWideBackward, wides("rmsnorm_gated_bwd", Sigmoid, fitStripes)...),
+		tile.Configs(build(builder.wideBackward), wides("rmsnorm_bwd", 0, fitStripes)...),
+		tile.Configs(build(builder.wideBackwardAdd), wides("rmsnorm_add_bwd", 0, fitStripes)...),
+		tile.Configs(build(builder.wideBackward), wides("rmsnorm_gated_bwd", Silu, fitStripes)...),
+		tile.Configs(build(builder.wideBackward), wides("rmsnorm_gated_bwd", Sigmoid, fitStripes)...),
 
 		tile.Configs(buildWeight, weights()...),
 	)
@@ -309,18 +318,4 @@ func (c Config) options(doc string) []tile.Option {
 		opts = append(opts, tile.ClusterSize(c.Cluster))
 	}
 	return opts
-}
-
-// instance builds a config with the instance of a generic kernel for its types; the first letter is x's type, the
-// second w's: b bf16, h f16, f f32.
-func instance(c Config, bb, bf, hh, hf, ff func(Config) (*tile.Kernel, error)) (*tile.Kernel, error) {
-	type types struct{ x, w dtype.Type }
-	build := map[types]func(Config) (*tile.Kernel, error){
-		{dtype.BF16, dtype.BF16}: bb, {dtype.BF16, dtype.F32}: bf,
-		{dtype.F16, dtype.F16}: hh, {dtype.F16, dtype.F32}: hf, {dtype.F32, dtype.F32}: ff,
-	}[types{c.X, c.W}]
-	if build == nil {
-		return nil, fmt.Errorf("rmsnorm: no kernel for x %s and w %s: x is bf16, f16 or f32, w is f32 or of x's type", c.X, c.W)
-	}
-	return build(c)
 }

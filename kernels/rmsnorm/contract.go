@@ -294,9 +294,8 @@ func (c *backwardContract) stripes(s *device.Stream, config int, p plan) (int, e
 	if err != nil {
 		return 0, err
 	}
-	wide := Config{X: c.Configs[config].DTypes[0], Wide: true}
-	fitStripes(&wide)
-	return min(p.rows, resident/((p.n-1)/wide.chunk()+1)), nil
+	stripe := stripeBytes / c.Configs[config].DTypes[0].Size() // columns
+	return min(p.rows, resident/((p.n-1)/stripe+1)), nil
 }
 
 func set(t device.Tensor) bool { return t.DType() != dtype.Invalid }

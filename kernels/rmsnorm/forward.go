@@ -63,23 +63,3 @@ func weightOf[W tile.Float](c Config, block tile.Block, src tile.Global[W], span
 	w := load()
 	return func() tile.Reg[tile.F32] { return w }
 }
-
-func buildForward(c Config) (*tile.Kernel, error) {
-	if c.Shared > 0 {
-		return instance(c, stagedForward[tile.BF16, tile.BF16], stagedForward[tile.BF16, tile.F32], stagedForward[tile.F16, tile.F16], stagedForward[tile.F16, tile.F32], stagedForward[tile.F32, tile.F32])
-	}
-	if c.Wide {
-		return instance(c, wideForward[tile.BF16, tile.BF16], wideForward[tile.BF16, tile.F32], wideForward[tile.F16, tile.F16], wideForward[tile.F16, tile.F32], wideForward[tile.F32, tile.F32])
-	}
-	return instance(c, forward[tile.BF16, tile.BF16], forward[tile.BF16, tile.F32], forward[tile.F16, tile.F16], forward[tile.F16, tile.F32], forward[tile.F32, tile.F32])
-}
-
-func buildForwardAdd(c Config) (*tile.Kernel, error) {
-	if c.Shared > 0 {
-		return instance(c, stagedForwardAdd[tile.BF16, tile.BF16], stagedForwardAdd[tile.BF16, tile.F32], stagedForwardAdd[tile.F16, tile.F16], stagedForwardAdd[tile.F16, tile.F32], stagedForwardAdd[tile.F32, tile.F32])
-	}
-	if c.Wide {
-		return instance(c, wideForwardAdd[tile.BF16, tile.BF16], wideForwardAdd[tile.BF16, tile.F32], wideForwardAdd[tile.F16, tile.F16], wideForwardAdd[tile.F16, tile.F32], wideForwardAdd[tile.F32, tile.F32])
-	}
-	return instance(c, forwardAdd[tile.BF16, tile.BF16], forwardAdd[tile.BF16, tile.F32], forwardAdd[tile.F16, tile.F16], forwardAdd[tile.F16, tile.F32], forwardAdd[tile.F32, tile.F32])
-}

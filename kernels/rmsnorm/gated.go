@@ -85,11 +85,3 @@ func gatedBackward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	}
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a backwardSiluArgs[T, W]) { body(k, gatedBackwardArgs[T, W](a)) }, opts...)
 }
-
-func buildGatedForward(c Config) (*tile.Kernel, error) {
-	return instance(c, gatedForward[tile.BF16, tile.BF16], gatedForward[tile.BF16, tile.F32], gatedForward[tile.F16, tile.F16], gatedForward[tile.F16, tile.F32], gatedForward[tile.F32, tile.F32])
-}
-
-func buildGatedBackward(c Config) (*tile.Kernel, error) {
-	return instance(c, gatedBackward[tile.BF16, tile.BF16], gatedBackward[tile.BF16, tile.F32], gatedBackward[tile.F16, tile.F16], gatedBackward[tile.F16, tile.F32], gatedBackward[tile.F32, tile.F32])
-}

@@ -121,14 +121,3 @@ func gatedOne[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	}
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a oneSiluArgs[T, W]) { body(k, gatedOneArgs[T, W](a)) }, opts...)
 }
-
-func buildOne(c Config) (*tile.Kernel, error) {
-	if c.Act != 0 {
-		return instance(c, gatedOne[tile.BF16, tile.BF16], gatedOne[tile.BF16, tile.F32], gatedOne[tile.F16, tile.F16], gatedOne[tile.F16, tile.F32], gatedOne[tile.F32, tile.F32])
-	}
-	return instance(c, one[tile.BF16, tile.BF16], one[tile.BF16, tile.F32], one[tile.F16, tile.F16], one[tile.F16, tile.F32], one[tile.F32, tile.F32])
-}
-
-func buildOneAdd(c Config) (*tile.Kernel, error) {
-	return instance(c, oneAdd[tile.BF16, tile.BF16], oneAdd[tile.BF16, tile.F32], oneAdd[tile.F16, tile.F16], oneAdd[tile.F16, tile.F32], oneAdd[tile.F32, tile.F32])
-}

@@ -1,68 +1,62 @@
 package rmsnorm
 
+import "github.com/gotile/gotile/internal/target"
+
 // Which rows are staged, and how.
 
-// roomy are the targets whose blocks have 192 KB of shared memory and whose blocks form clusters; small are the others that
-// have clusters, with 99 KB a block.
+// split is how a block holds its chunks of a row: so many in shared memory, and in registers.
+type split struct{ shared, regs int }
+
+// staging is how a pass holds rows past what fits registers alone.
+type staging struct {
+	bytes        int   // of a chunk, a thread
+	alone        split // of single blocks of 512 and 1024 threads, on any target; none: there are no such kernels
+	large, small split // of clusters of 1024 threads a block, on targets with much and with little shared memory
+}
+
+// A forward chunk of 1024 threads is 32 KB, so 160 KB of a row are in shared memory or, where there is little, 64 KB. A
+// backward pass holds x, dy and w there, of each 64 or 32 KB, and its share of dw in registers.
 var (
-	roomy = []string{"sm_90a", "sm_100a", "sm_103a"}
-	small = []string{"sm_120a", "sm_121a"}
+	stagingForward    = staging{bytes: 32, alone: split{2, 2}, large: split{5, 3}, small: split{2, 2}}
+	stagingForwardAdd = staging{bytes: 32, alone: split{2, 2}, large: split{6, 2}, small: split{2, 2}}
+	stagingBackward   = staging{bytes: 16, large: split{4, 0}, small: split{2, 0}}
 )
 
-// stages are the configs of staged forward passes for rows past what fits registers, ascending; of two for one length
-// the first that a target takes is used. A thread has 32 bytes of a chunk.
-func stages(name string, add bool) []Config {
-	var out []Config
-	held := 3 // chunks in registers, of eight
-	if add {
-		held = 2
-	}
-	for _, t := range pairs {
-		c := Config{Name: name, X: t.x, W: t.w, Whole: true, Per: 32 / t.x.Size()}
-		if c.W.Size() > c.X.Size() {
-			continue // w takes too much: the kernels of wide rows serve
-		}
-		row := 64 << 10 / c.X.Size() // elements of 64 KB
-		c.Min, c.Resident = 512, 2   // another block loads while this one waits for its row
-		out = append(out, c.stage(row, 2, 2, 1))
-		c.Min, c.Resident = 1024, 0
-		out = append(out, c.stage(2*row, 2, 2, 1))
-		for _, cluster := range []int{1, 2, 4, 8} {
-			if n := 4 * row * cluster; n <= widest {
-				out = append(out, c.stage(n, 8-held, held, cluster, roomy...))
-			}
-			if n := 2 * row * cluster; cluster > 1 && n <= widest {
-				out = append(out, c.stage(n, 2, 2, cluster, small...))
-			}
-		}
-	}
-	return out
+// much is the shared memory of a block, in bytes, from which a target counts as having much of it.
+const much = 192 << 10
+
+// clusters lists the targets whose blocks form clusters, and have much shared memory or not.
+func clusters(roomy bool) []string {
+	return target.Select(func(t *target.Target) bool { return t.Cluster > 1 && (t.Shared >= much) == roomy })
 }
 
 // widest is the longest row that is staged.
 const widest = 262144
 
-// stage is the config for rows of n elements, with so many chunks in shared memory and in registers.
-func (c Config) stage(n, shared, regs, cluster int, targets ...string) Config {
-	c.Cap, c.Shared, c.Regs, c.Cluster, c.Targets = n, shared, regs, cluster, targets
-	return c
-}
-
-// stagesBackward are those of staged backward passes: x, dy and w are in shared memory, and in registers the share of dw.
-func stagesBackward(name string) []Config {
+// configs are the configs of one pass, ascending for each target; of two for one length the first that a target takes
+// is used. Where w is wider than x it takes too much, and the kernels of wide rows serve.
+func (s staging) configs(name string) []Config {
 	var out []Config
 	for _, t := range pairs {
-		c := Config{Name: name, X: t.x, W: t.w, Whole: true, Per: 16 / t.x.Size(), Min: 1024}
-		if c.W.Size() > c.X.Size() {
-			continue // w takes too much: the kernels of wide rows serve
+		if t.w.Size() > t.x.Size() {
+			continue
 		}
-		row := 64 << 10 / c.X.Size()
-		for _, cluster := range []int{1, 2, 4, 8} {
-			if n := row * cluster; n <= widest {
-				out = append(out, c.stage(n, 4, 0, cluster, roomy...))
+		add := func(threads, resident, cluster int, held split, targets []string) {
+			c := Config{Name: name, X: t.x, W: t.w, Whole: true, Per: s.bytes / t.x.Size(), Min: threads, Resident: resident,
+				Shared: held.shared, Regs: held.regs, Cluster: cluster, Targets: targets}
+			c.Cap = c.chunk() * c.chunks() * cluster
+			if c.Cap <= widest {
+				out = append(out, c)
 			}
-			if n := row / 2 * cluster; cluster > 1 && n <= widest {
-				out = append(out, c.stage(n, 2, 0, cluster, small...))
+		}
+		if s.alone != (split{}) {
+			add(512, 2, 1, s.alone, nil) // another block loads while this one waits for its row
+			add(1024, 0, 1, s.alone, nil)
+		}
+		for _, cluster := range []int{1, 2, 4, 8} {
+			add(1024, 0, cluster, s.large, clusters(true))
+			if cluster > 1 {
+				add(1024, 0, cluster, s.small, clusters(false))
 			}
 		}
 	}

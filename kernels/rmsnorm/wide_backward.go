@@ -151,21 +151,3 @@ func gatedWideBackward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	}
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a stripesSiluArgs[T, W]) { body(k, gatedStripesArgs[T, W](a)) }, opts...)
 }
-
-func buildMean(c Config) (*tile.Kernel, error) {
-	if c.Act != 0 {
-		return instance(c, gatedMean[tile.BF16, tile.BF16], gatedMean[tile.BF16, tile.F32], gatedMean[tile.F16, tile.F16], gatedMean[tile.F16, tile.F32], gatedMean[tile.F32, tile.F32])
-	}
-	return instance(c, mean[tile.BF16, tile.BF16], mean[tile.BF16, tile.F32], mean[tile.F16, tile.F16], mean[tile.F16, tile.F32], mean[tile.F32, tile.F32])
-}
-
-func buildWideBackward(c Config) (*tile.Kernel, error) {
-	if c.Act != 0 {
-		return instance(c, gatedWideBackward[tile.BF16, tile.BF16], gatedWideBackward[tile.BF16, tile.F32], gatedWideBackward[tile.F16, tile.F16], gatedWideBackward[tile.F16, tile.F32], gatedWideBackward[tile.F32, tile.F32])
-	}
-	return instance(c, wideBackward[tile.BF16, tile.BF16], wideBackward[tile.BF16, tile.F32], wideBackward[tile.F16, tile.F16], wideBackward[tile.F16, tile.F32], wideBackward[tile.F32, tile.F32])
-}
-
-func buildWideBackwardAdd(c Config) (*tile.Kernel, error) {
-	return instance(c, wideBackwardAdd[tile.BF16, tile.BF16], wideBackwardAdd[tile.BF16, tile.F32], wideBackwardAdd[tile.F16, tile.F16], wideBackwardAdd[tile.F16, tile.F32], wideBackwardAdd[tile.F32, tile.F32])
-}

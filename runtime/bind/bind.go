@@ -42,9 +42,9 @@ type Dim struct{ Symbol, Size int }
 
 // Config is a kernel and what it takes.
 type Config struct {
-	Kernel *device.Kernel
-	DTypes []dtype.Type // by field
-	Max    []int        // by symbol, 0: no limit
+	Kernel *device.Kernel // whose Targets name all that it is for
+	DTypes []dtype.Type   // by field
+	Max    []int          // by symbol, 0: no limit
 	// Of a kernel for whole vectors of 16 bytes: the fields whose addresses and strides, and what the symbols' values, are
 	// multiples of them.
 	Aligned  []int

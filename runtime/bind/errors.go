@@ -12,8 +12,10 @@ import (
 
 // What a launch can refuse, beside device's ErrShape, ErrDType, ErrTarget, ErrClosed and ErrWrongDevice.
 var (
+	// ErrStride: a last stride that is not 1, or elements of an output that share memory.
 	ErrStride = errors.New("unsupported stride")
-	ErrAlign  = errors.New("unaligned address")
+	// ErrAlign: an address that is no multiple of the element's size, or of 16 bytes where all kernels want that.
+	ErrAlign = errors.New("unaligned address")
 	// ErrLimit: sizes that no generated kernel holds. Other sizes of the same arguments work.
 	ErrLimit = errors.New("too large")
 )
@@ -27,6 +29,7 @@ type Error struct {
 	Detail string
 }
 
+// Error is "launchAxpy: Y: rows (dimension 0) is 3, but X has rows = 4".
 func (e *Error) Error() string {
 	if e.Field == "" {
 		return e.Launch + ": " + e.Detail

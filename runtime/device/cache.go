@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	entries "github.com/gotile/gotile/internal/cache"
 	"github.com/gotile/gotile/internal/env"
 )
 
@@ -30,28 +31,18 @@ type cache struct {
 }
 
 const (
-	cacheLimit  = 512 << 20
-	cacheSuffix = ".cubin"
-	cacheMagic  = "gotile-cubin-1 "
-	tempPrefix  = "tmp-"
-	tempAge     = time.Hour // after which the file of a process that died is removed
-	touchAge    = time.Hour // entries are marked as used at most this often
+	cacheMagic = "gotile-cubin-1 "
+	tempPrefix = "tmp-"
+	tempAge    = time.Hour // after which the file of a process that died is removed
+	touchAge   = time.Hour // entries are marked as used at most this often
 )
 
-// openCache finds the directory: GOTILE_CACHE, else gotile in the user's cache directory.
+// openCache finds the directory.
 func openCache(log *slog.Logger) *cache {
-	c := &cache{limit: cacheLimit, log: log, fill: fillFile}
-	switch dir := env.Get(env.Cache); dir {
-	case "off":
-	case "":
-		user, err := os.UserCacheDir()
-		if err != nil {
-			c.complain(err)
-			break
-		}
-		c.dir = filepath.Join(user, "gotile")
-	default:
-		c.dir = dir
+	c := &cache{limit: entries.Limit, log: log, fill: fillFile}
+	var err error
+	if c.dir, err = entries.Dir(); err != nil {
+		c.complain(err)
 	}
 	return c
 }
@@ -78,27 +69,37 @@ func cacheKey(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// get returns the entry of a key, building it where it is missing or damaged.
-func (c *cache) get(key string, build func() ([]byte, error)) ([]byte, error) {
+// get returns the entry of a key, building it where it is missing or damaged, and notes what was the case for l.
+func (c *cache) get(key string, l entries.Lookup, build func() ([]byte, error)) ([]byte, error) {
 	if c.dir == "" {
 		return build()
 	}
-	path := filepath.Join(c.dir, key+cacheSuffix)
-	if data, ok := c.read(path, key); ok {
-		return data, nil
+	path := filepath.Join(c.dir, key+entries.Suffix)
+	data, outcome := c.read(path, key)
+	if outcome != entries.Hit {
+		var err error
+		if data, err = build(); err != nil {
+			return nil, err
+		}
+		if err := c.write(path, key, data); err != nil {
+			c.complain(err)
+		}
 	}
-	data, err := build()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.write(path, key, data); err != nil {
-		c.complain(err)
-	}
+	l.Outcome, l.Key = outcome, key
+	c.note(l)
 	return data, nil
 }
 
+// note adds a line to the journal.
+func (c *cache) note(l entries.Lookup) {
+	l.Time = time.Now()
+	if err := entries.Note(c.dir, l); err != nil {
+		c.complain(err)
+	}
+}
+
 // read returns a verified entry and deletes a damaged one.
-func (c *cache) read(path, key string) ([]byte, bool) {
+func (c *cache) read(path, key string) ([]byte, entries.Outcome) {
 	info, err := os.Stat(path)
 	var file []byte
 	// What the cache did not write may be a pipe, which would make the reader wait, or of any size.
@@ -109,19 +110,19 @@ func (c *cache) read(path, key string) ([]byte, bool) {
 		if !os.IsNotExist(err) {
 			c.complain(err)
 		}
-		return nil, false
+		return nil, entries.Miss
 	}
 	if data, ok := unseal(file, key); ok {
 		if time.Since(info.ModTime()) > touchAge {
 			os.Chtimes(path, time.Time{}, time.Now()) // a failure costs the entry its place, no more
 		}
-		return data, true
+		return data, entries.Hit
 	}
 	c.log.Warn("gotile: a damaged entry of the cache is compiled again", "file", path)
 	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
 		c.complain(err)
 	}
-	return nil, false
+	return nil, entries.Damaged
 }
 
 // seal puts a line before the data: magic, key and checksum. The key in it tells a renamed entry.
@@ -174,7 +175,7 @@ func (c *cache) evict(keep string) error {
 	if err != nil {
 		return err
 	}
-	var entries []fs.FileInfo
+	var files []fs.FileInfo
 	var total int64
 	for _, e := range dir {
 		i, err := e.Info()
@@ -184,15 +185,15 @@ func (c *cache) evict(keep string) error {
 		switch {
 		case strings.HasPrefix(i.Name(), tempPrefix) && time.Since(i.ModTime()) > tempAge:
 			os.Remove(filepath.Join(c.dir, i.Name()))
-		case strings.HasSuffix(i.Name(), cacheSuffix):
-			entries = append(entries, i)
+		case strings.HasSuffix(i.Name(), entries.Suffix):
+			files = append(files, i)
 			total += i.Size()
 		}
 	}
-	slices.SortFunc(entries, func(a, b fs.FileInfo) int {
+	slices.SortFunc(files, func(a, b fs.FileInfo) int {
 		return cmp.Or(a.ModTime().Compare(b.ModTime()), strings.Compare(a.Name(), b.Name()))
 	})
-	for _, i := range entries {
+	for _, i := range files {
 		if total <= c.limit {
 			break
 		}
@@ -204,6 +205,7 @@ func (c *cache) evict(keep string) error {
 			return err
 		}
 		total -= i.Size()
+		c.note(entries.Lookup{Outcome: entries.Evicted, Key: strings.TrimSuffix(i.Name(), entries.Suffix)})
 	}
 	return nil
 }

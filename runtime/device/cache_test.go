@@ -8,11 +8,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	entries "github.com/gotile/gotile/internal/cache"
 	"github.com/gotile/gotile/internal/env"
 	"github.com/gotile/gotile/runtime/driver/fake"
 )
@@ -31,7 +33,7 @@ func entry(key string) []byte { return bytes.Repeat([]byte("code of "+key+"\n"),
 // fetch gets an entry and reports whether it was built.
 func fetch(t *testing.T, c *cache, key string) (built bool) {
 	t.Helper()
-	got, err := c.get(key, func() ([]byte, error) { built = true; return entry(key), nil })
+	got, err := c.get(key, entries.Lookup{}, func() ([]byte, error) { built = true; return entry(key), nil })
 	if err != nil || !bytes.Equal(got, entry(key)) {
 		t.Errorf("key %.8s: %d bytes, error %v", key, len(got), err)
 	}
@@ -51,7 +53,7 @@ func TestCacheKeepsEntries(t *testing.T) {
 		t.Error("the next process does not find the entry")
 	}
 	failure := errors.New("does not compile")
-	if _, err := c.get(cacheKey("x"), func() ([]byte, error) { return nil, failure }); err != failure {
+	if _, err := c.get(cacheKey("x"), entries.Lookup{}, func() ([]byte, error) { return nil, failure }); err != failure {
 		t.Errorf("error %v", err)
 	}
 	if !fetch(t, c, cacheKey("x")) {
@@ -86,7 +88,7 @@ func TestCacheDamage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, log := newCache(t)
 			fetch(t, c, key)
-			path := filepath.Join(c.dir, key+cacheSuffix)
+			path := filepath.Join(c.dir, key+entries.Suffix)
 			ok(t, os.WriteFile(path, damaged, 0o644))
 			if !fetch(t, c, key) {
 				t.Error("a damaged entry is used")
@@ -101,7 +103,7 @@ func TestCacheDamage(t *testing.T) {
 	}
 	// A directory in the way cannot be read, replaced or deleted (it is not empty): compile without the cache.
 	c, log := newCache(t)
-	ok(t, os.MkdirAll(filepath.Join(c.dir, key+cacheSuffix, "x"), 0o755))
+	ok(t, os.MkdirAll(filepath.Join(c.dir, key+entries.Suffix, "x"), 0o755))
 	for range 3 {
 		if !fetch(t, c, key) {
 			t.Error("not built")
@@ -141,7 +143,7 @@ func TestCacheOff(t *testing.T) {
 	var log logBuffer
 	t.Setenv(env.Cache, "off")
 	c := openCache(log.logger())
-	if !fetch(t, c, cacheKey("a")) || !fetch(t, c, cacheKey("a")) || log.String() != "" {
+	if first, second := fetch(t, c, cacheKey("a")), fetch(t, c, cacheKey("a")); !first || !second || log.String() != "" {
 		t.Errorf("switched off, but something is kept or said: %s", &log)
 	}
 	if runtime.GOOS != "linux" {
@@ -151,7 +153,7 @@ func TestCacheOff(t *testing.T) {
 	t.Setenv("HOME", "")
 	t.Setenv("XDG_CACHE_HOME", "")
 	c = openCache(log.logger())
-	if !fetch(t, c, cacheKey("a")) || !fetch(t, c, cacheKey("a")) || strings.Count(log.String(), "not cached") != 1 {
+	if first, second := fetch(t, c, cacheKey("a")), fetch(t, c, cacheKey("a")); !first || !second || strings.Count(log.String(), "not cached") != 1 {
 		t.Errorf("without a home: %s", &log)
 	}
 	home := t.TempDir()
@@ -167,7 +169,7 @@ func TestCacheEvicts(t *testing.T) {
 	c.limit = 3 * size
 	key := func(i int) string { return cacheKey(fmt.Sprint(i)) }
 	age := func(i int, d time.Duration) {
-		ok(t, os.Chtimes(filepath.Join(c.dir, key(i)+cacheSuffix), time.Time{}, time.Now().Add(-d)))
+		ok(t, os.Chtimes(filepath.Join(c.dir, key(i)+entries.Suffix), time.Time{}, time.Now().Add(-d)))
 	}
 	for i := range 3 {
 		fetch(t, c, key(i))
@@ -181,7 +183,7 @@ func TestCacheEvicts(t *testing.T) {
 	}
 	fetch(t, c, key(3))
 	for i, want := range []bool{false, true, false, false} {
-		if _, err := os.Stat(filepath.Join(c.dir, key(i)+cacheSuffix)); os.IsNotExist(err) != want {
+		if _, err := os.Stat(filepath.Join(c.dir, key(i)+entries.Suffix)); os.IsNotExist(err) != want {
 			t.Errorf("entry %d evicted: %v, want %v", i, !want, want)
 		}
 	}
@@ -223,14 +225,14 @@ func cacheProcess(t *testing.T, dir string, command ...string) string {
 func hammer(c *cache, seed int) error {
 	for i := range 300 {
 		key := cacheKey(fmt.Sprint((i*7 + seed) % 20))
-		got, err := c.get(key, func() ([]byte, error) { return entry(key), nil })
+		got, err := c.get(key, entries.Lookup{}, func() ([]byte, error) { return entry(key), nil })
 		if err != nil {
 			return err
 		}
 		if !bytes.Equal(got, entry(key)) {
 			return fmt.Errorf("key %.8s: wrong contents", key)
 		}
-		path := filepath.Join(c.dir, key+cacheSuffix)
+		path := filepath.Join(c.dir, key+entries.Suffix)
 		switch i % 11 {
 		case 3:
 			os.Truncate(path, int64(i))
@@ -297,5 +299,51 @@ func TestDeviceUsesTheCache(t *testing.T) {
 	comp.extra = " --fmad=true"
 	if load(same) != 1 {
 		t.Error("the options are not in the key")
+	}
+}
+
+// The journal says of every lookup what became of it: compiled, found, damaged, evicted.
+func TestCacheJournal(t *testing.T) {
+	drv, comp := newFake(fake.H200), &fakeCompiler{}
+	load := func(change func(*Kernel)) {
+		t.Helper()
+		k := scaleKernel()
+		change(k)
+		must(opened(t, "cuda:0", withFake(drv, comp)).Load(k))
+	}
+	same := func(*Kernel) {}
+	openFake(t, drv)
+	dir := must(entries.Dir())
+	load(same)
+	load(same)
+	load(func(k *Kernel) { k.Source += " " })
+	for _, f := range must(filepath.Glob(filepath.Join(dir, "*"+entries.Suffix))) {
+		ok(t, os.WriteFile(f, []byte("damage"), 0o666))
+	}
+	load(same)
+	comp.suffix = ".1"
+	load(same)
+
+	journal := must(entries.Journal(dir))
+	want := []string{"miss: it had not been compiled before", "hit: ", "miss: its CUDA text has changed", "damaged: its entry was damaged", "miss: NVRTC is 13.0.1, it was 13.0"}
+	var got []string
+	for i, l := range journal {
+		got = append(got, string(l.Outcome)+": "+entries.Why(journal, i))
+		if l.Kernel != "scale" || l.Arch != "sm_90a" || time.Since(l.Time) > time.Hour {
+			t.Errorf("line %d: %+v", i, l)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+
+	c, _ := newCache(t)
+	c.limit = 1 << 10
+	for _, key := range []string{"a", "b"} {
+		ok(t, os.MkdirAll(c.dir, 0o777))
+		ok(t, c.write(filepath.Join(c.dir, key+entries.Suffix), key, bytes.Repeat([]byte(key), 800)))
+	}
+	if j := must(entries.Journal(c.dir)); len(j) != 1 || j[0].Outcome != entries.Evicted || j[0].Key != "a" {
+		t.Errorf("evictions: %+v", j)
 	}
 }

@@ -30,7 +30,7 @@ func (c nvrtcCompiler) version() string {
 	return fmt.Sprintf("%d.%d", major, minor)
 }
 
-func (c nvrtcCompiler) options() string { return fmt.Sprintf("%q", nvrtc.Options{}.Args()) }
+func (c nvrtcCompiler) options() string { return nvrtc.Options{}.Text() }
 
 func (c nvrtcCompiler) compile(k *Kernel, arch string) ([]byte, error) {
 	r, err := c.lib.Compile(k.Source, k.Name+".cu", nvrtc.Options{Arch: arch})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"regexp"
 	"sync"
@@ -21,6 +22,8 @@ type cuda struct {
 	sms    int
 	cache  *cache
 	images *Images
+	fresh  bool // embedded code is not used
+	log    *slog.Logger
 	nvrtc  func() (compiler, error) // opens the compiler at the first call
 
 	capturing atomic.Int64 // captures under way
@@ -54,7 +57,7 @@ func (d *Device) openCUDA(ordinal int, c *config) error {
 	if err != nil {
 		return err
 	}
-	d.back = &cuda{ctx: ctx, target: d.target, sms: d.info.SMs, cache: openCache(c.log), images: c.images, nvrtc: sync.OnceValues(c.nvrtc)}
+	d.back = &cuda{ctx: ctx, target: d.target, sms: d.info.SMs, cache: openCache(c.log), images: c.images, fresh: c.fresh, log: c.log, nvrtc: sync.OnceValues(c.nvrtc)}
 	return nil
 }
 

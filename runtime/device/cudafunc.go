@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	entries "github.com/gotile/gotile/internal/cache"
 	"github.com/gotile/gotile/runtime/driver"
 )
 
@@ -22,15 +23,20 @@ func (c *cuda) compile(k *Kernel) error {
 	return err
 }
 
-// image is the compiled code of a kernel: from memory, from the cache, or made now.
+// image is the compiled code of a kernel: embedded, from memory, from the cache, or made now.
 func (c *cuda) image(k *Kernel) ([]byte, error) {
+	code, unused := c.embedded(k)
+	if code != nil {
+		return code, nil
+	}
 	n, err := c.nvrtc()
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(unused, err)
 	}
 	key := cacheKey(k.Source, n.options(), c.target.Arch, n.version())
 	return c.images.get(key, func() ([]byte, error) {
-		return c.cache.get(key, func() ([]byte, error) { return n.compile(k, c.target.Arch) })
+		l := entries.Lookup{Kernel: k.Name, Arch: c.target.Arch, NVRTC: n.version(), Source: cacheKey(k.Source)[:16], Options: cacheKey(n.options())[:16]}
+		return c.cache.get(key, l, func() ([]byte, error) { return n.compile(k, c.target.Arch) })
 	})
 }
 

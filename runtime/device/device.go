@@ -73,6 +73,7 @@ type config struct {
 	driver func() (driver.Driver, error)
 	nvrtc  func() (compiler, error)
 	images *Images // nil: none are kept
+	fresh  bool    // embedded code is not used
 }
 
 // Option is a choice of Open and Default.
@@ -85,6 +86,10 @@ func WithLogger(l *slog.Logger) Option { return func(c *config) { c.log = l } }
 // `sim`, where it is not sm_90a). "sm_90a-as-120" runs the kernels of sm_120a, with its 99 KB of shared memory, on
 // sm_90a.
 func WithTarget(name string) Option { return func(c *config) { c.target = name } }
+
+// WithoutEmbedded makes the device compile every kernel, also where code for it is embedded: what compiles is then the
+// NVRTC that Info names.
+func WithoutEmbedded() Option { return func(c *config) { c.fresh = true } }
 
 // WithSim sets up the simulated device; other devices ignore it.
 func WithSim(s SimConfig) Option { return func(c *config) { c.sim = s } }

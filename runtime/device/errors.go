@@ -12,8 +12,10 @@ import (
 
 // What callers ask for with errors.Is.
 var (
+	// ErrOutOfMemory: more device or pinned memory than there is, after the pool has given back what it could.
 	ErrOutOfMemory = errors.New("out of device memory")
-	ErrNoDevice    = errors.New("no such device")
+	// ErrNoDevice: a device that Open does not know or that the machine does not have.
+	ErrNoDevice = errors.New("no such device")
 	// ErrSticky: the device is lost to this process. Every later call fails with the first such error.
 	ErrSticky = errors.New("device lost")
 	// ErrClosed: a closed device, buffer, stream or event.

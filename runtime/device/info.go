@@ -54,32 +54,13 @@ func shortName(name string) string {
 	return out.String()
 }
 
-// targetFor finds the target of a compute capability: its own, or the newest older one of the same major version
-// whose code it runs. Architecture-specific targets (names with an a) run on their own capability only.
+// targetFor is the target whose code a compute capability runs.
 func targetFor(major, minor int) (*target.Target, error) {
-	var best *target.Target
-	for _, name := range target.Names() {
-		t, err := target.Lookup(name)
-		if err != nil {
-			return nil, err
-		}
-		if t.Proxy == "" && runs(t, major, minor) && (best == nil || t.CC > best.CC) {
-			best = t
-		}
-	}
-	if best == nil {
+	t := target.For(major, minor)
+	if t == nil {
 		return nil, fmt.Errorf("no target for compute capability %d.%d; gotile has %s: %w", major, minor, strings.Join(target.Names(), ", "), ErrTarget)
 	}
-	return best, nil
-}
-
-// runs reports whether a device of a compute capability runs the code of a target.
-func runs(t *target.Target, major, minor int) bool {
-	cc := 10*major + minor
-	if strings.HasSuffix(t.Arch, "a") {
-		return t.CC == cc
-	}
-	return t.CC/10 == major && t.CC <= cc
+	return t, nil
 }
 
 // chooseTarget is the target named, or the device's own.
@@ -91,7 +72,7 @@ func chooseTarget(name string, major, minor int) (*target.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !runs(t, major, minor) {
+	if !t.RunsOn(major, minor) {
 		return nil, fmt.Errorf("code for %s does not run on compute capability %d.%d: %w", t.Arch, major, minor, ErrTarget)
 	}
 	return t, nil

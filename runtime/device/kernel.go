@@ -16,6 +16,7 @@ import (
 type Kernel struct {
 	Name      string
 	Source    string   // CUDA C with an entry point called Name
+	Embedded  []string // the source compiled for some GPUs, as gotile gen -cubin wrote it: files of internal/image
 	Targets   []string // that the kernel supports; empty: all
 	Threads   int      // of a block, a multiple of 32
 	MinBlocks int      // resident on an SM, as promised to the compiler; 0: nothing promised
@@ -44,8 +45,8 @@ type loading struct {
 	f  atomic.Pointer[Func]
 }
 
-// Load makes a kernel ready to launch: on a GPU it compiles the source, or takes the compiled code from the cache; on
-// the simulator it builds, lowers and compiles the kernel. Later calls with the same *Kernel cost some 20 ns and
+// Load makes a kernel ready to launch: on a GPU it takes the code that is embedded for it, else compiles the source or
+// takes the compiled code from the cache; on the simulator it builds, lowers and compiles the kernel. Later calls with the same *Kernel cost some 20 ns and
 // allocate nothing, so that a launch can always call it. A kernel that does not support the device's target is
 // ErrTarget.
 func (d *Device) Load(k *Kernel) (*Func, error) {

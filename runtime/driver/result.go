@@ -93,6 +93,7 @@ type Error struct {
 	Text string // the driver's description; may be empty
 }
 
+// Error is "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
 func (e *Error) Error() string {
 	name := e.Name
 	if name == "" {

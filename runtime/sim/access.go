@@ -194,12 +194,12 @@ func (a *access) runGlobal(w *warp) {
 }
 
 // locate finds the offsets of lanes in an allocation; it fails if one is outside or misaligned.
-func (al *allocation) locate(addr *lanes, m uint32, bytes int, off *offsets) bool {
-	last, odd := uint64(len(al.data)-bytes), uint64(bytes-1) // an allocation in the cache has held bytes once
+func (a *allocation) locate(addr *lanes, m uint32, bytes int, off *offsets) bool {
+	last, odd := uint64(len(a.data)-bytes), uint64(bytes-1) // an allocation in the cache has held bytes once
 	var most, all uint64
 	if m == allLanes {
 		for l := range addr {
-			o := addr[l] - al.addr
+			o := addr[l] - a.addr
 			most, all = max(most, o), all|o
 			off[l] = int(o)
 		}
@@ -207,7 +207,7 @@ func (al *allocation) locate(addr *lanes, m uint32, bytes int, off *offsets) boo
 	}
 	for ; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
-		o := addr[l] - al.addr
+		o := addr[l] - a.addr
 		most, all = max(most, o), all|o
 		off[l] = int(o)
 	}

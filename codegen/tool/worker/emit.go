@@ -174,30 +174,37 @@ func chips(names []string) []string {
 // file is a generated file.
 type file struct{ name, text string }
 
-// files are all files that the package should have, the .cu files of a family before its z-file.
-func (p *Package) files() ([]file, error) {
-	families, err := p.lowered()
+// files are all files that the package should have, the .cu files of a family before its z-file, and those of compiled
+// code, which the z-files name.
+func (j *job) files() (out []file, embeds []*compiled, err error) {
+	families, err := j.lowered()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out []file
+	targets, err := j.embedTargets()
+	if err != nil {
+		return nil, nil, err
+	}
+	if embeds, err = j.embeds(slices.Concat(families...), targets); err != nil {
+		return nil, nil, err
+	}
 	for _, family := range families {
-		wrap := gowrap.Family{Package: p.Name}
+		wrap := gowrap.Family{Package: j.Name}
 		for _, s := range family {
 			out = append(out, file{s.File, s.text})
 			wrap.Variants = append(wrap.Variants, s.Variant)
 		}
 		text, err := gowrap.Generate(wrap)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		name := wrap.File()
 		if slices.ContainsFunc(out, func(f file) bool { return f.name == name }) {
-			return nil, fmt.Errorf("two families would write %s; give their Args types different names (%s)", name, family[0].kernel.IR().ArgsType)
+			return nil, nil, fmt.Errorf("two families would write %s; give their Args types different names (%s)", name, family[0].kernel.IR().ArgsType)
 		}
 		out = append(out, file{name, string(text)})
 	}
-	return out, nil
+	return out, embeds, nil
 }
 
 // HashSources gives the SHA-256 of each generated .cu file of a directory.

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gotile/gotile/codegen/gowrap"
+	"github.com/gotile/gotile/internal/image"
 	"github.com/gotile/gotile/internal/wholefile"
 )
 
@@ -27,30 +28,49 @@ Gen writes, into the directory of each package, a .cu file for each kernel and l
 family (the kernels of one Args type). Only files whose text changes are written. Generated files of kernels that no
 longer exist are removed; nothing else is.
 
-Example, in a Go file of the package, for go generate:
+With -cubin it compiles the kernels with NVRTC, too, for the targets that are named, and the Go files embed the code: a
+program that is deployed then needs the driver alone. Files of code, KERNEL.TARGET.cubin, name the text that they were
+compiled from: only those whose text changes are compiled again, and a program does not use one that is stale. Later
+runs without the flag keep the targets.
+
+Examples:
+
+	gotile gen
+	gotile gen -cubin sm_90a,sm_120a ./kernels
+
+In a Go file of the package, for go generate:
 
 	//go:generate go tool gotile gen
 
-and in a continuous build:
+And in a continuous build:
 
 	gotile gen -check ./...`,
 	flags: func(f *flag.FlagSet, o *Options) {
 		f.BoolVar(&o.Check, "check", false, "write nothing; show what is stale as a diff and fail if anything is")
+		f.StringVar(&o.Cubin, "cubin", "", "comma-separated `targets` whose compiled code is embedded, all or none; default: those of the files that there are")
 		f.BoolVar(&o.Verbose, "v", false, "name the files that are up to date, too")
 	},
-	do: func(_ context.Context, j *job) error { return j.gen() },
+	do: func(ctx context.Context, j *job) error { return j.gen(ctx) },
 }
 
-func (j *job) gen() error {
-	want, err := j.files()
+func (j *job) gen(ctx context.Context) error {
+	want, embeds, err := j.files()
 	if err != nil {
 		return err
 	}
-	old, err := vanished(j.Dir, want)
+	if !j.Check {
+		if err := j.compileEmbeds(ctx, embeds); err != nil {
+			return err
+		}
+	}
+	old, err := vanished(j.Dir, want, embeds)
 	if err != nil {
 		return err
 	}
-	stale := 0
+	stale, err := j.genEmbeds(embeds) // before the Go files that embed them
+	if err != nil {
+		return err
+	}
 	for _, f := range want {
 		path := filepath.Join(j.Dir, f.name)
 		have, err := os.ReadFile(path)
@@ -94,6 +114,28 @@ func (j *job) gen() error {
 	return nil
 }
 
+// genEmbeds writes the files of compiled code that are not fresh, or names them, and counts them.
+func (j *job) genEmbeds(embeds []*compiled) (stale int, err error) {
+	for _, c := range embeds {
+		if c.why == "" {
+			if j.Verbose {
+				j.printf("%s is up to date\n", c.name)
+			}
+			continue
+		}
+		stale++
+		if j.Check {
+			j.printf("%s: %s\n", c.name, c.why)
+			continue
+		}
+		if err := wholefile.Write(filepath.Join(j.Dir, c.name), c.data); err != nil {
+			return stale, err
+		}
+		j.printf("wrote %s\n", c.name)
+	}
+	return stale, nil
+}
+
 // diff shows two texts line by line.
 func diff(have, want string) string {
 	type line string
@@ -108,23 +150,24 @@ func diff(have, want string) string {
 }
 
 // vanished lists the generated files of a directory, known by their first line, that are not wanted.
-func vanished(dir string, want []file) ([]string, error) {
+func vanished(dir string, want []file, embeds []*compiled) ([]string, error) {
 	var out []string
-	for _, pattern := range []string{"*.cu", "z*.go"} {
+	for _, pattern := range []string{"*.cu", "z*.go", "*" + image.Suffix} {
 		paths, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
 			return nil, err
 		}
 		for _, path := range paths {
 			name := filepath.Base(path)
-			if slices.ContainsFunc(want, func(f file) bool { return f.name == name }) {
+			if slices.ContainsFunc(want, func(f file) bool { return f.name == name }) ||
+				slices.ContainsFunc(embeds, func(c *compiled) bool { return c.name == name }) {
 				continue
 			}
 			text, err := os.ReadFile(path)
 			if err != nil {
 				return nil, err
 			}
-			if first, _, _ := strings.Cut(string(text), "\n"); strings.TrimSpace(first) == gowrap.Header {
+			if first, _, _ := strings.Cut(string(text), "\n"); strings.TrimSpace(first) == gowrap.Header || image.Is(string(text)) {
 				out = append(out, name)
 			}
 		}

@@ -19,12 +19,13 @@ type runner struct {
 	free    chan *device.Device // those without a case
 }
 
-// openRunner opens a GPU n times. The devices share their compiled kernels.
+// openRunner opens a GPU n times. The devices share their compiled kernels, and compile all of them: receipts name the
+// compiler.
 func openRunner(name, target string, n int) (*runner, error) {
 	r := &runner{free: make(chan *device.Device, n)}
 	images := &device.Images{}
 	for range n {
-		d, err := device.Open(name, device.WithTarget(target), device.WithImages(images))
+		d, err := device.Open(name, device.WithTarget(target), device.WithImages(images), device.WithoutEmbedded())
 		if err != nil {
 			return nil, errors.Join(err, r.close())
 		}

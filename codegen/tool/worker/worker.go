@@ -41,6 +41,7 @@ type Options struct {
 	Force    bool
 	Verbose  bool
 	Target   string
+	Cubin    string
 	Run      string
 	Out      string
 	Seed     uint64

@@ -188,12 +188,14 @@ func (d *Driver) drop(kind string, h uintptr) bool {
 	return true
 }
 
+// Version is that of CUDA 13.0.
 func (d *Driver) Version() (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return 13000, d.enter("cuDriverGetVersion")
 }
 
+// DeviceCount is the number of devices that New was given.
 func (d *Driver) DeviceCount() (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -212,16 +214,19 @@ func (d *Driver) device(call string, dev int) (Device, error) {
 	return d.devices[dev], nil
 }
 
+// DeviceName is the Name of a device.
 func (d *Driver) DeviceName(dev int) (string, error) {
 	v, err := d.device("cuDeviceGetName", dev)
 	return v.Name, err
 }
 
+// DeviceMemory is the Memory of a device, in bytes.
 func (d *Driver) DeviceMemory(dev int) (int64, error) {
 	v, err := d.device("cuDeviceTotalMem", dev)
 	return v.Memory, err
 }
 
+// DeviceAttribute is what a device was described with; every attribute of package driver has a value.
 func (d *Driver) DeviceAttribute(dev int, a driver.DeviceAttribute) (int, error) {
 	v, err := d.device("cuDeviceGetAttribute", dev)
 	if err != nil {
@@ -246,6 +251,7 @@ func (d *Driver) DeviceAttribute(dev int, a driver.DeviceAttribute) (int, error)
 	return 0, fail("cuDeviceGetAttribute", driver.InvalidValue)
 }
 
+// Retain gives a context of its own to each call; all contexts of a driver see one memory.
 func (d *Driver) Retain(dev int) (driver.Context, error) {
 	v, err := d.device("cuDevicePrimaryCtxRetain", dev)
 	if err != nil {

@@ -1,0 +1,84 @@
+package doctor
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/gotile/gotile/codegen/nvrtc"
+	"github.com/gotile/gotile/internal/env"
+)
+
+// Headers is cuda.h, which builds with -tags gorgonia need and nothing else.
+type Headers struct {
+	Check
+	File    string `json:"file,omitempty"`
+	Version string `json:"version,omitempty"` // of CUDA: 13.0
+}
+
+var cudaVersion = regexp.MustCompile(`(?m)^#define\s+CUDA_VERSION\s+(\d+)`)
+
+func (m *Machine) headers() Headers {
+	for _, dir := range includeDirs() {
+		for _, file := range m.Glob(dir + "/cuda.h") {
+			text, err := m.ReadFile(file)
+			v := cudaVersion.FindSubmatch(text)
+			if err != nil || v == nil {
+				continue
+			}
+			n, _ := strconv.Atoi(string(v[1]))
+			return Headers{Check{State: OK}, file, fmt.Sprintf("%d.%d", n/1000, n%1000/10)}
+		}
+	}
+	return Headers{Check: Check{Missing, "cuda.h is in no include folder; only builds with -tags gorgonia need it",
+		"python3 -m pip install --upgrade --target " + wheelDir("headers") + " 'nvidia-cuda-runtime==13.0.*'"}}
+}
+
+// includeDirs are the folders, as patterns: what the C compiler is told, toolkits, wheels, the system's.
+func includeDirs() []string {
+	var out []string
+	for _, f := range strings.Fields(os.Getenv("CGO_CFLAGS")) {
+		if dir, ok := strings.CutPrefix(f, "-I"); ok {
+			out = append(out, dir)
+		}
+	}
+	for _, v := range []string{"CPATH", "C_INCLUDE_PATH"} {
+		for _, dir := range strings.Split(os.Getenv(v), ":") {
+			if dir != "" {
+				out = append(out, dir)
+			}
+		}
+	}
+	for _, v := range []string{"CUDA_HOME", "CUDA_PATH"} {
+		if dir := os.Getenv(v); dir != "" {
+			out = append(out, dir+"/include", dir+"/targets/*/include")
+		}
+	}
+	out = append(out, "/usr/local/cuda/include", "/usr/local/cuda-*/include", "/opt/cuda/include", "/usr/include")
+	for _, site := range nvrtc.Wheels(os.Getenv) {
+		out = append(out, site+"/nvidia/cu*/include", site+"/nvidia/cuda_runtime/include")
+	}
+	return out
+}
+
+// Variables are gotile's environment variables that are set.
+type Variables struct {
+	Check
+	Set     map[string]string `json:"set,omitempty"`
+	Unknown []string          `json:"unknown,omitempty"`
+}
+
+func (m *Machine) variables() Variables {
+	v := Variables{Check: Check{State: OK}, Set: map[string]string{}, Unknown: env.Unknown()}
+	for _, row := range env.All() {
+		if value := env.Get(row.Name); value != "" {
+			v.Set[row.Name] = value
+		}
+	}
+	if len(v.Unknown) > 0 {
+		v.Check = Check{Problem, strings.Join(v.Unknown, ", ") + ": gotile has no such variable; gotile help lists those it has", "unset " + strings.Join(v.Unknown, " ")}
+	}
+	return v
+}

@@ -1,0 +1,17 @@
+package tool_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/gotile/gotile/codegen/tool"
+)
+
+// A command line without the program's name, here `gotile gen -check ../../examples/softmax`: generated files that are
+// stale would be shown as a diff, with exit code 1.
+func ExampleRun() {
+	code := tool.Run(context.Background(), []string{"gen", "-check", "../../examples/softmax"}, os.Stdout, os.Stderr)
+	fmt.Println("exit code", code)
+	// Output: exit code 0
+}

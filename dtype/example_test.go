@@ -1,0 +1,34 @@
+package dtype_test
+
+import (
+	"fmt"
+
+	"github.com/gotile/gotile/dtype"
+)
+
+// A Type is a small value that knows its size and its rounding.
+func ExampleType() {
+	for _, t := range dtype.All() {
+		fmt.Println(t, t.Size(), t.IsFloat())
+	}
+	t, err := dtype.Parse("bf16")
+	fmt.Println(t.Round(1.0/3), err)
+	// Output:
+	// f32 4 true
+	// bf16 2 true
+	// f16 2 true
+	// i32 4 false
+	// u32 4 false
+	// i64 8 false
+	// 0.33398438 <nil>
+}
+
+// A 16-bit number is made by rounding or from bits, never from an integer by mistake.
+func ExampleBFloat16() {
+	x := dtype.BF16FromFloat32(3.1415927)
+	fmt.Printf("%v %#04x\n", x.Float(), x.Bits())
+	fmt.Println(dtype.BF16FromBits(0x7f80).Float32())
+	// Output:
+	// 3.140625 0x4049
+	// +Inf
+}

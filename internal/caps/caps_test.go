@@ -1,0 +1,140 @@
+package caps
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/gotile/gotile/internal/target"
+)
+
+// What is verified follows from the receipts: on the GPU that ran it, by proxy for the target whose lowering ran, and
+// nowhere else; where nothing ran, or the hardware lacks it, nothing is claimed.
+func TestEvidence(t *testing.T) {
+	runs, err := read(fstest.MapFS{
+		"h200.json": {Data: []byte(`{"device": "NVIDIA H200", "kernels": [
+			{"name": "a", "target": "sm_90a", "ran": ["op/add/f32", "op/atomic_add/i32"]},
+			{"name": "b", "target": "sm_90a", "ran": ["op/atomic_add/i32", "op/atomic_max/i32"]},
+			{"name": "a", "target": "sm_90a-as-120", "ran": ["op/add/f32"]}]}`)},
+		"rtx5090.json": {Data: []byte(`{"device": "NVIDIA GeForce RTX 5090", "kernels": [{"name": "a", "target": "sm_120a", "ran": ["op/add/f32"]}]}`)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		target  string
+		feature target.Feature
+		cell    string
+		want    []string
+	}{
+		{"sm_90a", target.Base, "verified", []string{"3 cases of internal/optest op/* on NVIDIA H200"}},
+		{"sm_90a", target.Atomics, "verified", []string{"2 cases of internal/optest op/atomic_* on NVIDIA H200"}},
+		{"sm_90a", target.Cluster, "lowered", nil},
+		{"sm_90a", target.WGMMA, "hardware", nil},
+		{"sm_90a", target.TCGen05, "-", nil},
+		{"sm_120a", target.Base, "verified", []string{
+			"1 cases of internal/optest op/* on NVIDIA GeForce RTX 5090",
+			"by proxy, as sm_90a-as-120: 1 cases of internal/optest op/* on NVIDIA H200"}},
+		{"sm_120a", target.Atomics, "lowered", nil},
+		{"sm_120a", target.Multicast, "avoided", nil},
+		{"sm_90a-as-120", target.Base, "verified", []string{"1 cases of internal/optest op/* on NVIDIA H200"}},
+		{"sm_80", target.Base, "lowered", nil},
+		{"sm_80", target.Cluster, "-", nil},
+	} {
+		chip, err := target.Lookup(c.target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := rows(chip, runs)
+		r := all[slices.IndexFunc(all, func(r Row) bool { return r.Feature == c.feature })]
+		var got []string
+		for _, e := range r.Verified {
+			got = append(got, e.String())
+		}
+		if r.Cell() != c.cell || !slices.Equal(got, c.want) {
+			t.Errorf("%s on %s: %s, %q; want %s, %q", c.feature, c.target, r.Cell(), got, c.cell, c.want)
+		}
+	}
+	if _, err := read(fstest.MapFS{"h200.json": {Data: []byte("{")}}); err == nil || !strings.Contains(err.Error(), "internal/optest/receipts/h200.json") {
+		t.Errorf("a receipt that is cut off: %v", err)
+	}
+}
+
+// The committed receipts: every feature that gotile lowers has cases that ran on the H200, of each kind.
+func TestCommitted(t *testing.T) {
+	all, err := Of("sm_90a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range all {
+		if (cases[r.Feature] != "") != r.Lowered {
+			t.Errorf("%s: lowered %v, but cases %q", r.Feature, r.Lowered, cases[r.Feature])
+		}
+		if r.Lowered && r.Cell() != "verified" {
+			t.Errorf("%s: %s on sm_90a", r.Feature, r.Cell())
+		}
+	}
+	if _, err := Of("sm_90"); err == nil {
+		t.Error("an unknown target has rows")
+	}
+}
+
+// The second column against the committed CUDA: what is lowered is in the text of some kernel of each target that has
+// it, what is not is in none.
+func TestLoweredIsEmitted(t *testing.T) {
+	spelling := map[target.Feature][]string{
+		target.Base: {"extern \"C\" __global__"}, target.Atomics: {"atomicAdd(", "atom."}, target.CpAsync: {"cp.async.cg."},
+		target.Cluster: {"barrier.cluster."}, target.TMA: {"cp.async.bulk.tensor"}, target.TMACTA: {"bulk.tensor.1d.shared::cta", "bulk.tensor.2d.shared::cta"},
+		target.Multicast: {".multicast::cluster"}, target.WGMMA: {"wgmma."}, target.MMASync: {"mma.sync"}, target.LdMatrix: {"ldmatrix."},
+		target.StMatrix: {"stmatrix."}, target.SetMaxNReg: {"setmaxnreg."}, target.Elect: {"elect.sync"}, target.TCGen05: {"tcgen05."},
+	}
+	paths, err := filepath.Glob(filepath.Join("..", "optest", "*.cu"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no kernels: %v", err)
+	}
+	emitted := map[string]map[target.Feature]bool{}
+	for _, p := range paths {
+		text, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range claimed(string(text)) {
+			if emitted[name] == nil {
+				emitted[name] = map[target.Feature]bool{}
+			}
+			for f, words := range spelling {
+				if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(string(text), w) }) {
+					emitted[name][f] = true
+				}
+			}
+		}
+	}
+	for _, name := range target.Names() {
+		chip, err := target.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if chip.Proxy != "" {
+			continue // its target's texts
+		}
+		for _, f := range target.Features() {
+			if got, want := emitted[name][f], chip.Features[f].Lowered; got != want {
+				t.Errorf("%s on %s: in the text of a kernel %v, lowered %v", f, name, got, want)
+			}
+		}
+	}
+}
+
+// claimed are the targets that a .cu file lists at its head.
+func claimed(text string) []string {
+	for line := range strings.Lines(text) {
+		if list, ok := strings.CutPrefix(line, "// Targets: "); ok {
+			names, _, _ := strings.Cut(list, " (")
+			return strings.Fields(names)
+		}
+	}
+	return nil
+}

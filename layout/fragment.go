@@ -1,0 +1,129 @@
+package layout
+
+import "fmt"
+
+// All fragments are made of one thing, the core matrix: 8 rows of 16 bytes. Four lanes share a row, each with the 4
+// bytes of one register, and eight such quads have the rows. An operand's other registers, and a warpgroup's other
+// warps, repeat the core matrix along an axis.
+
+// core is a core matrix whose registers hold e elements: [8, 4e].
+func core(e int) *Dist {
+	return &Dist{Shape: []int{8, 4 * e}, Thread: []Mode{{4, 1, e}, {8, 0, 1}}, Value: normal(Mode{e, 1, 1})}
+}
+
+// repeat continues d n times along axis in further values of the same threads.
+func (d *Dist) repeat(axis, n int) *Dist {
+	d.Value = append(d.Value, normal(Mode{n, axis, d.Shape[axis]})...)
+	d.Shape[axis] *= n
+	return d
+}
+
+// stack continues d n times along axis in further threads.
+func (d *Dist) stack(axis, n int) *Dist {
+	d.Thread = append(d.Thread, Mode{n, axis, d.Shape[axis]})
+	d.Shape[axis] *= n
+	return d
+}
+
+// swap exchanges the last two axes.
+func (d *Dist) swap() *Dist {
+	a, b := len(d.Shape)-2, len(d.Shape)-1
+	d.Shape[a], d.Shape[b] = d.Shape[b], d.Shape[a]
+	for _, ms := range [][]Mode{d.Thread, d.Value} {
+		for i, m := range ms {
+			switch m.Axis {
+			case a:
+				ms[i].Axis = b
+			case b:
+				ms[i].Axis = a
+			}
+		}
+	}
+	return d
+}
+
+// checkMMA holds k and the bits of an element against the shapes of mma.sync: a row of A is one or two registers of
+// each of its four lanes.
+func checkMMA(k, bits int) error {
+	switch bits {
+	case 4, 8, 16, 32:
+		if k == 128/bits || k == 256/bits {
+			return nil
+		}
+		return fmt.Errorf("mma.sync m16n8k%d for elements of %d bits: k is 128 or 256 bits; use k%d or k%d", k, bits, 128/bits, 256/bits)
+	}
+	return fmt.Errorf("mma.sync for elements of %d bits: the fragments are those of 32 (tf32), 16, 8 and 4 bits", bits)
+}
+
+// MMASyncA is operand A of mma.sync m16n8k, [m, k] = [16, k], 32 threads. With e = 32/bits elements a register, lane l
+// has in value i
+//
+//	m = l/4 + 8*(i/e%2)
+//	k = e*(l%4) + i%e + 4e*(i/2e)
+//
+// bits is 32 (tf32), 16 (f16, bf16), 8 (s8, u8, e4m3, e5m2) or 4 (s4, u4, e2m1), and k is 128/bits or 256/bits: k8 and
+// k16 for 16 bits, k16 and k32 for 8. Other shapes are errors.
+// PTX ISA, "Matrix Fragments for mma.m16n8k8", and those for m16n8k16, m16n8k32 and m16n8k64.
+func MMASyncA(k, bits int) (*Dist, error) {
+	if err := checkMMA(k, bits); err != nil {
+		return nil, err
+	}
+	return fragmentA(k, bits), nil
+}
+
+func fragmentA(k, bits int) *Dist { return core(32/bits).repeat(0, 2).repeat(1, k*bits/128) }
+
+// MMASyncB is operand B of mma.sync m16n8k, [k, n] = [k, 8], 32 threads: what A is, of n in place of m, without the
+// lower half. With e = 32/bits elements a register, lane l has in value i
+//
+//	k = e*(l%4) + i%e + 4e*(i/e)
+//	n = l/4
+//
+// bits and k are those of MMASyncA.
+// PTX ISA, "Matrix Fragments for mma.m16n8k8", and those for m16n8k16, m16n8k32 and m16n8k64.
+func MMASyncB(k, bits int) (*Dist, error) {
+	if err := checkMMA(k, bits); err != nil {
+		return nil, err
+	}
+	return core(32/bits).repeat(1, k*bits/128).swap(), nil
+}
+
+// MMASyncC is the accumulator, C and D, of every mma.sync m16n8k, [m, n] = [16, 8], 32 threads, whether f32, s32 or, in
+// pairs, f16: lane l has in value i
+//
+//	m = l/4 + 8*(i/2)
+//	n = 2*(l%4) + i%2
+//
+// PTX ISA, "Matrix Fragments for mma.m16n8k8", and those for m16n8k16, m16n8k32 and m16n8k64.
+func MMASyncC() *Dist { return core(2).repeat(0, 2) }
+
+// WGMMAA is operand A of wgmma.mma_async m64 from registers, [m, k] = [64, 256/bits], 128 threads: each warp of the
+// warpgroup has the A of an mma.sync of as many k. With e = 32/bits elements a register, thread t has in value i
+//
+//	m = 16*(t/32) + t%32/4 + 8*(i/e%2)
+//	k = e*(t%4) + i%e + 4e*(i/2e)
+//
+// bits is 32 (tf32), 16 (f16, bf16) or 8 (s8, u8, e4m3, e5m2); others are errors. That of 16 bits is WGMMAD(16), so an
+// accumulator rounded to 16 bits is the A operand of the next MMA; that of 8 bits is no accumulator's.
+// PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16", and those for m64nNk8 and m64nNk32.
+func WGMMAA(bits int) (*Dist, error) {
+	if bits != 32 && bits != 16 && bits != 8 {
+		return nil, fmt.Errorf("wgmma with A of %d bits: A is of 32 (tf32), 16 or 8 bits", bits)
+	}
+	return fragmentA(256/bits, bits).stack(0, 4), nil
+}
+
+// WGMMAD is the accumulator of wgmma.mma_async m64nN, [m, n] = [64, n], 128 threads, whether f32, s32 or, in pairs, f16:
+// thread t has in value i
+//
+//	m = 16*(t/32) + t%32/4 + 8*(i/2%2)
+//	n = 2*(t%4) + i%2 + 8*(i/4)
+//
+// n is a multiple of 8 from 8 to 256; others are errors.
+// PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16".
+func WGMMAD(n int) (*Dist, error) {
+	if n < 8 || n > 256 || n%8 != 0 {
+		return nil, fmt.Errorf("wgmma m64n%d: n is a multiple of 8 from 8 to 256", n)
+	}
+	return MMASyncC().repeat(1, n/8).stack(0, 4), nil
+}

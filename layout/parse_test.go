@@ -1,0 +1,101 @@
+package layout_test
+
+import (
+	"errors"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/gotile/gotile/layout"
+)
+
+// TestParse: print and parse are inverses, and spaces do not matter.
+func TestParse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := anyLayout(t, "l")
+		back, err := layout.Parse(l.String())
+		if err != nil || !back.Equal(l) || back.String() != l.String() {
+			t.Fatalf("%v becomes %v (%v)", l, back, err)
+		}
+		shape, err := layout.ParseTuple(l.Shape().String())
+		if err != nil || !shape.Equal(l.Shape()) {
+			t.Fatalf("%v becomes %v (%v)", l.Shape(), shape, err)
+		}
+	})
+	for text, want := range map[string]string{
+		"(2,(1,6)):(1,(6,2))": "(2,(1,6)):(1,(6,2))", " ( 8 ,\t4 ) : ( 1 , 8 ) ": "(8,4):(1,8)", "():()": "():()",
+		"( ):( )": "():()", "((),2):((),0)": "((),2):((),0)", "(3):(1)": "(3):(1)", "3:1": "3:1",
+	} {
+		if l, err := layout.Parse(text); err != nil || l.String() != want {
+			t.Errorf("%q: %v (%v), want %s", text, l, err, want)
+		}
+	}
+}
+
+// TestSyntax: what is no layout is a syntax error.
+func TestSyntax(t *testing.T) {
+	for _, text := range []string{
+		"", " ", "8", "8:", ":8", "8:1:1", "8:1)", "(8:1", "(8,:1", "(8,):(1,)", "(8 4):(1 8)", "8:-1", "-8:1", "+8:1", "08:1", "8:01",
+		"00:0", "8.0:1", "8:1\n", "8 8:1", "(8,4):(1,8", "x", "0x8:1", "8_0:1", "８:1", "8:1\x00", "\x00", "{8}:{1}",
+	} {
+		if l, err := layout.Parse(text); !errors.Is(err, layout.ErrSyntax) {
+			t.Errorf("%q: %v, %v", text, l, err)
+		}
+	}
+	defer func() {
+		if err, ok := recover().(error); !ok || !errors.Is(err, layout.ErrSyntax) {
+			t.Errorf("MustParse panics with %v", err)
+		}
+	}()
+	layout.MustParse("8")
+}
+
+// FuzzParse: an error or a value, never both; the text of a value reads back as that value.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{
+		"(2,(1,6)):(1,(6,2))", "8:1", "():()", "(8 , 4):(1,8)", "((((", "9223372036854775807:1", "_:_", "(1,):(1)", "08:1",
+		"(4294967296,4294967296):(1,1)",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		l, err := layout.Parse(text)
+		if err != nil {
+			if !l.Equal(layout.Layout{}) {
+				t.Fatalf("%q: both %v and %v", text, l, err)
+			}
+			return
+		}
+		back, err := layout.Parse(l.String())
+		if err != nil || !back.Equal(l) || back.String() != l.String() {
+			t.Fatalf("%q is %v, which becomes %v (%v)", text, l, back, err)
+		}
+		if off, err := l.At(l.Size() - 1); err != nil || off != l.Cosize()-1 {
+			t.Fatalf("%v: last offset %d (%v), cosize %d", l, off, err, l.Cosize())
+		}
+	})
+}
+
+// FuzzParseSwizzle: an error or a value, never both; the text of a value reads back as that value.
+func FuzzParseSwizzle(f *testing.F) {
+	for _, text := range []string{"Sw<3,4,3>", "Sw<0,4,3>", "Sw<2,0,-2>", "Sw<", "Sw<3,4,2>", "Sw<99999999999999999999,0,0>", "Sw < 1 , 2 , - 3 >"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := layout.ParseSwizzle(text)
+		if err != nil {
+			if s != (layout.Swizzle{}) {
+				t.Fatalf("%q: both %v and %v", text, s, err)
+			}
+			return
+		}
+		if back, err := layout.ParseSwizzle(s.String()); err != nil || back != s {
+			t.Fatalf("%q is %v, which becomes %v (%v)", text, s, back, err)
+		}
+		for _, addr := range []int{0, 1, s.Repeat() - 1, 12345} {
+			if s.Apply(s.Apply(addr)) != addr {
+				t.Fatalf("%v is not its own inverse at %d", s, addr)
+			}
+		}
+	})
+}
