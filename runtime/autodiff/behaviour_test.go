@@ -33,7 +33,7 @@ func TestGradReasons(t *testing.T) {
 	}
 	reason(in, autodiff.ErrUntracked, "in: f32[2, 2]")
 	reason(b, autodiff.ErrUnreached, "no path leads from the loss to b")
-	reason(inner, autodiff.ErrConsumed, "backward step of mul")
+	reason(inner, autodiff.ErrConsumed, "backward step of times")
 	reason(autodiff.Tensor{}, autodiff.ErrUnset, "zero Tensor")
 	equal(t, "gradient of a retained tensor", grad(t, kept), []float64{1, 1, 1, 1})
 	equal(t, "gradient of a tracked input", grad(t, tracked), []float64{1, 4, 9, 16})
@@ -111,10 +111,10 @@ func TestEval(t *testing.T) {
 		t.Errorf("backward of an evaluation: %v", err)
 	}
 	l, _ := tp.Close()
-	if got, want := l.String(), "eval cube=1/1 mul=3/3"; got != want {
+	if got, want := l.String(), "eval cube=1/1 times=3/3"; got != want {
 		t.Errorf("the ledger is %q, want %q", got, want)
 	}
-	if got := l.Of(autodiff.Eval, "mul"); got.Untracked != 3 || got.Forward != 0 {
+	if got := l.Of(autodiff.Eval, "times"); got.Untracked != 3 || got.Forward != 0 {
 		t.Errorf("mul: %+v", got)
 	}
 }
@@ -131,28 +131,28 @@ func TestDecline(t *testing.T) {
 	if g := grad(t, tp.Param(p)); g[101] != 12 {
 		t.Errorf("the gradient is %v", g[101])
 	}
-	if got, want := closed(t, tp).String(), "train cube=0/1 bwd=0 ref=1 declined(rows above 100)=1 mul=2/2 bwd=2 total=1/1 bwd=1"; got != want {
+	if got, want := closed(t, tp).String(), "train cube=0/1 bwd=0 ref=1 declined(rows above 100)=1 times=2/2 bwd=2 total=1/1 bwd=1"; got != want {
 		t.Errorf("the ledger is %q, want %q", got, want)
 	}
-	wide := tape(t, s, autodiff.Off("mul"))
+	wide := tape(t, s, autodiff.Off("times"))
 	mul.Apply(wide, none{}, binaryIn{wide.Param(p), wide.Param(p)})
-	if _, err := wide.Close(); err == nil || !strings.Contains(err.Error(), "mul: declined: killed, and the op has no Ref") {
+	if _, err := wide.Close(); err == nil || !strings.Contains(err.Error(), "times: declined: killed, and the op has no Ref") {
 		t.Errorf("an op without Ref switched off: %v", err)
 	}
 }
 
 func TestSwitches(t *testing.T) {
 	s := sim(t)
-	t.Setenv("GOTILE_OFF", " cube , mul")
+	t.Setenv("GOTILE_OFF", " cube , times")
 	p := autodiff.NewParam("p", tensor(t, s, dtype.F32, []float64{2}, 1, 1))
 	tp := tape(t, s, autodiff.Off())
 	cube.Apply(tp, none{}, unaryIn{tp.Param(p)})
-	if _, err := tp.Close(); err == nil || !strings.Contains(err.Error(), "mul: declined: killed") {
-		t.Errorf("GOTILE_OFF=cube,mul: %v", err)
+	if _, err := tp.Close(); err == nil || !strings.Contains(err.Error(), "times: declined: killed") {
+		t.Errorf("GOTILE_OFF=cube,times: %v", err)
 	}
 	t.Setenv("GOTILE_OFF", "cubes")
 	_, err := autodiff.NewTape(s)
-	if !errors.Is(err, autodiff.ErrUnknownOp) || !strings.Contains(err.Error(), `"cubes"; the program has add, cube, `) {
+	if !errors.Is(err, autodiff.ErrUnknownOp) || !strings.Contains(err.Error(), `"cubes"; the program has add, add_scalar, cube, `) {
 		t.Errorf("an unknown op in GOTILE_OFF: %v", err)
 	}
 	t.Setenv("GOTILE_OFF", "")
@@ -290,7 +290,7 @@ func TestAudit(t *testing.T) {
 	if c.Audit == nil || c.Audit.Runs != 2 || c.Audit.Worst != 0.5/16 || c.Audit.Port != "Y" || c.Ref != 0 || c.Fused != 5 {
 		t.Errorf("the books are %+v, audit %+v", c, c.Audit)
 	}
-	if l.Of(autodiff.Train, "mul").Asked+l.Of(autodiff.Eval, "mul").Asked != 0 {
+	if l.Of(autodiff.Train, "times").Asked+l.Of(autodiff.Eval, "times").Asked != 0 {
 		t.Error("an audit's ops are counted")
 	}
 	if st := pool.Stats(); st.InUse != 0 {

@@ -51,6 +51,7 @@ type Error struct {
 	Text string // the rule, the numbers, a way out; empty where Err says it
 }
 
+// Error is one line but for lists: position, op, port, what is wrong.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.At != "" {

@@ -59,7 +59,7 @@ func host(x *autodiff.Exec, dst autodiff.Tensor, f func(i int, in ...float64) fl
 }
 
 // mul is y = a*b.
-var mul = autodiff.New("mul", autodiff.Spec[none, binaryIn, out, none]{
+var mul = autodiff.New("times", autodiff.Spec[none, binaryIn, out, none]{
 	Forward: func(x *autodiff.Exec, _ none, in binaryIn) (o out, s none, err error) {
 		o.Y = x.Like(in.A)
 		return o, s, host(x, o.Y, func(_ int, v ...float64) float64 { return v[0] * v[1] }, in.A, in.B)
@@ -79,7 +79,7 @@ var mul = autodiff.New("mul", autodiff.Spec[none, binaryIn, out, none]{
 })
 
 // add is y = a+b, whose gradient goes to both inputs as it is.
-var add = autodiff.New("add", autodiff.Spec[none, binaryIn, out, none]{
+var add = autodiff.New("plus", autodiff.Spec[none, binaryIn, out, none]{
 	Forward: func(x *autodiff.Exec, _ none, in binaryIn) (o out, s none, err error) {
 		o.Y = x.Like(in.A)
 		return o, s, host(x, o.Y, func(_ int, v ...float64) float64 { return v[0] + v[1] }, in.A, in.B)

@@ -29,9 +29,9 @@ func TestGradients(t *testing.T) {
 			equal(t, "da", grad(t, A), []float64{24, 0, 729, -48})
 			equal(t, "db", grad(t, B), []float64{12, 0, 729, 192})
 			l := closed(t, tp)
-			want := "train add=1/1 bwd=1 cube=1/1 bwd=1 ref=0 mul=1/1 bwd=1 total=1/1 bwd=1"
+			want := "train cube=1/1 bwd=1 ref=0 plus=1/1 bwd=1 times=1/1 bwd=1 total=1/1 bwd=1"
 			if off != nil {
-				want = "train add=1/1 bwd=1 cube=0/1 bwd=0 ref=1 declined(killed)=1 mul=3/3 bwd=3 total=1/1 bwd=1"
+				want = "train cube=0/1 bwd=0 ref=1 declined(killed)=1 plus=1/1 bwd=1 times=3/3 bwd=3 total=1/1 bwd=1"
 			}
 			if l.String() != want {
 				t.Errorf("%s %v:\n got %s\nwant %s", strategy, off, l, want)

@@ -65,11 +65,11 @@ func TestMistakes(t *testing.T) {
 		{"shape", func(tp *autodiff.Tape) error {
 			mul.Apply(tp, none{}, binaryIn{tp.Param(p), tp.Input("x", x23)})
 			return tp.Err()
-		}, device.ErrShape, "wrong_test.go:|mul: B: |f32[2, 3]|[rows,n], and n is 2 by A"},
+		}, device.ErrShape, "wrong_test.go:|times: B: |f32[2, 3]|[rows,n], and n is 2 by A"},
 		{"dtype", func(tp *autodiff.Tape) error {
 			mul.Apply(tp, none{}, binaryIn{tp.Param(p), tp.Input("x", half)})
 			return tp.Err()
-		}, device.ErrShape, "mul: B: |bf16|A is f32"},
+		}, device.ErrShape, "times: B: |bf16|A is f32"},
 		{"type of a port", func(tp *autodiff.Tape) error {
 			cube.Apply(tp, none{}, unaryIn{tp.Input("x", words)})
 			return tp.Err()
@@ -82,11 +82,11 @@ func TestMistakes(t *testing.T) {
 		{"unset port", func(tp *autodiff.Tape) error {
 			mul.Apply(tp, none{}, binaryIn{A: tp.Param(p)})
 			return tp.Err()
-		}, autodiff.ErrUnset, "mul: B: |optional"},
+		}, autodiff.ErrUnset, "times: B: |optional"},
 		{"another tape", func(tp *autodiff.Tape) error {
 			mul.Apply(tp, none{}, binaryIn{tp.Param(p), foreign})
 			return tp.Err()
-		}, autodiff.ErrForeign, "mul: B: elsewhere: f32[2, 2] is on another tape"},
+		}, autodiff.ErrForeign, "times: B: elsewhere: f32[2, 2] is on another tape"},
 		{"integer parameter", func(tp *autodiff.Tape) error {
 			tp.Param(autodiff.NewParam("w", words))
 			return tp.Err()
@@ -105,7 +105,7 @@ func TestMistakes(t *testing.T) {
 		{"no loss", func(tp *autodiff.Tape) error { return tp.Backward() }, autodiff.ErrUnset, "no loss"},
 		{"a loss of four elements", func(tp *autodiff.Tape) error {
 			return tp.Backward(mul.Apply(tp, none{}, binaryIn{tp.Param(p), tp.Param(p)}).Y)
-		}, device.ErrShape, "Y of mul|one element"},
+		}, device.ErrShape, "Y of times|one element"},
 		{"a loss that nothing leads to", func(tp *autodiff.Tape) error {
 			return sum(tp, tp.Input("x", x22))
 		}, autodiff.ErrUntracked, "does not depend on a tracked tensor"},
@@ -160,13 +160,13 @@ func TestMistakes(t *testing.T) {
 			y := mul.Apply(tp, none{}, binaryIn{tp.Param(p), tp.Input("mine", mine)}).Y
 			mine.Close()
 			return sum(tp, y)
-		}, device.ErrClosed, "mul: |memory of mine: f32[2, 2] was closed"},
+		}, device.ErrClosed, "times: |memory of mine: f32[2, 2] was closed"},
 		{"changed in place", func(tp *autodiff.Tape) error {
 			mine := tp.Input("mine", x22)
 			y := mul.Apply(tp, none{}, binaryIn{tp.Param(p), mine}).Y
 			tp.Update("step", func(x *autodiff.Exec) error { x.Mutate(mine); return nil })
 			return sum(tp, y)
-		}, autodiff.ErrChanged, "wrong_test.go:|mul: |reads mine: f32[2, 2], which wrong_test.go:|has changed"},
+		}, autodiff.ErrChanged, "wrong_test.go:|times: |reads mine: f32[2, 2], which wrong_test.go:|has changed"},
 		{"used after the call", func(tp *autodiff.Tape) error {
 			var kept *autodiff.Exec
 			tp.Update("step", func(x *autodiff.Exec) error { kept = x; return nil })

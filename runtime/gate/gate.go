@@ -79,6 +79,7 @@ type Verdict struct {
 	Text   string
 }
 
+// String is the verdict in columns: result, gate, port, error and bar, text.
 func (v Verdict) String() string {
 	s := fmt.Sprintf("%-10s %-10s %-4s", v.Result, v.Gate, v.Port)
 	if v.Bar > 0 {
