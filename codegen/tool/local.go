@@ -28,6 +28,7 @@ type local struct {
 var locals = []*local{
 	reportCommand,
 	capsCommand,
+	vizCommand,
 	doctorCommand,
 }
 

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gotile/gotile/bench"
+	"github.com/gotile/gotile/internal/env"
 )
 
 var benchCommand = &Command{
@@ -19,8 +21,9 @@ Bench times the suite of each package, which exports func Suite() bench.Suite; t
 names, such as rmsnorm. Contenders work on the same inputs, each as one CUDA graph, and take turns; the figure is the
 median over rounds. With -out the results go to DIR/GPU/SUITE.json, after each benchmark. A run that measures part of a
 suite keeps the other cases of that file if they are of the same device, driver, NVRTC, commit and plan, and is refused
-otherwise. Results that are wrong end a run with exit code 1 after all is written. Another library's program runs in
-the interpreter that -peers names; without it there are no peers.
+otherwise; a run of all that would replace others does so at its end, and is in SUITE.json.partial until then. So Ctrl-C
+loses the benchmark under way and nothing else. Results that are wrong end a run with exit code 1 after all is written.
+Another library's program runs in the interpreter that -peers names; without it there are no peers.
 
 Examples:
 
@@ -44,6 +47,9 @@ Examples:
 		f.BoolVar(&b.Shared, "shared", false, "go on while other processes compute on the GPU; the results say so")
 	},
 	do: func(ctx context.Context, j *job) error {
+		if env.On(env.Lines) {
+			return errors.New("GOTILE_LINES is set, with which other texts than the committed ones are compiled; unset it to time them")
+		}
 		o := j.Bench
 		o.Commit, o.Command = j.Commit, j.benchCommand()
 		return bench.Run(ctx, j.Suite(), o, j.stdout)

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/gotile/gotile/codegen/cuda"
 	"github.com/gotile/gotile/codegen/nvrtc"
+	"github.com/gotile/gotile/internal/progress"
 	"github.com/gotile/gotile/internal/target"
 )
 
@@ -49,7 +49,7 @@ func (j *job) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, stale, err := j.compilations(names)
+	rows, stale, err := j.compilations(ctx, names)
 	if err != nil {
 		return err
 	}
@@ -58,8 +58,8 @@ func (j *job) check(ctx context.Context) error {
 		return err
 	}
 	j.compileAll(ctx, lib, rows)
-	if err := ctx.Err(); err != nil {
-		return err
+	if ctx.Err() != nil {
+		return progress.ErrInterrupted
 	}
 	return j.report(rows, stale)
 }
@@ -80,8 +80,8 @@ func parseTargets(list string) ([]string, error) {
 }
 
 // compilations pairs each committed .cu with its targets, and says which of them are stale.
-func (j *job) compilations(names []string) (rows []*compilation, stale []string, err error) {
-	families, err := j.lowered()
+func (j *job) compilations(ctx context.Context, names []string) (rows []*compilation, stale []string, err error) {
+	families, err := j.lowered(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -118,7 +118,7 @@ func (j *job) compilations(names []string) (rows []*compilation, stale []string,
 	return rows, stale, nil
 }
 
-// compileAll compiles the rows on all cores; runs that take long say how far they are.
+// compileAll compiles the rows on all cores.
 func (j *job) compileAll(ctx context.Context, lib *nvrtc.Library, rows []*compilation) {
 	var own []*compilation
 	for _, c := range rows {
@@ -126,9 +126,8 @@ func (j *job) compileAll(ctx context.Context, lib *nvrtc.Library, rows []*compil
 			own = append(own, c)
 		}
 	}
-	parallel(ctx, len(own), cores(), func(i int) { own[i].compile(lib) }, func(done int) {
-		fmt.Fprintf(j.stderr, "compiled %d of %d\n", done, len(own))
-	})
+	name := func(i int) string { return own[i].source.Kernel.Name + " for " + own[i].target.Name }
+	j.parallel(ctx, "compiling", "kernels", len(own), cores(), name, func(i int) { own[i].compile(lib, j.place) })
 	for _, c := range rows {
 		if c.same != nil {
 			c.result, c.err = c.same.result, c.same.err
@@ -136,7 +135,7 @@ func (j *job) compileAll(ctx context.Context, lib *nvrtc.Library, rows []*compil
 	}
 }
 
-func (c *compilation) compile(lib *nvrtc.Library) {
+func (c *compilation) compile(lib *nvrtc.Library, place func(file string) string) {
 	if have := lib.Targets(); !slices.Contains(have, c.target.CC) {
 		major, minor := lib.Version()
 		c.err = fmt.Errorf("NVRTC %d.%d does not compile for %s; install a newer one, or leave the target out with -target", major, minor, c.target.Arch)
@@ -145,7 +144,7 @@ func (c *compilation) compile(lib *nvrtc.Library) {
 	c.result, c.err = lib.Compile(c.text, c.source.File, nvrtc.Options{Arch: c.target.Arch})
 	var compileErr *nvrtc.CompileError
 	if errors.As(c.err, &compileErr) {
-		c.locate(lib)
+		c.locate(lib, place)
 		return
 	}
 	if c.err == nil {
@@ -156,17 +155,13 @@ func (c *compilation) compile(lib *nvrtc.Library) {
 }
 
 // locate replaces an error in the .cu by the same error at the line of Go that the text comes from, if the printing
-// with line markers fails too.
-func (c *compilation) locate(lib *nvrtc.Library) {
-	low, err := c.source.kernel.Lower(c.target.Name)
+// with line markers fails too. The markers name files by place.
+func (c *compilation) locate(lib *nvrtc.Library, place func(file string) string) {
+	text, err := c.source.lined(place)
 	if err != nil {
 		return
 	}
-	text, err := cuda.Print(low, cuda.Options{Targets: chips(c.source.Targets), Lines: true})
-	if err != nil {
-		return
-	}
-	if _, err := lib.Compile(text, c.source.File, nvrtc.Options{Arch: c.target.Arch}); err != nil {
+	if _, err := lib.Compile(text, c.source.File, nvrtc.Options{Arch: c.target.Arch, Lines: true}); err != nil {
 		c.err = err
 	}
 }
