@@ -128,6 +128,15 @@ func (s *SharedTile) Elems() int {
 	return n
 }
 
+// Layout is how the tile lies in shared memory, in elements: row-major. Its sizes were checked when the tile was made.
+func (s *SharedTile) Layout() layout.Layout {
+	l, err := layout.RowMajor(layout.Ints(s.Shape...))
+	if err != nil {
+		panic(err)
+	}
+	return l
+}
+
 // Cache is a cache hint of a global access.
 type Cache uint8
 

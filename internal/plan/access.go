@@ -62,10 +62,7 @@ func (l *lowering) openAccess(to *ir.Access, scope ir.Scope, dt dtype.Type, span
 
 // rowElems is how many elements of a shared tile one step along a dimension skips.
 func (a *access) rowElems(dim int) int {
-	n := 1
-	for _, s := range a.Shared.Shape[dim+1:] {
-		n *= s
-	}
+	n, _ := a.Shared.Layout().Modes()[dim].Stride().Int()
 	return n
 }
 
