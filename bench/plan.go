@@ -41,12 +41,15 @@ type turn struct {
 }
 
 // measure warms the contenders up and times them in turn. One that fails drops out; only ctx ends the measurement.
-func (p Plan) measure(ctx context.Context, turns []*turn, warm bool) error {
+// note is told what is going on.
+func (p Plan) measure(ctx context.Context, turns []*turn, warm bool, note func(string)) error {
+	note("warming up")
 	for _, t := range turns {
 		t.warm(ctx, warm)
 	}
 	order := slices.Clone(turns)
-	for range p.Rounds {
+	for i := range p.Rounds {
+		note(fmt.Sprintf("round %d of %d", i+1, p.Rounds))
 		for _, t := range order {
 			if t.err != nil {
 				continue

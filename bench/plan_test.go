@@ -27,7 +27,7 @@ func scripted(name string, log *strings.Builder, us ...float64) *turn {
 func TestMeasureTakesTurns(t *testing.T) {
 	var log strings.Builder
 	a, b, c := scripted("a", &log, 1, 2, 3), scripted("b", &log, 2, 2, 2), scripted("c", &log, 5, -1)
-	if err := (Plan{Rounds: 3, Replays: 4}).measure(t.Context(), []*turn{a, b, c}, false); err != nil {
+	if err := (Plan{Rounds: 3, Replays: 4}).measure(t.Context(), []*turn{a, b, c}, false, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	if got := log.String(); got != "abccbaab" { // c drops out in its second round
@@ -53,7 +53,7 @@ func TestMeasureEndsWhenCancelled(t *testing.T) {
 		}
 		return 1, nil
 	}}
-	if err := (Plan{Rounds: 9, Replays: 1}).measure(ctx, []*turn{a}, false); !errors.Is(err, context.Canceled) || runs != 3 {
+	if err := (Plan{Rounds: 9, Replays: 1}).measure(ctx, []*turn{a}, false, func(string) {}); !errors.Is(err, context.Canceled) || runs != 3 {
 		t.Errorf("%v after %d replays", err, runs)
 	}
 }
@@ -112,7 +112,7 @@ func TestRound(t *testing.T) {
 func TestNoTime(t *testing.T) {
 	for _, us := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 		a := &turn{name: "a", launches: 1, replay: func(context.Context, int) (float64, error) { return us, nil }}
-		if err := (Plan{Rounds: 2, Replays: 3}).measure(t.Context(), []*turn{a}, false); err != nil || len(a.rounds) > 0 || !strings.Contains(a.arm().Error, "replays took") {
+		if err := (Plan{Rounds: 2, Replays: 3}).measure(t.Context(), []*turn{a}, false, func(string) {}); err != nil || len(a.rounds) > 0 || !strings.Contains(a.arm().Error, "replays took") {
 			t.Errorf("%v µs: %v, %+v", us, err, a.arm())
 		}
 	}

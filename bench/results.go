@@ -100,43 +100,62 @@ func Read(path string) (*Results, error) {
 // path is where the results of a suite on a GPU go.
 func resultsPath(dir, gpu, suite string) string { return filepath.Join(dir, gpu, suite+".json") }
 
-// earlier are the cases of an existing file that a run which measures the named ones keeps; none where there is no file
-// or replace is set. They are kept only beside figures that they can be compared with.
-func (r *Results) earlier(path string, names []string, replace bool) (*Results, error) {
-	old, err := Read(path)
+// earlier are the results of an existing file that may stand beside a run's, which measures the named cases; nil where
+// there are none. They may beside figures that they can be compared with. Others are an error where the run does not
+// measure all of their cases, unless replace is set; otherwise lost says that the run is to drop them, once it has figures
+// of its own in their place.
+func (r *Results) earlier(path string, names []string, replace bool) (old *Results, lost bool, err error) {
+	old, err = Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, false, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if old.Suite != r.Suite {
-		return nil, fmt.Errorf("%s holds results of suite %s, not %s; move it away", path, old.Suite, r.Suite)
+		return nil, false, fmt.Errorf("%s holds results of suite %s, not %s; move it away", path, old.Suite, r.Suite)
 	}
-	old.Cases = slices.DeleteFunc(old.Cases, func(c Case) bool { return slices.Contains(names, c.Name) })
 	if replace || len(old.Cases) == 0 {
-		return nil, nil
+		return nil, len(old.Cases) > 0, nil
 	}
+	if err = r.comparable(old); err == nil {
+		return old, false, nil
+	}
+	others := len(slices.DeleteFunc(old.Cases, func(c Case) bool { return slices.Contains(names, c.Name) }))
+	if others == 0 {
+		return nil, true, nil
+	}
+	return nil, false, fmt.Errorf("%s has %d cases that this run does not measure, %w", path, others, err)
+}
+
+// comparable says why figures of earlier results cannot stand beside a run's.
+func (r *Results) comparable(old *Results) error {
 	for _, f := range []struct{ what, was, is string }{
 		{"device", old.Device, r.Device}, {"driver", old.Driver, r.Driver}, {"NVRTC", old.NVRTC, r.NVRTC}, {"commit", old.Commit, r.Commit},
 		{"plan", old.Plan, r.Plan},
 	} {
 		if f.was != f.is {
-			return nil, fmt.Errorf("%s has %d cases that this run does not measure, of %s %q, not %q: measure all of them, write to another directory with -out, or drop them with -replace",
-				path, len(old.Cases), f.what, f.was, f.is)
+			return fmt.Errorf("of %s %q, not %q: measure all of them, write to another directory with -out, or drop them with -replace", f.what, f.was, f.is)
 		}
 	}
 	if (old.Dirty || r.Dirty || r.Commit == unknown) && old.Binary != r.Binary {
-		return nil, fmt.Errorf("%s has %d cases that this run does not measure, of another program (the work tree differs from its commit, or has none): commit first, or drop them with -replace", path, len(old.Cases))
+		return errors.New("of another program (the work tree differs from its commit, or has none): commit first, or drop them with -replace")
 	}
-	return old, nil
+	return nil
 }
 
-// with is the results together with earlier cases. The order is that of the names, then what is unknown to them.
+// with is the results together with the earlier cases that have not been measured again. The order is that of the
+// names, then what is unknown to them.
 func (r *Results) with(old *Results, order []string) *Results {
 	out := *r
+	var kept []Case
 	if old != nil {
-		out.Cases = append(slices.Clone(old.Cases), r.Cases...)
+		kept = slices.DeleteFunc(slices.Clone(old.Cases), func(c Case) bool {
+			return slices.ContainsFunc(r.Cases, func(n Case) bool { return n.Name == c.Name })
+		})
+	}
+	if len(kept) > 0 {
+		out.Cases = append(kept, r.Cases...)
 		commands := strings.Split(old.Command, " && ")
 		if !slices.Contains(commands, r.Command) {
 			commands = append(commands, r.Command)

@@ -76,7 +76,7 @@ func TestReadRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, replace := range []bool{false, true} {
-			if _, err := sample().earlier(path, nil, replace); err == nil || !strings.Contains(err.Error(), "move it away") {
+			if _, _, err := sample().earlier(path, nil, replace); err == nil || !strings.Contains(err.Error(), "move it away") {
 				t.Errorf("%s: error %v", what, err)
 			}
 		}
@@ -93,9 +93,15 @@ func TestMerge(t *testing.T) {
 	// A partial run of the same program keeps the other case, in the suite's order.
 	now := sample("s/a")
 	now.Cases[0].Bytes = 101
-	kept, err := now.earlier(path, []string{"s/a"}, false)
-	if err != nil || kept == nil {
+	kept, lost, err := now.earlier(path, []string{"s/a"}, false)
+	if err != nil || kept == nil || lost {
 		t.Fatalf("%v, %v", kept, err)
+	}
+	if got := sample().with(kept, nil); len(got.Cases) != 2 || got.Cases[0].Bytes != 100 {
+		t.Errorf("before anything is measured: %+v", got)
+	}
+	if got := sample("s/a", "s/b").with(kept, nil); len(got.Cases) != 2 || got.Command != "gotile bench s" {
+		t.Errorf("after all is measured again: %+v", got)
 	}
 	got := now.with(kept, []string{"s/b", "s/a"})
 	if len(got.Cases) != 2 || got.Cases[0].Name != "s/b" || got.Cases[1].Bytes != 101 || got.Command != "gotile bench -case b s && gotile bench s" ||
@@ -111,14 +117,14 @@ func TestMerge(t *testing.T) {
 	} {
 		now := sample("s/a")
 		change(now)
-		if _, err := now.earlier(path, []string{"s/a"}, false); err == nil || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), "-replace") {
+		if _, _, err := now.earlier(path, []string{"s/a"}, false); err == nil || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), "-replace") {
 			t.Errorf("%s: %v", what, err)
 		}
 		// What the run measures anew need not agree, nor what is dropped by flag.
-		if kept, err := now.earlier(path, []string{"s/a", "s/b"}, false); err != nil || kept != nil {
+		if kept, lost, err := now.earlier(path, []string{"s/a", "s/b"}, false); err != nil || kept != nil || !lost {
 			t.Errorf("%s, all measured: %v, %v", what, kept, err)
 		}
-		if kept, err := now.earlier(path, []string{"s/a"}, true); err != nil || kept != nil {
+		if kept, lost, err := now.earlier(path, []string{"s/a"}, true); err != nil || kept != nil || !lost {
 			t.Errorf("%s, replaced: %v, %v", what, kept, err)
 		}
 	}
@@ -130,11 +136,11 @@ func TestMerge(t *testing.T) {
 	}
 	now = sample("s/a")
 	now.Commit = unknown
-	if kept, err := now.earlier(path+".loose", []string{"s/a"}, false); err != nil || kept == nil {
+	if kept, lost, err := now.earlier(path+".loose", []string{"s/a"}, false); err != nil || kept == nil || lost {
 		t.Errorf("the same program: %v, %v", kept, err)
 	}
 	now.Binary = "b2"
-	if _, err := now.earlier(path+".loose", []string{"s/a"}, false); err == nil || !strings.Contains(err.Error(), "another program") {
+	if _, _, err := now.earlier(path+".loose", []string{"s/a"}, false); err == nil || !strings.Contains(err.Error(), "another program") {
 		t.Errorf("another program: %v", err)
 	}
 	// Other versions of a peer are noted.
@@ -145,10 +151,10 @@ func TestMerge(t *testing.T) {
 	}
 	other := sample("s/a")
 	other.Suite = "t"
-	if _, err := other.earlier(path, nil, true); err == nil || !strings.Contains(err.Error(), "suite s, not t") {
+	if _, _, err := other.earlier(path, nil, true); err == nil || !strings.Contains(err.Error(), "suite s, not t") {
 		t.Errorf("another suite's file: %v", err)
 	}
-	if kept, err := now.earlier(path+"none", nil, false); err != nil || kept != nil {
+	if kept, lost, err := now.earlier(path+"none", nil, false); err != nil || kept != nil || lost {
 		t.Errorf("no file: %v, %v", kept, err)
 	}
 }

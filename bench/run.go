@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gotile/gotile/internal/progress"
 	"github.com/gotile/gotile/internal/wholefile"
 	"github.com/gotile/gotile/runtime/device"
 )
@@ -33,6 +35,7 @@ type Options struct {
 	Shared    bool          // go on while others compute on the card
 	Commit    string        // with -dirty where the work tree differs from it
 	Command   string        // without paths of this machine
+	Progress  io.Writer     // standard error, for how far the run is; nil: nowhere
 }
 
 // runner is one execution of a suite.
@@ -46,13 +49,22 @@ type runner struct {
 	results  *Results
 	old      *Results
 	order    []string // names of all benchmarks of the suite
-	path     string
+	path     string   // of the results file; empty: none
+	partial  bool     // the file there is kept until all is measured
+	task     *progress.Task
 	stdout   io.Writer
 }
 
 // Run measures a suite, printing as it goes. After each benchmark the files are whole: what ends a run loses no more
-// than the benchmark under way. A first contender whose outputs are wrong makes the error ErrWrong, at the end.
+// than the benchmark under way. Where the results file has cases that cannot stand beside this run's, it is replaced at
+// the end only; until then the run's cases are in a file beside it, with .partial at its end. A first contender whose
+// outputs are wrong makes the error ErrWrong, at the end.
 func Run(ctx context.Context, s Suite, o Options, stdout io.Writer) error {
+	var display *progress.Display
+	if o.Progress != nil {
+		display = progress.New(o.Progress)
+		stdout = display.Writer(stdout)
+	}
 	r := &runner{Options: o, suite: s, card: cardOf(o.Device), stdout: stdout}
 	todo, err := r.select_()
 	if err != nil {
@@ -107,14 +119,22 @@ func Run(ctx context.Context, s Suite, o Options, stdout io.Writer) error {
 			}
 		}()
 	}
+	r.task = display.Start(s.Name, "benchmarks", len(todo))
+	defer r.task.End()
 	for i, b := range todo {
-		if err := r.benchmark(ctx, &b); err != nil {
+		r.task.Begin(b.Name)
+		err := r.benchmark(ctx, &b)
+		if ctx.Err() != nil {
+			return fmt.Errorf("%w after %d of %d benchmarks%s", progress.ErrInterrupted, i, len(todo), r.kept(i))
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", b.Name, err)
 		}
+		r.task.Done(b.Name)
 		if i == len(todo)-1 {
 			r.note(ctx)
 		}
-		if err := r.write(); err != nil {
+		if err := r.write(i == len(todo)-1); err != nil {
 			return err
 		}
 	}
@@ -145,7 +165,7 @@ func (r *runner) openResults(todo []Benchmark) (unlock func(), err error) {
 	for i, b := range todo {
 		names[i] = b.Name
 	}
-	if r.old, err = r.results.earlier(r.path, names, r.Replace); err != nil {
+	if r.old, r.partial, err = r.results.earlier(r.path, names, r.Replace); err != nil {
 		unlock()
 		return nil, err
 	}
@@ -211,6 +231,7 @@ func (r *runner) note(ctx context.Context) {
 func (r *runner) benchmark(ctx context.Context, b *Benchmark) (err error) {
 	st := r.d.Stream()
 	setup := &Setup{Stream: st, Groups: b.groups(r.cache()), ctx: ctx}
+	r.task.Note("inputs")
 	ours, err := r.ours(b, setup)
 	defer func() {
 		for _, g := range ours {
@@ -235,6 +256,9 @@ func (r *runner) benchmark(ctx context.Context, b *Benchmark) (err error) {
 	for _, g := range ours {
 		turns = append(turns, g.turn)
 	}
+	if len(r.families) > 0 {
+		r.task.Note("peers")
+	}
 	turns = append(turns, r.peers(ctx, b, setup.Groups)...)
 	defer func() {
 		for _, f := range r.families {
@@ -246,13 +270,14 @@ func (r *runner) benchmark(ctx context.Context, b *Benchmark) (err error) {
 			return fmt.Errorf("two contenders are called %s", t.name)
 		}
 	}
-	if err := r.Plan.measure(ctx, turns, r.d.Kind() == device.CUDA); err != nil {
+	if err := r.Plan.measure(ctx, turns, r.d.Kind() == device.CUDA, r.task.Note); err != nil {
 		return err
 	}
 	c := Case{Name: b.Name, Bytes: b.Bytes, FLOPs: b.FLOPs, Groups: setup.Groups, Goal: b.Goal, Base: turns[0].name, Arms: map[string]Arm{}}
 	if c.Clocks, err = r.underLoad(ctx, turns); err != nil {
 		return err
 	}
+	r.task.Note("checks")
 	verify(ctx, turns, setup.Groups-1)
 	if err := ctx.Err(); err != nil {
 		return err
@@ -328,18 +353,45 @@ func (r *runner) underLoad(ctx context.Context, turns []*turn) (map[string]strin
 	}
 }
 
-// write writes the files.
-func (r *runner) write() error {
+// partialEnd marks results that are not to replace others yet.
+const partialEnd = ".partial"
+
+// write writes the files, the last time or before.
+func (r *runner) write(last bool) error {
 	all := r.results.with(r.old, r.order)
-	if r.path != "" {
+	switch {
+	case r.path == "":
+	case r.partial && !last:
+		if err := all.Write(r.path + partialEnd); err != nil {
+			return err
+		}
+	default:
 		if err := all.Write(r.path); err != nil {
 			return err
+		}
+		if r.partial {
+			if err := os.Remove(r.path + partialEnd); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
 		}
 	}
 	if r.Benchfmt != "" {
 		return wholefile.Write(r.Benchfmt, r.results.Benchfmt())
 	}
 	return nil
+}
+
+// kept says where the cases of a run that ends early are.
+func (r *runner) kept(cases int) string {
+	switch {
+	case r.path == "":
+		return ""
+	case cases == 0:
+		return fmt.Sprintf("; %s is as it was", r.path)
+	case r.partial:
+		return fmt.Sprintf("; these are in %s, and %s is as it was", r.path+partialEnd, r.path)
+	}
+	return fmt.Sprintf("; these are in %s, beside what it had of others", r.path)
 }
 
 // show prints a case.

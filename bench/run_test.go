@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/runtime/device"
 )
@@ -195,12 +197,76 @@ func TestRunInterrupted(t *testing.T) {
 		return all, err
 	}
 	o := Options{Device: "sim", Plan: Plan{Rounds: 1, Replays: 1}, Out: dir, Python: os.Args[0], PeerLimit: time.Second}
-	if err := Run(ctx, s, o, &bytes.Buffer{}); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "fills/short") {
+	if err := Run(ctx, s, o, &bytes.Buffer{}); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "interrupted after 1 of 2 benchmarks; these are in "+dir) {
 		t.Errorf("error %v", err)
 	}
 	r, err := Read(filepath.Join(dir, "sim", "fills.json"))
 	if err != nil || len(r.Cases) != 1 || r.Cases[0].Name != "fills/long" {
 		t.Errorf("%v, %+v", err, r)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "sim", "*")); len(left) != 1 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// A run that is interrupted loses nothing of the file that was there: what may stand beside its figures stays, and what
+// may not stays until all is measured.
+func TestRunInterruptedKeeps(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "sim", "fills.json")
+	run := func(commit string, stop bool) error {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		s := fills(nil)
+		s.Benchmarks = func(sel Selection) ([]Benchmark, error) {
+			all, err := fills(nil).Benchmarks(sel)
+			setup := all[1].Setup
+			all[1].Setup = func(s *Setup) ([]Contender, error) {
+				if stop {
+					cancel()
+				}
+				return setup(s)
+			}
+			return all, err
+		}
+		return Run(ctx, s, Options{Device: "sim", Plan: Plan{Rounds: 1, Replays: 1}, Out: dir, Commit: commit, Command: "gotile bench " + commit}, &bytes.Buffer{})
+	}
+	read := func(path string) *Results {
+		t.Helper()
+		r, err := Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if err := run("one", false); err != nil {
+		t.Fatal(err)
+	}
+	first := read(path)
+	// The same program: the case that it measured is new, the other one is still there.
+	if err := run("one", true); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	second := read(path)
+	if len(second.Cases) != 2 || cmp.Equal(first.Cases[0], second.Cases[0]) || !cmp.Equal(first.Cases[1], second.Cases[1]) {
+		t.Errorf("the same commit: %+v", second.Cases)
+	}
+	// Another program: its case is beside the file, which has not changed.
+	if err := run("two", true); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "fills.json.partial, and ") {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(second, read(path)); d != "" {
+		t.Errorf("another commit: %s", d)
+	}
+	if r := read(path + ".partial"); len(r.Cases) != 1 || r.Commit != "two" {
+		t.Errorf("the part: %+v", r)
+	}
+	// Once all is measured it takes the file's place.
+	if err := run("two", false); err != nil {
+		t.Fatal(err)
+	}
+	if r := read(path); r.Commit != "two" || len(r.Cases) != 2 || r.Command != "gotile bench two" {
+		t.Errorf("%+v", r)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "sim", "*")); len(left) != 1 {
 		t.Errorf("left: %v", left)

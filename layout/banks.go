@@ -1,9 +1,6 @@
 package layout
 
-import (
-	"fmt"
-	"math/bits"
-)
+import "math/bits"
 
 // The shared memory of an SM, in all architectures from Volta on.
 const (
@@ -36,10 +33,10 @@ func (c BankCost) Conflicts() int { return c.Wavefronts - c.Least }
 // is 1, 2, 4, 8 or 16.
 func CountBanks(addr []int, width int) (BankCost, error) {
 	if width < 1 || width > 16 || width&(width-1) != 0 {
-		return BankCost{}, fmt.Errorf("an access of %d bytes a lane: shared memory is accessed in 1, 2, 4, 8 or 16", width)
+		return BankCost{}, fail(ErrInvalid, "an access of %d bytes a lane: shared memory is accessed in 1, 2, 4, 8 or 16", width)
 	}
 	if len(addr) > WarpSize {
-		return BankCost{}, fmt.Errorf("%d addresses: a warp has %d lanes; count the warps one by one", len(addr), WarpSize)
+		return BankCost{}, fail(ErrInvalid, "%d addresses: a warp has %d lanes; count the warps one by one", len(addr), WarpSize)
 	}
 	var all [WarpSize]int
 	var mask uint32
@@ -47,7 +44,7 @@ func CountBanks(addr []int, width int) (BankCost, error) {
 		switch {
 		case a < 0:
 		case a%width != 0:
-			return BankCost{}, fmt.Errorf("lane %d: address %d is no multiple of the %d bytes accessed; align it, or access less at once", l, a, width)
+			return BankCost{}, fail(ErrInvalid, "lane %d: address %d is no multiple of the %d bytes accessed; align it, or access less at once", l, a, width)
 		default:
 			all[l] = a
 			mask |= 1 << l

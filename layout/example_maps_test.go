@@ -19,7 +19,7 @@ func ExampleMMASyncA() {
 	// Output:
 	// [16,16] thread (4:2@1,8:1@0) value (2:1@1,2:8@0,2:8@1)
 	// [9 3]
-	// mma.sync m16n8k32 for elements of 16 bits: k is 128 or 256 bits; use k8 or k16
+	// layout: mma.sync m16n8k32 of elements of 16 bits: k is 128 or 256 bits; use k8 or k16
 }
 
 func ExampleWGMMAD() {
@@ -73,4 +73,26 @@ func ExampleCountBanks() {
 	// Output:
 	// [32] 32 31 <nil>
 	// [1] 1 0 <nil>
+}
+
+// Ldmatrix reads 8 rows of 16 bytes at once. In rows of 128 bytes the same columns of all rows lie in the same banks;
+// the 128-byte swizzle moves them apart.
+func ExampleDist_Accesses() {
+	source, err := layout.LdmatrixSource(4)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, s := range []layout.Swizzle{layout.NoSwizzle, layout.Swizzle128} {
+		tile := layout.SharedTile{Layout: layout.MustParse("(16,64):(64,1)"), Swizzle: s, Elem: 2}
+		all, err := source.Accesses(tile, 16)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(s, all[0].Cost.Ways, all[0].Cost.Conflicts())
+	}
+	// Output:
+	// Sw<0,4,3> [8 8 8 8] 28
+	// Sw<3,4,3> [1 1 1 1] 0
 }

@@ -1,7 +1,5 @@
 package layout
 
-import "fmt"
-
 // All fragments are made of one thing, the core matrix: 8 rows of 16 bytes. Four lanes share a row, each with the 4
 // bytes of one register, and eight such quads have the rows. An operand's other registers, and a warpgroup's other
 // warps, repeat the core matrix along an axis.
@@ -50,9 +48,9 @@ func checkMMA(k, bits int) error {
 		if k == 128/bits || k == 256/bits {
 			return nil
 		}
-		return fmt.Errorf("mma.sync m16n8k%d for elements of %d bits: k is 128 or 256 bits; use k%d or k%d", k, bits, 128/bits, 256/bits)
+		return fail(ErrInvalid, "mma.sync m16n8k%d of elements of %d bits: k is 128 or 256 bits; use k%d or k%d", k, bits, 128/bits, 256/bits)
 	}
-	return fmt.Errorf("mma.sync for elements of %d bits: the fragments are those of 32 (tf32), 16, 8 and 4 bits", bits)
+	return fail(ErrInvalid, "mma.sync of elements of %d bits: the fragments are those of 32 (tf32), 16, 8 and 4 bits", bits)
 }
 
 // MMASyncA is operand A of mma.sync m16n8k, [m, k] = [16, k], 32 threads. With e = 32/bits elements a register, lane l
@@ -108,7 +106,7 @@ func MMASyncC() *Dist { return core(2).repeat(0, 2) }
 // PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16", and those for m64nNk8 and m64nNk32.
 func WGMMAA(bits int) (*Dist, error) {
 	if bits != 32 && bits != 16 && bits != 8 {
-		return nil, fmt.Errorf("wgmma with A of %d bits: A is of 32 (tf32), 16 or 8 bits", bits)
+		return nil, fail(ErrInvalid, "wgmma with A of %d bits: A is of 32 (tf32), 16 or 8 bits", bits)
 	}
 	return fragmentA(256/bits, bits).stack(0, 4), nil
 }
@@ -123,7 +121,7 @@ func WGMMAA(bits int) (*Dist, error) {
 // PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16".
 func WGMMAD(n int) (*Dist, error) {
 	if n < 8 || n > 256 || n%8 != 0 {
-		return nil, fmt.Errorf("wgmma m64n%d: n is a multiple of 8 from 8 to 256", n)
+		return nil, fail(ErrInvalid, "wgmma m64n%d: n is a multiple of 8 from 8 to 256", n)
 	}
 	return MMASyncC().repeat(1, n/8).stack(0, 4), nil
 }

@@ -1,7 +1,5 @@
 package layout
 
-import "fmt"
-
 // Ldmatrix is where ldmatrix .m8n8.xN.b16 puts x matrices of 8x8 16-bit elements, [matrix, row, column] = [x, 8, 8], 32
 // threads: lane l has in value i, half i%2 of register i/2,
 //
@@ -51,7 +49,7 @@ func StmatrixRows(x int) (*Dist, error) {
 
 func checkMatrices(op string, x int) error {
 	if x != 1 && x != 2 && x != 4 {
-		return fmt.Errorf("%s .x%d: it moves 1, 2 or 4 matrices; use x1, x2 or x4", op, x)
+		return fail(ErrInvalid, "%s .x%d: it moves 1, 2 or 4 matrices; use x1, x2 or x4", op, x)
 	}
 	return nil
 }
@@ -77,4 +75,19 @@ func shifted(ms []Mode) []Mode {
 		out[i] = m
 	}
 	return out
+}
+
+// LdmatrixSource is the 16 bytes that each lane of ldmatrix .xN, or stmatrix, points to in a tile of 16-bit elements, as
+// a distribution: [8, 8], [16, 8] or [16, 16], 8*x threads of 8 values. The matrices lie down first, as A of m16n8k16
+// wants them: lane l has row l%16 (l%8 of x1), columns 8*(l/16) to 8*(l/16)+7. Its bank conflicts are the instruction's:
+// ldmatrix is served, like an access of 16 bytes a lane, in phases of 8 lanes, a matrix each.
+func LdmatrixSource(x int) (*Dist, error) {
+	if err := checkMatrices("ldmatrix", x); err != nil {
+		return nil, err
+	}
+	d := &Dist{Shape: []int{8, 8}, Thread: []Mode{{8, 0, 1}}, Value: []Mode{{8, 1, 1}}}
+	for axis := 0; x > 1; axis, x = axis+1, x/2 {
+		d.stack(axis, 2)
+	}
+	return d, nil
 }

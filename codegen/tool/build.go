@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gotile/gotile/codegen/tool/worker"
+	"github.com/gotile/gotile/internal/progress"
 )
 
 // mainDir is the directory, existing only in the overlay, of the virtual main.
@@ -100,11 +101,11 @@ func (g *goCommand) build(ctx context.Context, p *pkg, c *worker.Command, out st
 		environ = append(os.Environ(), "CGO_ENABLED=0")
 	}
 	var stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, "go", append(args, p.ImportPath+"/"+mainDir)...)
+	cmd := interruptible(exec.CommandContext(ctx, "go", append(args, p.ImportPath+"/"+mainDir)...))
 	cmd.Env, cmd.Stderr = environ, &stderr // in the user's directory: the compiler's positions are relative to it
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return progress.ErrInterrupted
 		}
 		return fmt.Errorf("package %s does not build:\n%s%s", p.ImportPath, stderr.String(), buildHint(stderr.String(), p, c))
 	}
@@ -126,13 +127,18 @@ func buildHint(text string, p *pkg, c *worker.Command) string {
 	return ""
 }
 
-// exec runs a program in the package's directory. Cancelling ctx interrupts it; it gets ten seconds to leave whole
-// files behind.
-func (g *goCommand) exec(ctx context.Context, p *pkg, bin string, flags []string, stdout, stderr io.Writer) int {
-	cmd := exec.CommandContext(ctx, bin, flags...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.Dir, append(os.Environ(), absolute()...), stdout, stderr
+// interruptible has a command end as at Ctrl-C when its context is done, so that it cleans up. What has not ended ten
+// seconds later is killed.
+func interruptible(cmd *exec.Cmd) *exec.Cmd {
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
+	return cmd
+}
+
+// exec runs a program in the package's directory, and interrupts it when ctx is done.
+func (g *goCommand) exec(ctx context.Context, p *pkg, bin string, flags []string, stdout, stderr io.Writer) int {
+	cmd := interruptible(exec.CommandContext(ctx, bin, flags...))
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.Dir, append(os.Environ(), absolute()...), stdout, stderr
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gotile/gotile/codegen/gowrap"
 	"github.com/gotile/gotile/codegen/tool/worker"
+	"github.com/gotile/gotile/internal/progress"
 )
 
 // pkg is a package of kernels, as go list describes it.
@@ -254,9 +255,12 @@ func (g *goCommand) allTags(ctx context.Context, own string) string {
 // output runs the go command in a directory and gives its standard output; its error shows what it printed.
 func (g *goCommand) output(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd := interruptible(exec.CommandContext(ctx, "go", args...))
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &stdout, &stderr
 	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return nil, progress.ErrInterrupted
+		}
 		if text := strings.TrimSpace(stderr.String()); text != "" {
 			return nil, fmt.Errorf("go %s: %s", args[0], text)
 		}

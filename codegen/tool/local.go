@@ -29,6 +29,7 @@ var locals = []*local{
 	reportCommand,
 	initCommand,
 	capsCommand,
+	vizCommand,
 	doctorCommand,
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gotile/gotile/codegen/tool/worker"
 	"github.com/gotile/gotile/internal/env"
+	"github.com/gotile/gotile/internal/progress"
 )
 
 // The exit codes.
@@ -23,11 +24,21 @@ const (
 	exitOK      = 0
 	exitFailure = 1 // something is wrong with a kernel, or stale
 	exitUsage   = 2 // something is wrong with the command line or the packages named
+
+	exitInterrupted = worker.ExitInterrupted
 )
 
 // Run executes a command line without the program's name and returns the exit code. Cancelling ctx interrupts the
-// program it runs.
+// programs it runs; the exit code is that of an interrupt then, unless all was done.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	code := execute(ctx, args, stdout, stderr)
+	if code != exitOK && ctx.Err() != nil {
+		return exitInterrupted
+	}
+	return code
+}
+
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		usage(stderr)
 		return exitUsage
@@ -102,20 +113,27 @@ func (inv *invocation) run(ctx context.Context, patterns []string) int {
 	}
 	code := inv.skip(skipped)
 	for i, p := range pkgs {
-		if err := ctx.Err(); err != nil {
-			return inv.fail(exitFailure, err)
+		if ctx.Err() != nil { // whoever was interrupted has said so
+			return exitInterrupted
 		}
 		if len(pkgs) > 1 {
 			fmt.Fprintf(inv.stdout, "# %s\n", p.ImportPath)
 		}
 		bin := filepath.Join(tmp, fmt.Sprintf("worker%d.exe", i))
-		if err := g.build(ctx, p, inv.command, bin, false); err != nil {
+		if err := inv.build(ctx, g, p, bin, false); err != nil {
 			code = max(code, inv.fail(exitFailure, err))
 			continue
 		}
 		code = max(code, g.exec(ctx, p, bin, inv.flags, inv.stdout, inv.stderr))
 	}
 	return code
+}
+
+// build builds a package's program, which takes a while the first time.
+func (inv *invocation) build(ctx context.Context, g *goCommand, p *pkg, out string, travels bool) error {
+	task := progress.New(inv.stderr).Start("building "+p.ImportPath, "", 0)
+	defer task.End()
+	return g.build(ctx, p, inv.command, out, travels)
 }
 
 // skip notes the packages that are left out. For a command that vouches for all kernels they are failures.
@@ -140,7 +158,7 @@ func (inv *invocation) compileFor(ctx context.Context, g *goCommand, pkgs []*pkg
 	}
 	file, err := filepath.Abs(inv.compile)
 	if err == nil {
-		err = g.build(ctx, pkgs[0], inv.command, file, true)
+		err = inv.build(ctx, g, pkgs[0], file, true)
 	}
 	if err != nil {
 		return inv.fail(exitFailure, err)

@@ -19,8 +19,9 @@ Bench times the suite of each package, which exports func Suite() bench.Suite; t
 names, such as rmsnorm. Contenders work on the same inputs, each as one CUDA graph, and take turns; the figure is the
 median over rounds. With -out the results go to DIR/GPU/SUITE.json, after each benchmark. A run that measures part of a
 suite keeps the other cases of that file if they are of the same device, driver, NVRTC, commit and plan, and is refused
-otherwise. Results that are wrong end a run with exit code 1 after all is written. Another library's program runs in
-the interpreter that -peers names; without it there are no peers.
+otherwise; a run of all that would replace others does so at its end, and is in SUITE.json.partial until then. So Ctrl-C
+loses the benchmark under way and nothing else. Results that are wrong end a run with exit code 1 after all is written.
+Another library's program runs in the interpreter that -peers names; without it there are no peers.
 
 Examples:
 

@@ -47,7 +47,7 @@ func TestBench(t *testing.T) {
 	cancel()
 	p.Command = "bench"
 	var errs strings.Builder
-	if code := Run(ctx, p, []string{"-device", "sim"}, &errs, &errs); code != 1 {
+	if code := Run(ctx, p, []string{"-device", "sim"}, &errs, &errs); code != ExitInterrupted {
 		t.Errorf("cancelled: exit code %d: %s", code, errs.String())
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gotile/gotile/codegen/cuda"
 	"github.com/gotile/gotile/codegen/nvrtc"
+	"github.com/gotile/gotile/internal/progress"
 	"github.com/gotile/gotile/internal/target"
 )
 
@@ -49,7 +50,7 @@ func (j *job) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, stale, err := j.compilations(names)
+	rows, stale, err := j.compilations(ctx, names)
 	if err != nil {
 		return err
 	}
@@ -58,8 +59,8 @@ func (j *job) check(ctx context.Context) error {
 		return err
 	}
 	j.compileAll(ctx, lib, rows)
-	if err := ctx.Err(); err != nil {
-		return err
+	if ctx.Err() != nil {
+		return progress.ErrInterrupted
 	}
 	return j.report(rows, stale)
 }
@@ -80,8 +81,8 @@ func parseTargets(list string) ([]string, error) {
 }
 
 // compilations pairs each committed .cu with its targets, and says which of them are stale.
-func (j *job) compilations(names []string) (rows []*compilation, stale []string, err error) {
-	families, err := j.lowered()
+func (j *job) compilations(ctx context.Context, names []string) (rows []*compilation, stale []string, err error) {
+	families, err := j.lowered(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -118,7 +119,7 @@ func (j *job) compilations(names []string) (rows []*compilation, stale []string,
 	return rows, stale, nil
 }
 
-// compileAll compiles the rows on all cores; runs that take long say how far they are.
+// compileAll compiles the rows on all cores.
 func (j *job) compileAll(ctx context.Context, lib *nvrtc.Library, rows []*compilation) {
 	var own []*compilation
 	for _, c := range rows {
@@ -126,9 +127,8 @@ func (j *job) compileAll(ctx context.Context, lib *nvrtc.Library, rows []*compil
 			own = append(own, c)
 		}
 	}
-	parallel(ctx, len(own), cores(), func(i int) { own[i].compile(lib) }, func(done int) {
-		fmt.Fprintf(j.stderr, "compiled %d of %d\n", done, len(own))
-	})
+	name := func(i int) string { return own[i].source.Kernel.Name + " for " + own[i].target.Name }
+	j.parallel(ctx, "compiling", "kernels", len(own), cores(), name, func(i int) { own[i].compile(lib) })
 	for _, c := range rows {
 		if c.same != nil {
 			c.result, c.err = c.same.result, c.same.err

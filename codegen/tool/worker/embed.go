@@ -12,6 +12,7 @@ import (
 
 	"github.com/gotile/gotile/codegen/nvrtc"
 	"github.com/gotile/gotile/internal/image"
+	"github.com/gotile/gotile/internal/progress"
 	"github.com/gotile/gotile/internal/target"
 )
 
@@ -146,21 +147,22 @@ func (j *job) compileEmbeds(ctx context.Context, all []*compiled) error {
 	}
 	major, minor := lib.Version()
 	rows := make([]*compilation, len(todo))
-	parallel(ctx, len(todo), cores(), func(i int) {
+	j.parallel(ctx, "compiling", "kernels", len(todo), cores(), func(i int) string { return todo[i].name }, func(i int) {
 		c := todo[i]
 		rows[i] = &compilation{source: c.source, target: c.target, text: c.source.text}
 		rows[i].compile(lib)
 		if rows[i].err == nil {
 			c.data = image.Seal(c.origin(), fmt.Sprintf("%d.%d", major, minor), rows[i].result.CUBIN)
 		}
-	}, func(done int) {
-		fmt.Fprintf(j.stderr, "compiled %d of %d\n", done, len(todo))
 	})
+	if ctx.Err() != nil {
+		return progress.ErrInterrupted
+	}
 	var errs []error
 	for i, row := range rows {
 		if row != nil && row.err != nil {
 			errs = append(errs, fmt.Errorf("%s: %+v", todo[i].name, row.err))
 		}
 	}
-	return errors.Join(append(errs, ctx.Err())...)
+	return errors.Join(errs...)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gotile/gotile/codegen/cuda"
 	"github.com/gotile/gotile/codegen/gowrap"
 	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/progress"
 	"github.com/gotile/gotile/internal/target"
 	"github.com/gotile/gotile/internal/thr"
 	"github.com/gotile/gotile/tile"
@@ -35,8 +36,10 @@ func sum(text string) string {
 func (s *source) launch() (string, error) { return gowrap.LaunchText(s.Kernel) }
 
 // lowered lowers and prints all kernels, family by family, in the order of the set.
-func (p *Package) lowered() ([][]*source, error) {
-	set := p.Kernels()
+func (j *job) lowered(ctx context.Context) ([][]*source, error) {
+	set := j.Kernels()
+	task := j.display.Start("recording", "kernels", len(set.Names()))
+	defer task.End()
 	seen := map[string]bool{}
 	var kernels []*tile.Kernel
 	var ends []int // of the families, in kernels
@@ -46,7 +49,12 @@ func (p *Package) lowered() ([][]*source, error) {
 				return nil, fmt.Errorf("two kernels are called %s; names must be unique in a package", name)
 			}
 			seen[name] = true
+			if ctx.Err() != nil {
+				return nil, progress.ErrInterrupted
+			}
+			task.Begin(name)
 			k, err := f.Build(name)
+			task.Done(name)
 			if err != nil {
 				return nil, fmt.Errorf("kernel %s: %w", name, err)
 			}
@@ -57,7 +65,8 @@ func (p *Package) lowered() ([][]*source, error) {
 	if len(kernels) == 0 {
 		return nil, fmt.Errorf("Kernels() is an empty set; list configs with tile.Configs(build, ...)")
 	}
-	all, err := printAll(kernels)
+	task.End()
+	all, err := j.printAll(ctx, kernels)
 	if err != nil {
 		return nil, err
 	}
@@ -73,11 +82,14 @@ func (p *Package) lowered() ([][]*source, error) {
 }
 
 // printAll prints kernels, on all cores. Of several errors it is that of the first kernel.
-func printAll(kernels []*tile.Kernel) ([][]*source, error) {
+func (j *job) printAll(ctx context.Context, kernels []*tile.Kernel) ([][]*source, error) {
 	out, errs := make([][]*source, len(kernels)), make([]error, len(kernels))
-	parallel(context.Background(), len(kernels), cores(), func(i int) {
+	j.parallel(ctx, "lowering", "kernels", len(kernels), cores(), func(i int) string { return kernels[i].Name() }, func(i int) {
 		out[i], errs[i] = print(kernels[i].Name(), kernels[i])
-	}, func(int) {})
+	})
+	if ctx.Err() != nil {
+		return nil, progress.ErrInterrupted
+	}
 	for _, err := range errs {
 		if err != nil {
 			return nil, err
@@ -176,8 +188,8 @@ type file struct{ name, text string }
 
 // files are all files that the package should have, the .cu files of a family before its z-file, and those of compiled
 // code, which the z-files name.
-func (j *job) files() (out []file, embeds []*compiled, err error) {
-	families, err := j.lowered()
+func (j *job) files(ctx context.Context) (out []file, embeds []*compiled, err error) {
+	families, err := j.lowered(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -53,8 +53,9 @@ And in a continuous build:
 	do: func(ctx context.Context, j *job) error { return j.gen(ctx) },
 }
 
+// gen can be interrupted until it writes: then all files are as they were.
 func (j *job) gen(ctx context.Context) error {
-	want, embeds, err := j.files()
+	want, embeds, err := j.files(ctx)
 	if err != nil {
 		return err
 	}

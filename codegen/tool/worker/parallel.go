@@ -5,19 +5,15 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 )
-
-// tellEach is the time between two lines that say how far a long run is.
-const tellEach = 5 * time.Second
 
 // cores is how much can run at the same time.
 func cores() int { return runtime.GOMAXPROCS(0) }
 
-// parallel calls f for each number below n, starting in order, at most limit at a time, until ctx is done. Runs that
-// take long call tell now and then with how many calls have returned. It returns when all calls have.
-func parallel(ctx context.Context, n, limit int, f func(i int), tell func(done int)) {
-	var next, done atomic.Int64
+// parallel calls f for each number below n, starting in order, at most limit at a time, until ctx is done. It returns
+// when all calls have.
+func parallel(ctx context.Context, n, limit int, f func(i int)) {
+	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(n, limit) {
 		workers.Go(func() {
@@ -27,20 +23,19 @@ func parallel(ctx context.Context, n, limit int, f func(i int), tell func(done i
 					return
 				}
 				f(i)
-				done.Add(1)
 			}
 		})
 	}
-	finished := make(chan struct{})
-	go func() { workers.Wait(); close(finished) }()
-	tick := time.NewTicker(tellEach)
-	defer tick.Stop()
-	for {
-		select {
-		case <-finished:
-			return
-		case <-tick.C:
-			tell(int(done.Load()))
-		}
-	}
+	workers.Wait()
+}
+
+// parallel is the same for items that have names, with a task on the display.
+func (j *job) parallel(ctx context.Context, what, unit string, n, limit int, name func(i int) string, f func(i int)) {
+	task := j.display.Start(what, unit, n)
+	defer task.End()
+	parallel(ctx, n, limit, func(i int) {
+		task.Begin(name(i))
+		defer task.Done(name(i))
+		f(i)
+	})
 }

@@ -21,7 +21,7 @@ func TestParallel(t *testing.T) {
 			mu.Lock()
 			now--
 			mu.Unlock()
-		}, func(int) {})
+		})
 		seen := map[int]bool{}
 		for at, i := range order {
 			seen[i] = true
@@ -33,11 +33,11 @@ func TestParallel(t *testing.T) {
 			t.Errorf("limit %d: %d calls, %d numbers, %d at a time", limit, len(order), len(seen), most)
 		}
 	}
-	parallel(t.Context(), 0, 4, func(int) { t.Error("called for nothing") }, nil)
+	parallel(t.Context(), 0, 4, func(int) { t.Error("called for nothing") })
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	calls := 0
-	parallel(ctx, 50, 1, func(i int) { calls++; cancel() }, func(int) {})
+	parallel(ctx, 50, 1, func(i int) { calls++; cancel() })
 	if calls != 1 {
 		t.Errorf("%d calls after the end", calls-1)
 	}

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/gotile/gotile/internal/progress"
 	"github.com/gotile/gotile/runtime/device"
 	"github.com/gotile/gotile/tile/tiletest"
 )
@@ -17,6 +18,7 @@ type runner struct {
 	devices []*device.Device
 	mu      sync.Mutex          // held to take devices, so that who needs all gets them
 	free    chan *device.Device // those without a case
+	task    *progress.Task      // the cases, where somebody watches
 }
 
 // openRunner opens a GPU n times. The devices share their compiled kernels, and compile all of them: receipts name the
@@ -48,10 +50,12 @@ const maxCompilers = 16
 
 // compile compiles kernels before cases launch them, at which each would be compiled by itself. One that does not
 // compile is passed over: the cases that launch it fail, and say why.
-func (r *runner) compile(ctx context.Context, kernels []*device.Kernel, tell func(done int)) {
+func (r *runner) compile(ctx context.Context, kernels []*device.Kernel, task *progress.Task) {
 	parallel(ctx, len(kernels), min(maxCompilers, cores()), func(i int) {
+		task.Begin(kernels[i].Name)
+		defer task.Done(kernels[i].Name)
 		_ = r.devices[0].Compile(kernels[i])
-	}, tell)
+	})
 }
 
 // take waits until a device is free, or all are.
@@ -92,6 +96,8 @@ func (r *runner) results(ctx context.Context, cases []tiletest.Case, seed uint64
 				}
 				running.Go(func() {
 					defer close(done[i])
+					r.task.Begin(c.Name)
+					defer r.task.Done(c.Name)
 					res, again := r.exec(ctx, c, devices, seed)
 					if again {
 						res, _ = r.exec(ctx, c, r.take(true), seed)

@@ -222,7 +222,7 @@ func TestVerifyInParallel(t *testing.T) {
 func TestExpected(t *testing.T) {
 	p := fixture(t)
 	mustVerify(t, p)
-	families, err := p.lowered()
+	families, err := (&job{Package: p}).lowered(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,12 +2,14 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/gotile/gotile/internal/progress"
 	"github.com/gotile/gotile/internal/target"
 	"github.com/gotile/gotile/runtime/device"
 	"github.com/gotile/gotile/tile/tiletest"
@@ -36,7 +38,7 @@ Example:
 }
 
 func (j *job) sim(ctx context.Context) error {
-	j.warnStale()
+	j.warnStale(ctx)
 	cases, err := j.selected()
 	if err != nil {
 		return err
@@ -50,11 +52,15 @@ func (j *job) sim(ctx context.Context) error {
 	}
 	defer d.Close()
 	failed, skips := 0, 0
+	task := j.display.Start("sim", "cases", len(cases))
+	defer task.End()
 	for i, c := range cases {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("%w after %d of %d cases", err, i, len(cases))
-		}
+		task.Begin(c.Name)
 		res := c.Exec(ctx, d, j.Seed)
+		task.Done(c.Name)
+		if ctx.Err() != nil { // the case may have been cut off
+			return fmt.Errorf("%w after %d of %d cases", progress.ErrInterrupted, i, len(cases))
+		}
 		switch why := skipped(res, j.Target); {
 		case why != "":
 			skips++
@@ -73,8 +79,11 @@ func (j *job) sim(ctx context.Context) error {
 
 // warnStale says what the cases do not run: the simulator executes the kernels as they are in Go, so it passes whatever
 // the .cu files hold.
-func (j *job) warnStale() {
-	families, err := j.lowered()
+func (j *job) warnStale(ctx context.Context) {
+	families, err := j.lowered(ctx)
+	if errors.Is(err, progress.ErrInterrupted) {
+		return
+	}
 	if err != nil { // of a target, maybe, that is not simulated
 		fmt.Fprintf(j.stderr, "gotile: sim: warning: the .cu files are not compared with the kernels: %s\n", j.detail(err))
 		return

@@ -75,7 +75,7 @@ func TestSimStopsWhenCancelled(t *testing.T) {
 	p.Cases = func() []tiletest.Case { return []tiletest.Case{c("a"), c("b")} }
 	p.Command = "sim"
 	var out, errs strings.Builder
-	if code := Run(ctx, p, nil, &out, &errs); code != 1 || ran != 1 || !strings.Contains(errs.String(), "context canceled after 1 of 2 cases") {
+	if code := Run(ctx, p, nil, &out, &errs); code != ExitInterrupted || ran != 1 || !strings.Contains(errs.String(), "interrupted after 0 of 2 cases") {
 		t.Errorf("exit code %d after %d cases: %s%s", code, ran, out.String(), errs.String())
 	}
 }

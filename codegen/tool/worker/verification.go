@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
+	"github.com/gotile/gotile/internal/progress"
 	"github.com/gotile/gotile/runtime/device"
 	"github.com/gotile/gotile/tile/tiletest"
 )
@@ -22,6 +22,7 @@ type verification struct {
 	passed  map[string][]tiletest.Result
 	bad     map[string]bool // kernels of failed cases
 	blind   bool            // a case failed of which no kernel is known
+	partial bool            // some cases did not run: only failures are recorded
 	changed bool
 	failed  bool
 }
@@ -43,7 +44,7 @@ func (v *verification) run(ctx context.Context, name string, cases []tiletest.Ca
 	defer r.close()
 	v.compile(ctx, r, todo)
 	if err := v.execute(ctx, r, todo); err != nil {
-		return err // nothing of this target is recorded
+		return errors.Join(err, v.record())
 	}
 	v.prune()
 	return v.record()
@@ -51,6 +52,7 @@ func (v *verification) run(ctx context.Context, name string, cases []tiletest.Ca
 
 // findStale fills stale.
 func (v *verification) findStale() error {
+	v.partial = v.Run != ""
 	v.stale, v.passed, v.bad = map[string]string{}, map[string][]tiletest.Result{}, map[string]bool{}
 	for _, s := range v.sources {
 		why, err := v.receipt.find(s.Kernel.Name, v.target).why(s)
@@ -96,9 +98,9 @@ func (v *verification) compile(ctx context.Context, r *runner, cases []tiletest.
 	for _, s := range v.expected(cases) {
 		kernels = append(kernels, &device.Kernel{Name: s.Kernel.Name, Source: s.text})
 	}
-	r.compile(ctx, kernels, func(done int) {
-		fmt.Fprintf(v.stderr, "%s: compiled %d of %d kernels\n", v.target, done, len(kernels))
-	})
+	task := v.display.Start(v.target+": compiling", "kernels", len(kernels))
+	defer task.End()
+	r.compile(ctx, kernels, task)
 }
 
 // expected are the sources that the cases will launch, as far as it is known before: those that they have launched, and
@@ -120,13 +122,11 @@ func (v *verification) expected(cases []tiletest.Case) []*source {
 
 // execute runs the cases and files their results by kernel.
 func (v *verification) execute(ctx context.Context, r *runner, cases []tiletest.Case) error {
-	ran, failed, skips, told, lost := 0, 0, 0, time.Now(), false
+	ran, failed, skips, lost := 0, 0, 0, false
+	r.task = v.display.Start(v.target, "cases", len(cases))
+	defer r.task.End()
 	for res := range r.results(ctx, cases, verifySeed) {
 		ran++
-		if time.Since(told) > tellEach {
-			told = time.Now()
-			fmt.Fprintf(v.stderr, "%s: %d of %d cases\n", v.target, ran, len(cases))
-		}
 		why := skipped(res, v.target)
 		switch {
 		case why != "":
@@ -142,8 +142,13 @@ func (v *verification) execute(ctx context.Context, r *runner, cases []tiletest.
 			v.blame(res)
 		}
 	}
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("%w after %d of %d cases on %s; nothing of it is recorded", err, ran, len(cases), v.target)
+	if ctx.Err() != nil {
+		v.partial = true
+		lost := ""
+		if failed > 0 {
+			lost = ", but the kernels of cases that failed lose their receipts"
+		}
+		return fmt.Errorf("%w after %d of %d cases on %s; nothing of it is recorded%s", progress.ErrInterrupted, ran, len(cases), v.target, lost)
 	}
 	if lost && len(r.devices) > 1 {
 		v.printf("%s: the GPU was lost while up to %d cases were running; any of them may be to blame: gotile verify -p 1 shows which\n", v.target, len(r.devices))
@@ -183,7 +188,7 @@ func (v *verification) record() error {
 				v.receipt.drop(name, v.target)
 				v.changed = true
 			}
-		case v.Run != "" || v.blind:
+		case v.partial || v.blind:
 		case len(v.passed[name]) == 0:
 			if v.stale[name] != "" {
 				v.failed = true

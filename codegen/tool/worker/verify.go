@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gotile/gotile/internal/progress"
 	"github.com/gotile/gotile/internal/target"
 	"github.com/gotile/gotile/runtime/device"
 )
@@ -22,7 +23,8 @@ var verifyCommand = &Command{
 Verify runs the cases of each package on cuda:0, for the GPU's own target and for targets that it stands in for
 (sm_90a-as-120 on compute capability 9.0), and writes receipts/GPU.json in the package: for each kernel the hashes of
 its .cu and of its launch, the number of cases and the worst errors. Kernels whose receipt is fresh are not run again.
-A kernel of a case that fails loses its receipt. With -run nothing but such losses is written. Kernels are compiled
+A kernel of a case that fails loses its receipt. With -run, and of a target whose cases were interrupted by Ctrl-C,
+nothing but such losses is written; targets that were done before are kept. Kernels are compiled
 on all cores, and -p cases run at the same time, except those that ask to run alone; what is printed and written is
 in the order of the table.
 
@@ -46,7 +48,7 @@ Examples:
 	},
 	do: func(ctx context.Context, j *job) error {
 		if j.Check {
-			return j.verifyCheck()
+			return j.verifyCheck(ctx)
 		}
 		return j.verify(ctx, "cuda:0")
 	},
@@ -63,7 +65,7 @@ func (j *job) verify(ctx context.Context, name string) error {
 	if j.Parallel < 1 {
 		return fmt.Errorf("-p %d: at least one case runs at a time", j.Parallel)
 	}
-	sources, err := j.generated()
+	sources, err := j.generated(ctx)
 	if err != nil {
 		return err
 	}
@@ -96,15 +98,19 @@ func (j *job) verify(ctx context.Context, name string) error {
 				v.sources = append(v.sources, s)
 			}
 		}
-		if err := v.run(ctx, name, cases); err != nil {
-			return err
+		stop := v.run(ctx, name, cases)
+		if stop != nil && !errors.Is(stop, progress.ErrInterrupted) {
+			return stop
 		}
 		if v.changed {
 			receipt.Device, receipt.Target, receipt.Driver, receipt.NVRTC = info.Name, own.Name, info.Driver, info.NVRTC
 			receipt.Commit, receipt.Command, receipt.Seconds = j.Commit, j.command(), time.Since(start).Round(time.Millisecond).Seconds()
 			if err := receipt.write(path); err != nil {
-				return err
+				return errors.Join(stop, err)
 			}
+		}
+		if stop != nil {
+			return stop
 		}
 		failed = failed || v.failed
 	}
@@ -115,8 +121,8 @@ func (j *job) verify(ctx context.Context, name string) error {
 }
 
 // generated are the package's sources, none of which differs from the file that is compiled in.
-func (j *job) generated() ([]*source, error) {
-	families, err := j.lowered()
+func (j *job) generated(ctx context.Context) ([]*source, error) {
+	families, err := j.lowered(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -137,7 +137,7 @@ func TestVerifyCheckSeesChanges(t *testing.T) {
 		t.Errorf("verify of a stale file: %v", err)
 	}
 	// It is generated, but not verified.
-	families, err := p.lowered()
+	families, err := (&job{Package: p}).lowered(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,6 +227,51 @@ func TestVerifyInterrupted(t *testing.T) {
 	if read(t, p.Dir, "receipts", "sim.json") != before {
 		t.Error("the receipt changed")
 	}
+}
+
+// What an interrupt leaves of the cases that failed before it: their kernels have no receipt, the others keep theirs.
+func TestVerifyInterruptedAfterFailure(t *testing.T) {
+	p := fixture(t)
+	mustVerify(t, p)
+	before := receiptOf(t, p)
+	ctx, cancel := context.WithCancel(t.Context())
+	p.Cases = func() []tiletest.Case {
+		cases := axpy.Cases()
+		for i, c := range cases {
+			if c.Name == "sum/rows=7/n=100" {
+				c.Run = func(r *tiletest.Run) error {
+					return errors.Join(errors.New("on purpose"), axpy.Cases()[i].Run(r))
+				}
+				cases[i], cases[0] = cases[0], c
+			}
+		}
+		return cases
+	}
+	out := &onText{text: "on purpose", do: cancel}
+	j := &job{Package: p, Options: Options{Force: true, Parallel: 1}, stdout: out, stderr: out}
+	err := j.verify(ctx, "sim")
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "interrupted after 1 of ") || !strings.Contains(err.Error(), "lose their receipts") {
+		t.Fatalf("got %v\n%s", err, out.String())
+	}
+	after := receiptOf(t, p)
+	if after.find("sum_f32_c512", "sm_90a") != nil || len(after.Kernels) != len(before.Kernels)-1 {
+		t.Errorf("%d records of %d", len(after.Kernels), len(before.Kernels))
+	}
+}
+
+// onText calls a function when a text has been written to it.
+type onText struct {
+	strings.Builder
+	text string
+	do   func()
+}
+
+func (w *onText) Write(b []byte) (int, error) {
+	n, err := w.Builder.Write(b)
+	if strings.Contains(w.String(), w.text) {
+		w.do()
+	}
+	return n, err
 }
 
 func TestVerifyElsewhere(t *testing.T) {

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"slices"
 	"strings"
 )
@@ -9,8 +10,8 @@ import (
 // fresh record of every source on every target that this GPU stands for and that the source is for. What a receipt must
 // hold is known from the GPU, not from its records: those that are missing would not be missed. A source must be in one
 // receipt at least.
-func (j *job) verifyCheck() error {
-	families, err := j.lowered()
+func (j *job) verifyCheck(ctx context.Context) error {
+	families, err := j.lowered(ctx)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gotile/gotile/bench"
 	"github.com/gotile/gotile/internal/env"
+	"github.com/gotile/gotile/internal/progress"
 	"github.com/gotile/gotile/tile"
 	"github.com/gotile/gotile/tile/tiletest"
 )
@@ -47,6 +48,7 @@ type Options struct {
 	Seed     uint64
 	Bench    bench.Options
 	Parallel int
+	Columns  int
 }
 
 // Command is one row of the command table.
@@ -88,6 +90,9 @@ func Lookup(name string) (*Command, error) {
 		}
 		names = append(names, c.Name)
 	}
+	if name == VizKernel.Name {
+		return VizKernel, nil
+	}
 	return nil, fmt.Errorf("unknown command %q; have %s, and help", name, strings.Join(names, ", "))
 }
 
@@ -108,12 +113,16 @@ type job struct {
 	Package
 	Options
 	stdout, stderr io.Writer
+	display        *progress.Display
 }
 
 func (j *job) printf(format string, args ...any) { fmt.Fprintf(j.stdout, format, args...) }
 
 // errFailed ends a command whose output has already said what is wrong.
 var errFailed = errors.New("failed")
+
+// ExitInterrupted is the exit code after an interrupt, as a shell gives it.
+const ExitInterrupted = 130
 
 // Main is the body of a virtual main: it runs the package's command with the program's flags, until an interrupt.
 func Main(p Package) int {
@@ -139,14 +148,17 @@ func Parse(fs *flag.FlagSet, text *bytes.Buffer, args []string, stdout, stderr i
 	return 0, false
 }
 
-// Run executes the package's command and returns the exit code: 0, 1 for a failure, 2 for wrong flags.
+// Run executes the package's command and returns the exit code: 0, 1 for a failure, 2 for wrong flags, ExitInterrupted
+// where ctx ended it.
 func Run(ctx context.Context, p Package, args []string, stdout, stderr io.Writer) int {
 	c, err := Lookup(p.Command)
 	if err != nil {
 		fmt.Fprintf(stderr, "gotile: %v\n", err)
 		return 2
 	}
-	j := &job{Package: p, stdout: stdout, stderr: stderr}
+	d := progress.New(stderr)
+	j := &job{Package: p, stdout: d.Writer(stdout), stderr: d.Writer(stderr), display: d}
+	j.Bench.Progress = stderr
 	var text bytes.Buffer
 	fs := c.FlagSet(&j.Options, &text)
 	if code, done := Parse(fs, &text, args, stdout, stderr); done {
@@ -162,6 +174,9 @@ func Run(ctx context.Context, p Package, args []string, stdout, stderr io.Writer
 	case errors.Is(err, errFailed):
 	default:
 		fmt.Fprintf(stderr, "gotile: %s: %s: %s\n", c.Name, p.Path, p.detail(err))
+	}
+	if ctx.Err() != nil {
+		return ExitInterrupted
 	}
 	return 1
 }

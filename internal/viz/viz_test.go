@@ -1,0 +1,106 @@
+package viz
+
+import (
+	"encoding/xml"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gotile/gotile/layout"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// pictures are one of each kind, by the name of their golden files.
+func pictures(t *testing.T) map[string]*Picture {
+	t.Helper()
+	fragment := func(name string) *Fragment {
+		f, err := Named(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	must := func(p *Picture, err error) *Picture {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	banks := func(name, mem string, s layout.Swizzle, elem, width int) *Picture {
+		tile := layout.SharedTile{Layout: layout.MustParse(mem), Swizzle: s, Elem: elem}
+		a, err := fragment(name).Dist.Accesses(tile, width)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return must(DrawBanks(name+" in "+mem, a, width))
+	}
+	memory := PlanOf(plan(), 4096)
+	memory.Files = []string{"rows.go"}
+	for i := range memory.Steps {
+		memory.Steps[i].Line = 10 + i // not the lines of the test
+	}
+	return map[string]*Picture{
+		"plan":       must(DrawPlan(memory)),
+		"layout":     must(DrawLayout(layout.MustParse("(8,(2,4)):(4,(1,32))"), layout.Swizzle{}, 4)),
+		"rowmajor":   must(DrawLayout(layout.MustParse("(8,64):(64,1)"), layout.Swizzle128, 2)),
+		"vector":     must(DrawLayout(layout.MustParse("8:2"), layout.Swizzle{}, 4)),
+		"m16n8k16.A": must(DrawFragment(fragment("mma.m16n8k16.A"))),
+		"m16n8k8.B":  must(DrawFragment(fragment("mma.m16n8k8.tf32.B"))),
+		"ldmatrix":   must(DrawFragment(fragment("ldmatrix.x2.trans"))),
+		"striped":    must(DrawFragment(fragment("striped(8,40,2)"))),
+		"reduced":    must(DrawFragment(&Fragment{"sum of rows", []string{"row"}, layout.Striped2(32, 8, 8, 32, 4).Reduce(1)})),
+		"swizzle128": must(DrawSwizzle(layout.Swizzle128)),
+		"swizzle64":  must(DrawSwizzle(layout.Swizzle64)),
+		"banks.row":  banks("ldmatrix.x4.source", "(16,64):(64,1)", layout.Swizzle{}, 2, 16),
+		"banks.sw":   banks("ldmatrix.x4.source", "(16,64):(64,1)", layout.Swizzle128, 2, 16),
+		"banks.C":    banks("mma.m16n8k16.C", "(16,8):(8,1)", layout.Swizzle{}, 4, 8),
+		"banks.off":  banks("striped(32,20,1)", "20:2", layout.Swizzle{}, 4, 4),
+	}
+}
+
+// TestGolden compares the pictures, as SVG and as text, with those that were looked at.
+func TestGolden(t *testing.T) {
+	for name, p := range pictures(t) {
+		for ext, got := range map[string]string{".svg": p.SVG(), ".txt": p.Text(100)} {
+			path := filepath.Join("testdata", name+ext)
+			if *update {
+				if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(string(want), got); d != "" {
+				t.Errorf("%s differs; look at the new one after go test ./internal/viz -update (-want +got):\n%s", path, d)
+			}
+		}
+	}
+}
+
+// TestSVG: pictures are XML, refer to nothing outside, and every cell lies within the picture.
+func TestSVG(t *testing.T) {
+	for name, p := range pictures(t) {
+		text := p.SVG()
+		for d := xml.NewDecoder(strings.NewReader(text)); ; {
+			if _, err := d.Token(); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		for _, outside := range []string{"href", "url(", "<script", "<image", "@import"} {
+			if strings.Contains(text, outside) {
+				t.Errorf("%s has %s", name, outside)
+			}
+		}
+	}
+}
