@@ -16,9 +16,9 @@ import (
 // Options choose between the two printings. The zero value is the clean one, which is committed: no line numbers,
 // paths or dates.
 type Options struct {
-	Lines    bool     // #line markers, so that compilers, profilers and sanitizers speak of the Go source
-	FullPath bool     // with Lines: the Go files' whole paths instead of their base names
-	Targets  []string // the targets whose lowering this text is, for its heading; nil: those that the kernel claims
+	Lines   bool                     // #line markers, so that compilers, profilers and sanitizers speak of the Go source
+	Path    func(file string) string // with Lines: how the Go file that the Go compiler knows as file is named; nil: its base name
+	Targets []string                 // the targets whose lowering this text is, for its heading; nil: those that the kernel claims
 }
 
 // printer holds the state of one printing.
@@ -32,6 +32,7 @@ type printer struct {
 	made     map[string]string // further functions of the prelude, by name
 	names    map[string]string // C names of locals
 	ranges   *ranges
+	lines    lines
 	err      error // the first one
 }
 
@@ -50,6 +51,7 @@ func Print(k *thr.Kernel, o Options) (string, error) {
 	args := p.argStruct()
 	p.indent = "  "
 	p.stmts(k.Body)
+	p.marker("}")
 	body := p.b.String()
 	// Casts and conversions of the body name types that no declaration marked.
 	for _, n := range dependencies(body) {

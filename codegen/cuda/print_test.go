@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -51,26 +52,54 @@ func positioned(bad string) (k *thr.Kernel, lines []int, file string) {
 	return k, []int{l1, l2, l3}, file
 }
 
-// TestLines: markers name the Go lines; the clean text has no trace of them.
+// goLines is the Go line, "file.go:12", that a compiler takes each line of a text with markers for; empty before the first
+// marker. The markers themselves are left out.
+func goLines(t *testing.T, text string) (lines, at []string) {
+	t.Helper()
+	marker := regexp.MustCompile(`^#line (\d+) "(.*)"$`)
+	file, next := "", 0
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if m := marker.FindStringSubmatch(line); m != nil {
+			file = m[2]
+			next, _ = strconv.Atoi(m[1])
+			continue
+		}
+		where := ""
+		if file != "" {
+			where = fmt.Sprintf("%s:%d", file, next)
+			next++
+		}
+		lines, at = append(lines, line), append(at, where)
+	}
+	return lines, at
+}
+
+// TestLines: each line of the body is taken for the line of Go of its statement, or of the one around or before it; the
+// clean text has no trace of that.
 func TestLines(t *testing.T) {
-	k, lines, file := positioned("")
-	marks := regexp.MustCompile(`(?m)^#line .*\n`)
+	k, at, file := positioned("")
 	clean := mustPrint(t, k, Options{})
-	for _, full := range []bool{false, true} {
-		text := mustPrint(t, k, Options{Lines: true, FullPath: full})
-		name := filepath.Base(file)
-		if full {
-			name = file
+	for name, path := range map[string]func(string) string{
+		filepath.Base(file): nil, file: func(f string) string { return f }, "kernels/x.go": func(string) string { return "kernels/x.go" },
+	} {
+		text := mustPrint(t, k, Options{Lines: true, Path: path})
+		lines, got := goLines(t, text)
+		if have := strings.Join(lines, "\n") + "\n"; have != clean {
+			t.Errorf("without its markers the text is\n%s\nnot\n%s", have, clean)
 		}
-		var want []string
-		for _, l := range lines {
-			want = append(want, fmt.Sprintf("#line %d %q\n", l, name))
+		found := 0
+		for i, line := range lines {
+			for start, want := range map[string]int{"  float x =": at[0], "  int n =": at[0], "  if (n < 3) {": at[1], "    asm": at[2], "  }": at[1], "  store_": at[1]} {
+				if strings.HasPrefix(line, start) && got[i] != "" {
+					if found++; got[i] != fmt.Sprintf("%s:%d", name, want) {
+						t.Errorf("%q is at %s, want line %d", line, got[i], want)
+					}
+				}
+			}
 		}
-		if got := marks.FindAllString(text, -1); strings.Join(got, "") != strings.Join(want, "") {
-			t.Errorf("markers %q, want %q", got, want)
-		}
-		if got := marks.ReplaceAllString(text, ""); got != clean {
-			t.Errorf("without its markers the text is\n%s\nnot\n%s", got, clean)
+		if found != 6 {
+			t.Errorf("%d of 6 lines in\n%s", found, text)
 		}
 		compileAll(t, k.Name, text)
 	}

@@ -21,7 +21,7 @@ func (p *printer) stmts(ss []thr.Stmt) {
 		}
 		if _, ok := ss[i].(thr.Comment); ok && i > 0 {
 			if _, again := ss[i-1].(thr.Comment); !again {
-				p.b.WriteByte('\n')
+				p.blank()
 			}
 		}
 		p.stmt(ss[i])
@@ -38,25 +38,11 @@ func loadInto(ss []thr.Stmt) (d thr.Decl, l thr.Load, ok bool) {
 	return d, l, isDecl && isLoad && d.Init == nil && d.Local == l.Dst && d.Local.Len == 0
 }
 
-// mark prints a #line marker in the printing with lines.
-func (p *printer) mark(pos ir.Pos) {
-	if !p.o.Lines || !pos.Known() {
-		return
-	}
-	f := pos.Frame()
-	if f.File == "" {
-		return
-	}
-	file := f.File
-	if !p.o.FullPath {
-		file = file[strings.LastIndexByte(file, '/')+1:]
-	}
-	fmt.Fprintf(&p.b, "#line %d %s\n", f.Line, strconv.Quote(file))
-}
-
 func (p *printer) line(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	p.marker(text)
 	p.b.WriteString(p.indent)
-	fmt.Fprintf(&p.b, format, args...)
+	p.b.WriteString(text)
 	p.b.WriteByte('\n')
 }
 
@@ -68,10 +54,10 @@ func (p *printer) block(head string, ss []thr.Stmt) {
 }
 
 func (p *printer) nested(ss []thr.Stmt) {
-	old := p.indent
+	indent, at := p.indent, p.lines.at
 	p.indent += "  "
 	p.stmts(ss)
-	p.indent = old
+	p.indent, p.lines.at = indent, at
 }
 
 func (p *printer) stmt(s thr.Stmt) {

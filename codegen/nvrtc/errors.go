@@ -32,7 +32,7 @@ type CompileError struct {
 	Log  string
 
 	File    string // where the last message stands: the Go file where the source has #line markers, else Name; may be empty
-	Line    int    // 0 where the message names no line
+	Line    int    // 0 where that is not known; of the assembler's messages it is with Options.Lines only
 	Message string // the last message without its position
 }
 
@@ -74,7 +74,7 @@ var (
 	aborted = regexp.MustCompile(`Ptx assembly aborted|errors? detected in the compilation`)
 )
 
-func newCompileError(name, arch, code, log string) *CompileError {
+func newCompileError(name, arch, code, log, ptx string) *CompileError {
 	e := &CompileError{Name: name, Arch: arch, Code: code, Log: log}
 	lines := strings.Split(log, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -89,6 +89,10 @@ func newCompileError(name, arch, code, log string) *CompileError {
 		}
 		if m := otherMessage.FindStringSubmatch(line); m != nil {
 			e.Message = line
+			if m := ptxLine.FindStringSubmatch(line); m != nil {
+				n, _ := strconv.Atoi(m[1])
+				e.File, e.Line = sourceLine(ptx, n)
+			}
 			return e
 		}
 	}

@@ -64,7 +64,7 @@ func (l *Library) Compile(src, name string, o Options) (*Result, error) {
 		return nil, err
 	}
 	if code != "" {
-		return nil, newCompileError(name, o.Arch, code, r.Log)
+		return nil, newCompileError(name, o.Arch, code, r.Log, r.PTX)
 	}
 	r.parseStatistics()
 	return r, nil

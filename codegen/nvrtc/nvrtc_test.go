@@ -96,13 +96,18 @@ func TestStatisticsOfSpillingKernel(t *testing.T) {
 // TestCompileError: the error speaks of the Go line, and holds the whole log.
 func TestCompileError(t *testing.T) {
 	l := needLibrary(t)
-	for _, c := range []struct{ src, arch, file, message string }{
-		{"#line 41 \"rmsnorm.go\"\nextern \"C\" __global__ void k() { undeclared(); }\n", "sm_90a", "rmsnorm.go", "undeclared"},
-		{"extern \"C\" __global__ void k() { asm volatile(\"bogus.f32;\"); }\n", "sm_90a", "", "bogus"},
-		{saxpy, "sm_1", "", "gpu-architecture"},
-		{"zero \x00 byte", "sm_80", "", "zero byte"},
+	for _, c := range []struct {
+		src, arch, file, message string
+		lines                    bool
+	}{
+		{"#line 41 \"rmsnorm.go\"\nextern \"C\" __global__ void k() { undeclared(); }\n", "sm_90a", "rmsnorm.go", "undeclared", false},
+		{"extern \"C\" __global__ void k() { asm volatile(\"bogus.f32;\"); }\n", "sm_90a", "", "bogus", false},
+		{"__device__ __forceinline__ void f() { asm volatile(\"bogus.f32;\"); }\nextern \"C\" __global__ void k() {\n#line 41 \"rmsnorm.go\"\nf(); }\n", "sm_90a", "rmsnorm.go", "bogus", true},
+		{"extern \"C\" __global__ void k() {\n#line 41 \"kernels/rmsnorm.go\"\nasm volatile(\"bogus.f32;\"); }\n", "sm_90a", "kernels/rmsnorm.go", "bogus", true},
+		{saxpy, "sm_1", "", "gpu-architecture", false},
+		{"zero \x00 byte", "sm_80", "", "zero byte", false},
 	} {
-		_, err := l.Compile(c.src, "k.cu", Options{Arch: c.arch})
+		_, err := l.Compile(c.src, "k.cu", Options{Arch: c.arch, Lines: c.lines})
 		var e *CompileError
 		if !errors.As(err, &e) {
 			t.Errorf("%q: %v", c.src, err)

@@ -147,6 +147,10 @@ func (l *Library) compile(src, name string, options []string) (r *Result, code s
 	}
 	r.Log = strings.TrimRight(string(log), "\x00")
 	if c != 0 {
+		// Where the assembler failed there is PTX, of which its messages give the line.
+		if ptx, err := l.bytes("PTX", prog, a.ptxSize, a.ptx); err == nil {
+			r.PTX = strings.TrimRight(string(ptx), "\x00")
+		}
 		return r, a.errorString(c), nil
 	}
 	ptx, err := l.bytes("PTX", prog, a.ptxSize, a.ptx)

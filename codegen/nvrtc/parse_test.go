@@ -24,7 +24,7 @@ func TestErrorLog(t *testing.T) {
 		{"something new\n", "", 0, "something new (k.cu for sm_90a)"},
 		{"", "", 0, "NVRTC_ERROR_COMPILATION (k.cu for sm_90a)"},
 	} {
-		e := newCompileError("k.cu", "sm_90a", "NVRTC_ERROR_COMPILATION", c.log)
+		e := newCompileError("k.cu", "sm_90a", "NVRTC_ERROR_COMPILATION", c.log, "")
 		if e.Error() != c.want || e.File != c.file || e.Line != c.line || e.Log != c.log {
 			t.Errorf("%q:%d: %q, want %q", e.File, e.Line, e.Error(), c.want)
 		}

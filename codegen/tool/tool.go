@@ -77,7 +77,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fs.Visit(func(f *flag.Flag) {
 		switch f.Name {
 		case "tags", "c":
-		case "out", "benchfmt", "peers":
+		case "out", "benchfmt", "peers", "lines":
 			inv.flags = append(inv.flags, "-"+f.Name+"="+fromHere(f.Value.String(), f.Name == "peers"))
 		default:
 			inv.flags = append(inv.flags, "-"+f.Name+"="+f.Value.String())

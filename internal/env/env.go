@@ -15,6 +15,7 @@ const (
 	Cache       = "GOTILE_CACHE"
 	Device      = "GOTILE_DEVICE"
 	Dump        = "GOTILE_DUMP"
+	Lines       = "GOTILE_LINES"
 	Conformance = "GOTILE_CONFORMANCE"
 	Off         = "GOTILE_OFF"
 )
@@ -33,6 +34,7 @@ var table = []Var{
 	{Conformance, "directory with inputs and results of reference implementations, for the tests that compare with them"},
 	{Device, "device that programs use when none is named: sim, cuda:0, cuda:1, ...; default: cuda:0 if there is one, else sim"},
 	{Dump, "directory into which the IR of every kernel is written after every pass"},
+	{Lines, "1 compiles kernels with the lines of their Go source, for compute-sanitizer, ncu and other tools; see docs/debugging.md"},
 	{NVRTC, "path of libnvrtc; default: the system's, a toolkit's or a pip wheel's"},
 	{Off, "comma-separated operations that take their reference path instead of the fused kernel, such as kda,rmsnorm"},
 }
@@ -46,6 +48,12 @@ func Get(name string) string {
 		panic("env: " + name + " is not in the table")
 	}
 	return strings.TrimSpace(os.Getenv(name))
+}
+
+// On reports whether a variable that is a switch is set, to anything but 0.
+func On(name string) bool {
+	v := Get(name)
+	return v != "" && v != "0"
 }
 
 func known(name string) bool {

@@ -25,6 +25,7 @@ type cuda struct {
 	fresh  bool // embedded code is not used
 	log    *slog.Logger
 	nvrtc  func() (compiler, error) // opens the compiler at the first call
+	lines  bool                     // kernels are compiled with the lines of their Go source
 
 	capturing atomic.Int64 // captures under way
 }
@@ -57,7 +58,7 @@ func (d *Device) openCUDA(ordinal int, c *config) error {
 	if err != nil {
 		return err
 	}
-	d.back = &cuda{ctx: ctx, target: d.target, sms: d.info.SMs, cache: openCache(c.log), images: c.images, fresh: c.fresh, log: c.log, nvrtc: sync.OnceValues(c.nvrtc)}
+	d.back = &cuda{ctx: ctx, target: d.target, sms: d.info.SMs, cache: openCache(c.log), images: c.images, fresh: c.fresh || c.lines, log: c.log, nvrtc: sync.OnceValues(c.nvrtc), lines: c.lines}
 	return nil
 }
 

@@ -33,10 +33,19 @@ func (c *cuda) image(k *Kernel) ([]byte, error) {
 	if err != nil {
 		return nil, errors.Join(unused, err)
 	}
+	if c.lines {
+		if k, err = lined(k, c.target.Name); err != nil {
+			return nil, err
+		}
+		n = n.withLines()
+	}
 	key := cacheKey(k.Source, n.options(), c.target.Arch, n.version())
 	return c.images.get(key, func() ([]byte, error) {
 		l := entries.Lookup{Kernel: k.Name, Arch: c.target.Arch, NVRTC: n.version(), Source: cacheKey(k.Source)[:16], Options: cacheKey(n.options())[:16]}
-		return c.cache.get(key, l, func() ([]byte, error) { return n.compile(k, c.target.Arch) })
+		return c.cache.get(key, l, func() ([]byte, error) {
+			image, err := n.compile(k, c.target.Arch)
+			return image, locate(err, n, k, c.target)
+		})
 	})
 }
 

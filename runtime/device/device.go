@@ -73,7 +73,8 @@ type config struct {
 	driver func() (driver.Driver, error)
 	nvrtc  func() (compiler, error)
 	images *Images // nil: none are kept
-	fresh  bool    // embedded code is not used
+	lines  bool
+	fresh  bool // embedded code is not used
 }
 
 // Option is a choice of Open and Default.
@@ -97,8 +98,13 @@ func WithSim(s SimConfig) Option { return func(c *config) { c.sim = s } }
 // WithContext ends simulated launches when ctx is done. Launches on a GPU cannot be ended.
 func WithContext(ctx context.Context) Option { return func(c *config) { c.ctx = ctx } }
 
+// WithLines makes a GPU's kernels carry the lines of the Go code that recorded them, for compute-sanitizer, ncu and
+// cuda-gdb: they are built and printed again, with markers, and compiled with a table of lines, also where code is
+// embedded. What they execute stays the same. The variable GOTILE_LINES does it for a whole program. The simulator always knows the lines.
+func WithLines() Option { return func(c *config) { c.lines = true } }
+
 func newConfig(opts []Option) *config {
-	c := &config{log: slog.New(slog.DiscardHandler), ctx: context.Background(), driver: driver.Open, nvrtc: openNVRTC}
+	c := &config{lines: env.On(env.Lines), log: slog.New(slog.DiscardHandler), ctx: context.Background(), driver: driver.Open, nvrtc: openNVRTC}
 	for _, o := range opts {
 		o(c)
 	}

@@ -46,7 +46,7 @@ type Error struct {
 	Err    error         // the cause
 }
 
-// Error is one line, without the arguments; %+v adds them.
+// Error is one line, without the arguments and the compiler's log; %+v adds them.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString("device: " + e.Device + ": ")
@@ -67,7 +67,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Format adds the cause's details and the argument struct, in words of eight bytes, for %+v.
+// Format adds the cause's details, such as the compiler's log, and the argument struct, in words of eight bytes, for %+v.
 func (e *Error) Format(f fmt.State, verb rune) {
 	if verb == 'q' {
 		fmt.Fprintf(f, "%q", e.Error())
@@ -77,8 +77,11 @@ func (e *Error) Format(f fmt.State, verb rune) {
 	if verb != 'v' || !f.Flag('+') {
 		return
 	}
-	if detail := fmt.Sprintf("%+v", e.Err); !strings.Contains(e.Error(), detail) {
-		io.WriteString(f, "\n"+detail)
+	for err := e.Err; err != nil; err = errors.Unwrap(err) { // what wraps an error hides how it is formatted
+		if _, ok := err.(fmt.Formatter); ok {
+			fmt.Fprintf(f, "\n%+v", err)
+			break
+		}
 	}
 	for i := 0; i+8 <= len(e.Args); i += 8 {
 		fmt.Fprintf(f, "\nargument bytes %d..%d: %#016x", i, i+7, binary.LittleEndian.Uint64(e.Args[i:]))

@@ -112,6 +112,13 @@ func (c *fakeCompiler) compile(k *Kernel, arch string) ([]byte, error) {
 	return []byte("\x7fELF " + arch + k.Source), c.err
 }
 
+func (c *fakeCompiler) withLines() compiler { return linedCompiler{c} }
+
+// linedCompiler is one that was asked for lines.
+type linedCompiler struct{ *fakeCompiler }
+
+func (c linedCompiler) options() string { return c.fakeCompiler.options() + " --generate-line-info" }
+
 // withFake is the option that puts a fake driver and compiler in.
 func withFake(drv *fake.Driver, comp *fakeCompiler) Option {
 	return func(c *config) {

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gotile/gotile/bench"
+	"github.com/gotile/gotile/internal/env"
 )
 
 var benchCommand = &Command{
@@ -45,6 +47,9 @@ Examples:
 		f.BoolVar(&b.Shared, "shared", false, "go on while other processes compute on the GPU; the results say so")
 	},
 	do: func(ctx context.Context, j *job) error {
+		if env.On(env.Lines) {
+			return errors.New("GOTILE_LINES is set, with which other texts than the committed ones are compiled; unset it to time them")
+		}
 		o := j.Bench
 		o.Commit, o.Command = j.Commit, j.benchCommand()
 		return bench.Run(ctx, j.Suite(), o, j.stdout)

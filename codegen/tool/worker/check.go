@@ -11,7 +11,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/gotile/gotile/codegen/cuda"
 	"github.com/gotile/gotile/codegen/nvrtc"
 	"github.com/gotile/gotile/internal/progress"
 	"github.com/gotile/gotile/internal/target"
@@ -128,7 +127,7 @@ func (j *job) compileAll(ctx context.Context, lib *nvrtc.Library, rows []*compil
 		}
 	}
 	name := func(i int) string { return own[i].source.Kernel.Name + " for " + own[i].target.Name }
-	j.parallel(ctx, "compiling", "kernels", len(own), cores(), name, func(i int) { own[i].compile(lib) })
+	j.parallel(ctx, "compiling", "kernels", len(own), cores(), name, func(i int) { own[i].compile(lib, j.place) })
 	for _, c := range rows {
 		if c.same != nil {
 			c.result, c.err = c.same.result, c.same.err
@@ -136,7 +135,7 @@ func (j *job) compileAll(ctx context.Context, lib *nvrtc.Library, rows []*compil
 	}
 }
 
-func (c *compilation) compile(lib *nvrtc.Library) {
+func (c *compilation) compile(lib *nvrtc.Library, place func(file string) string) {
 	if have := lib.Targets(); !slices.Contains(have, c.target.CC) {
 		major, minor := lib.Version()
 		c.err = fmt.Errorf("NVRTC %d.%d does not compile for %s; install a newer one, or leave the target out with -target", major, minor, c.target.Arch)
@@ -145,7 +144,7 @@ func (c *compilation) compile(lib *nvrtc.Library) {
 	c.result, c.err = lib.Compile(c.text, c.source.File, nvrtc.Options{Arch: c.target.Arch})
 	var compileErr *nvrtc.CompileError
 	if errors.As(c.err, &compileErr) {
-		c.locate(lib)
+		c.locate(lib, place)
 		return
 	}
 	if c.err == nil {
@@ -156,17 +155,13 @@ func (c *compilation) compile(lib *nvrtc.Library) {
 }
 
 // locate replaces an error in the .cu by the same error at the line of Go that the text comes from, if the printing
-// with line markers fails too.
-func (c *compilation) locate(lib *nvrtc.Library) {
-	low, err := c.source.kernel.Lower(c.target.Name)
+// with line markers fails too. The markers name files by place.
+func (c *compilation) locate(lib *nvrtc.Library, place func(file string) string) {
+	text, err := c.source.lined(place)
 	if err != nil {
 		return
 	}
-	text, err := cuda.Print(low, cuda.Options{Targets: chips(c.source.Targets), Lines: true})
-	if err != nil {
-		return
-	}
-	if _, err := lib.Compile(text, c.source.File, nvrtc.Options{Arch: c.target.Arch}); err != nil {
+	if _, err := lib.Compile(text, c.source.File, nvrtc.Options{Arch: c.target.Arch, Lines: true}); err != nil {
 		c.err = err
 	}
 }

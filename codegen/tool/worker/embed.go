@@ -150,7 +150,7 @@ func (j *job) compileEmbeds(ctx context.Context, all []*compiled) error {
 	j.parallel(ctx, "compiling", "kernels", len(todo), cores(), func(i int) string { return todo[i].name }, func(i int) {
 		c := todo[i]
 		rows[i] = &compilation{source: c.source, target: c.target, text: c.source.text}
-		rows[i].compile(lib)
+		rows[i].compile(lib, j.place)
 		if rows[i].err == nil {
 			c.data = image.Seal(c.origin(), fmt.Sprintf("%d.%d", major, minor), rows[i].result.CUBIN)
 		}

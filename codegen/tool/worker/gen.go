@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gotile/gotile/codegen/cuda"
 	"github.com/gotile/gotile/codegen/gowrap"
 	"github.com/gotile/gotile/internal/image"
 	"github.com/gotile/gotile/internal/wholefile"
@@ -27,6 +28,9 @@ var genCommand = &Command{
 Gen writes, into the directory of each package, a .cu file for each kernel and lowering set and a z*.go file for each
 family (the kernels of one Args type). Only files whose text changes are written. Generated files of kernels that no
 longer exist are removed; nothing else is.
+
+With -lines it writes the .cu files with #line markers into another directory, and nothing into the package: the text
+that is compiled where GOTILE_LINES is set, but for the names of Go files, which are relative here.
 
 With -cubin it compiles the kernels with NVRTC, too, for the targets that are named, and the Go files embed the code: a
 program that is deployed then needs the driver alone. Files of code, KERNEL.TARGET.cubin, name the text that they were
@@ -49,8 +53,58 @@ And in a continuous build:
 		f.BoolVar(&o.Check, "check", false, "write nothing; show what is stale as a diff and fail if anything is")
 		f.StringVar(&o.Cubin, "cubin", "", "comma-separated `targets` whose compiled code is embedded, all or none; default: those of the files that there are")
 		f.BoolVar(&o.Verbose, "v", false, "name the files that are up to date, too")
+		f.StringVar(&o.Lines, "lines", "", "only write the CUDA with the lines of its Go source, into `directory`")
 	},
-	do: func(ctx context.Context, j *job) error { return j.gen(ctx) },
+	do: func(ctx context.Context, j *job) error {
+		if j.Lines != "" {
+			return j.genLines(ctx)
+		}
+		return j.gen(ctx)
+	},
+}
+
+// genLines writes the printings with markers. They are no package's: no command would know them as generated.
+func (j *job) genLines(ctx context.Context) error {
+	families, err := j.lowered(ctx)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(j.Lines, 0o777); err != nil {
+		return err
+	}
+	if same, err := sameDir(j.Lines, j.Dir); err != nil {
+		return err
+	} else if same {
+		return errors.New("-lines names the package's own directory, where the clean text belongs; name another")
+	}
+	for _, s := range slices.Concat(families...) {
+		text, err := s.lined(j.place)
+		if err != nil {
+			return err
+		}
+		if err := wholefile.Write(filepath.Join(j.Lines, s.File), []byte(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sameDir(a, b string) (bool, error) {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false, err
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y), nil
+}
+
+// lined is the source with line markers, which name files by place.
+func (s *source) lined(place func(file string) string) (string, error) {
+	low, err := s.kernel.Lower(s.Targets[0])
+	if err != nil {
+		return "", err
+	}
+	return cuda.Print(low, cuda.Options{Targets: chips(s.Targets), Lines: true, Path: place})
 }
 
 // gen can be interrupted until it writes: then all files are as they were.

@@ -45,6 +45,7 @@ type Options struct {
 	Cubin    string
 	Run      string
 	Out      string
+	Lines    string // a directory
 	Seed     uint64
 	Bench    bench.Options
 	Parallel int
