@@ -23,6 +23,9 @@ var typed = regexp.MustCompile(`(?:^|[^\w.,-])(\d[\d,]*(?:\.\d+)?)(?: (?:to|and|
 // number is a number of text or of a source that is no part of a word or of a version.
 var number = regexp.MustCompile(`(?:^|[^\w.])(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)(?:[^\w.]|\.\W|\.?$)`)
 
+// quoted is code within a line of text.
+var quoted = regexp.MustCompile("`[^`]*`")
+
 // Figures lists what is wrong with the figures of a Markdown text: those outside generated parts and marked ones, and
 // of the marked ones those that no source has. A source has a figure if one of its numbers rounds to it. Whole numbers
 // count where a unit follows or commas stand in them, others always; shares in per cent are left to the author: of what
