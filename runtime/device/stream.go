@@ -19,6 +19,7 @@ type Stream struct {
 	args    []byte // the argument struct of a launch, 64-byte aligned as tensor maps must be
 	last    launched
 	phase   atomic.Int32 // number of the phase
+	count   int          // launches, queued and captured
 	capture *capture     // under way; nil: none
 }
 
@@ -63,16 +64,21 @@ func (d *Device) newStream() (*Stream, error) {
 	if err != nil {
 		return nil, d.fail("NewStream", err)
 	}
-	s := &Stream{d: d, h: &handle{d: d, kind: streamHandle, raw: raw, lane: d.time.add(raw)}}
+	return d.streamOf(raw, false), nil
+}
+
+// streamOf is a stream over a handle of the backend; adopted: which is not ours to destroy.
+func (d *Device) streamOf(raw uint64, adopted bool) *Stream {
+	s := &Stream{d: d, h: &handle{d: d, kind: streamHandle, raw: raw, adopted: adopted, lane: d.time.add(raw, adopted)}}
 	d.register(s.h)
-	return s, nil
+	return s
 }
 
 // Device is what the stream runs on.
 func (s *Stream) Device() *Device { return s.d }
 
 // Close gives the stream back, when what is queued is done; it does not wait for that. The device's default stream is
-// closed with the device.
+// closed with the device. Close of an adopted stream does wait, and leaves it to its owner.
 func (s *Stream) Close() error {
 	if s == s.d.stream {
 		return fmt.Errorf("device: %s: the default stream is closed with its device", s.d.name)
@@ -177,6 +183,7 @@ func (s *Stream) Launch(f *Func, grid int, args unsafe.Pointer) error {
 		}
 		return err
 	}
+	s.count++
 	if s.capture != nil {
 		s.capture.launch(f, s.phase.Load(), grid, buf)
 		return nil
@@ -185,6 +192,10 @@ func (s *Stream) Launch(f *Func, grid int, args unsafe.Pointer) error {
 	s.last = launched{f, grid, buf}
 	return nil
 }
+
+// Launches counts the successful calls of Launch on this stream, captured ones included. Replays of graphs do not count:
+// the difference over a call says what it launches.
+func (s *Stream) Launches() int { return s.count }
 
 // argBuffer is room for the argument struct, kept between launches.
 func (s *Stream) argBuffer(n int) []byte {
