@@ -20,8 +20,8 @@ type gateArgs struct {
 
 const gateTile = 1024
 
-// gate runs u*act(z) as f32 kernels compute it on the simulator. len(u) is a multiple of gateTile.
-func gate(t *testing.T, act Activation, u, z []float32) []float32 {
+// gateOf runs u*act(z) as f32 kernels compute it on the simulator. len(u) is a multiple of gateTile.
+func gateOf(t *testing.T, act Activation, u, z []float32) []float32 {
 	t.Helper()
 	c := Config{X: dtype.F32, Act: act}
 	k, err := tile.Define("gate", func(k *tile.Builder, a gateArgs) {
@@ -103,7 +103,7 @@ func TestGateRoundsOnce(t *testing.T) {
 			z[i] = -87 + 174*float32(i)/n
 			u[i] = (1 + float32(i*7919%n)/n) * float32(1-2*(i%2))
 		}
-		y := gate(t, act, u, z)
+		y := gateOf(t, act, u, z)
 		var large, all float64 // in ulp
 		for i := range y {
 			want := exact(act, u[i], z[i])
@@ -133,7 +133,7 @@ func TestGateExtremes(t *testing.T) {
 		for i := range u {
 			u[i], z[i] = values[i/len(values)%len(values)], values[i%len(values)]
 		}
-		y := gate(t, act, u, z)
+		y := gateOf(t, act, u, z)
 		for i := range y {
 			want, got := exact(act, u[i], z[i]), float64(y[i])
 			product := u[i] // what is divided
