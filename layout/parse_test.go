@@ -86,12 +86,23 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzParseSwizzle: an error or a value, never both; the text of a value reads back as that value.
+// FuzzParseSwizzle: an error or a value, never both; the text of a value reads back as that value. So for a swizzle
+// after a layout.
 func FuzzParseSwizzle(f *testing.F) {
-	for _, text := range []string{"Sw<3,4,3>", "Sw<0,4,3>", "Sw<2,0,-2>", "Sw<", "Sw<3,4,2>", "Sw<99999999999999999999,0,0>", "Sw < 1 , 2 , - 3 >"} {
+	for _, text := range []string{"Sw<3,4,3>", "Sw<0,4,3>", "Sw<2,0,-2>", "Sw<", "Sw<3,4,2>", "Sw<99999999999999999999,0,0>", "Sw < 1 , 2 , - 3 >",
+		"Sw<3,3,3> o 0 o (8,64):(64,1)", "Sw<3,4,3> o 9223372036854775807 o 8:1", "Sw<0,0,0>o7o():()"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		if r, err := layout.ParseSwizzled(text); err != nil {
+			if !r.Equal(layout.Swizzled{}) {
+				t.Fatalf("%q: both %v and %v", text, r, err)
+			}
+		} else if back, err := layout.ParseSwizzled(r.String()); err != nil || !back.Equal(r) {
+			t.Fatalf("%q is %v, which becomes %v (%v)", text, r, back, err)
+		} else if at := must(r.At(r.Size() - 1))(t); at < 0 {
+			t.Fatalf("%v is %d at the end", r, at)
+		}
 		s, err := layout.ParseSwizzle(text)
 		if err != nil {
 			if s != (layout.Swizzle{}) {

@@ -101,4 +101,8 @@ var wrongPorts = []wrong{
 		_, err := tile.Define("rms-norm", empty) // ERR kernel name "rms-norm" is no C identifier; use letters, digits and underscores
 		return err
 	}},
+	{name: "keyword", rule: tile.ErrPort, def: func() error {
+		_, err := tile.Define("double", empty) // ERR kernel name "double" is a keyword of C++; use another
+		return err
+	}},
 }
