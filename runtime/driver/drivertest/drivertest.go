@@ -65,11 +65,7 @@ type tester struct {
 	c driver.Context
 }
 
-// do is for calls whose failure ends the test.
-func do(t *testing.T) func(c driver.Context, err error) driver.Context {
-	return must[driver.Context](t)
-}
-
+// must is for calls whose failure ends the test.
 func must[V any](t *testing.T) func(V, error) V {
 	return func(v V, err error) V {
 		t.Helper()
