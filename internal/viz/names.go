@@ -11,8 +11,8 @@ import (
 
 // FragmentNames is the list of what [Named] reads.
 const FragmentNames = `  mma.m16n8kK.TYPE.A      operand A of mma.sync, [m,k]; K and TYPE: k4 k8 tf32, k8 k16 f16 bf16,
-  mma.m16n8kK.TYPE.B      k16 k32 s8 u8 e4m3 e5m2, k32 k64 s4 u4 e2m1; B is [k,n]. Without a TYPE it is that of
-                          k8 tf32, k16 f16, k32 s8, k64 e2m1
+  mma.m16n8kK.TYPE.B      k16 k32 s8 u8 e4m3 e5m2, k32 k64 s4 u4, k64 e2m1; B is [k,n]. Without a TYPE it is that
+                          of k8 tf32, k16 f16, k32 s8, k64 e2m1
   mma.m16n8kK.C           accumulator of mma.sync, [m,n]; D is the same
   wgmma.m64nN.D           accumulator of wgmma, [m,n]; N: 8, 16, ... 256
   wgmma.m64kK.A           operand A of wgmma from registers, [m,k]; k8 tf32, k16 f16 bf16, k32 8-bit
@@ -85,6 +85,9 @@ func mma(name string, parts []string) (*layout.Dist, []string, error) {
 	case len(parts) == 3:
 		if bits, ok = bitsOf[parts[1]]; !ok {
 			return nil, nil, unknown(name)
+		}
+		if parts[1] == "e2m1" && k != 64 {
+			return nil, nil, fmt.Errorf("%s: e2m1 has 4 bits in k64; in k32 each lies in a byte: use mma.m16n8k32.e4m3.%s", name, operand)
 		}
 	case k != 8 && k != 16 && k != 32 && k != 64:
 		return nil, nil, fmt.Errorf("%s: k%d is not the k8 of tf32, k16 of f16, k32 of s8 or k64 of e2m1; name one of these, or the type, such as mma.m16n8k8.f16.A", name, k)

@@ -51,6 +51,7 @@ func TestNamed(t *testing.T) {
 		"mma.m16n8k24.A":       "name one of these, or the type",
 		"mma.m16n8k32.f16.A":   "use k8 or k16",
 		"mma.m16n8k32.f16.C":   "use k8 or k16",
+		"mma.m16n8k32.e2m1.B":  "use mma.m16n8k32.e4m3.B",
 		"wgmma.m64n12.D":       "multiple of 8",
 		"wgmma.m64n8.A":        "unknown fragment",
 		"wgmma.m64k16.f16.D":   "unknown fragment",

@@ -48,6 +48,14 @@ func pictures(t *testing.T) map[string]*Picture {
 		}
 		return must(DrawBanks(name+" in "+mem, a, width))
 	}
+	shared := layout.WarpAccess{} // four lanes a word, all words in bank 0
+	for _, addr := range layout.MustParse("(4,8):(0,128)").Offsets() {
+		shared.Addr = append(shared.Addr, addr)
+	}
+	var err error
+	if shared.Cost, err = layout.CountBanks(shared.Addr, 4); err != nil {
+		t.Fatal(err)
+	}
 	memory := PlanOf(plan(), 4096)
 	memory.Files = []string{"rows.go"}
 	for i := range memory.Steps {
@@ -68,6 +76,7 @@ func pictures(t *testing.T) map[string]*Picture {
 		"banks.row":  banks("ldmatrix.x4.source", "(16,64):(64,1)", layout.Swizzle{}, 2, 16),
 		"banks.sw":   banks("ldmatrix.x4.source", "(16,64):(64,1)", layout.Swizzle128, 2, 16),
 		"banks.C":    banks("mma.m16n8k16.C", "(16,8):(8,1)", layout.Swizzle{}, 4, 8),
+		"banks.same": must(DrawBanks("four lanes a word", []layout.WarpAccess{shared}, 4)),
 		"banks.off":  banks("striped(32,20,1)", "20:2", layout.Swizzle{}, 4, 4),
 	}
 }
