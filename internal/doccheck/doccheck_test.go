@@ -146,8 +146,6 @@ func prose(text string) string {
 	return out.String()
 }
 
-var quoted = regexp.MustCompile("`[^`]*`")
-
 var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
 
 // TestLinks: what the documents link to within the repository exists.

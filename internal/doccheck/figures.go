@@ -20,6 +20,9 @@ const figures = "<!-- figures: "
 var typed = regexp.MustCompile(`(?:^|[^\w.,-])(\d[\d,]*(?:\.\d+)?)(?: (?:to|and|or) \d[\d,.]*)? ?(?:µs|ns|ms|TB/s|GB/s|TFLOP|minutes|seconds|%)(?:\W|$)` +
 	`|(?:^|[^\w.,-])(0\.\d\d|1\.0\d)(?:[^\w.]|$)|(?:^|[^\w.,-])(\d\.\d+e-\d+)`)
 
+// quoted is code within a line.
+var quoted = regexp.MustCompile("`[^`]*`")
+
 // number is a number of text or of a source that is no part of a word or of a version.
 var number = regexp.MustCompile(`(?:^|[^\w.])(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)(?:[^\w.]|\.\W|\.?$)`)
 
