@@ -83,10 +83,10 @@ func TestNothingToDraw(t *testing.T) {
 		},
 		"elements of 0 bytes": func() (*Picture, error) { return DrawLayout(layout.MustParse("8:1"), layout.Swizzle{}, 0) },
 		"65536 cells": func() (*Picture, error) {
-			return DrawFragment(&Fragment{"long", []string{"element"}, layout.Striped(32, 65536, 8)})
+			return DrawFragment(&Fragment{"long", []string{"element"}, layout.Striped(32, 65536, 8), 32})
 		},
 		"4 axes": func() (*Picture, error) {
-			return DrawFragment(&Fragment{"deep", make([]string, 4), &layout.Dist{Shape: []int{1, 1, 1, 1}}})
+			return DrawFragment(&Fragment{"deep", make([]string, 4), &layout.Dist{Shape: []int{1, 1, 1, 1}}, 32})
 		},
 		"no accesses": func() (*Picture, error) { return DrawBanks("nobody", nil, 4) },
 		"8192 x 1024 cells": func() (*Picture, error) {

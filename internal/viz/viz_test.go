@@ -70,7 +70,7 @@ func pictures(t *testing.T) map[string]*Picture {
 		"m16n8k8.B":  must(DrawFragment(fragment("mma.m16n8k8.tf32.B"))),
 		"ldmatrix":   must(DrawFragment(fragment("ldmatrix.x2.trans"))),
 		"striped":    must(DrawFragment(fragment("striped(8,40,2)"))),
-		"reduced":    must(DrawFragment(&Fragment{"sum of rows", []string{"row"}, layout.Striped2(32, 8, 8, 32, 4).Reduce(1)})),
+		"reduced":    must(DrawFragment(&Fragment{"sum of rows", []string{"row"}, layout.Striped2(32, 8, 8, 32, 4).Reduce(1), 32})),
 		"swizzle128": must(DrawSwizzle(layout.Swizzle128)),
 		"swizzle64":  must(DrawSwizzle(layout.Swizzle64)),
 		"banks.row":  banks("ldmatrix.x4.source", "(16,64):(64,1)", layout.Swizzle{}, 2, 16),
