@@ -150,7 +150,7 @@ func Run(ctx context.Context, s Suite, o Options, stdout io.Writer) error {
 // openResults reads the results that there are, and sees to it that those of this run can be written and that no other
 // run writes meanwhile: of two that read one file, the second to end would drop the cases of the first.
 func (r *runner) openResults(todo []Benchmark) (unlock func(), err error) {
-	r.path = resultsPath(r.Out, r.d.Info().GPU, r.suite.Name)
+	r.path = resultsPath(r.Out, r.d.Info().Label(), r.suite.Name)
 	dir := filepath.Dir(r.path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

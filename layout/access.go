@@ -2,14 +2,6 @@ package layout
 
 import "fmt"
 
-// SharedTile is where a tile lies in shared memory: element (i, j, ...) at byte Swizzle of Elem times the sum of what
-// the modes of Layout make of i, j, ...
-type SharedTile struct {
-	Layout  Layout  // a mode an axis of the tile, in elements
-	Swizzle Swizzle // of byte addresses; the zero value: none
-	Elem    int     // bytes of an element
-}
-
 // maxShared is more than any GPU's shared memory, and less than where addresses overflow.
 const maxShared = 1 << 24
 
@@ -21,28 +13,29 @@ type WarpAccess struct {
 	Cost  BankCost
 }
 
-// Accesses are the accesses with which the warps of d move the tile between registers and shared memory, width bytes a
-// lane at a time, warp by warp, with what each costs in bank conflicts. A lane accesses width/Elem consecutive values at
-// once. They must lie together in memory, all of them within the tile or none, at a multiple of width: else an error
-// says which do not.
-func (d *Dist) Accesses(tile SharedTile, width int) ([]WarpAccess, error) {
-	modes := tile.Layout.Modes()
+// Accesses are the accesses with which the warps of d move a tile between registers and shared memory, width bytes a lane
+// at a time, warp by warp, with what each costs in bank conflicts. The tile has elements of elem bytes and lies in
+// memory as mem says, which counts in elements and has a mode for each axis of d. A lane accesses width/elem consecutive
+// values at once. They must lie together in memory, all of them within the tile or none, at a multiple of width: else an
+// error says which do not.
+func (d *Dist) Accesses(mem Swizzled, elem, width int) ([]WarpAccess, error) {
+	modes := mem.layout.top()
 	if len(modes) != d.Rank() {
-		return nil, fail(ErrInvalid, "a tile of %d axes in the layout %s of %d modes: give a mode an axis", d.Rank(), tile.Layout, len(modes))
+		return nil, fail(ErrInvalid, "a tile of %d axes in the layout %s of %d modes: give a mode an axis", d.Rank(), mem.layout.clipped(), len(modes))
 	}
 	for axis, m := range modes {
 		if m.Size() < d.Shape[axis] {
 			return nil, fail(ErrInvalid, "axis %d of the tile has %d elements, mode %s of the layout %d; take a layout of at least %v",
-				axis, d.Shape[axis], m, m.Size(), d.Shape)
+				axis, d.Shape[axis], m.clipped(), m.Size(), d.Shape)
 		}
 	}
-	if tile.Elem < 1 || width < tile.Elem || width%tile.Elem != 0 {
-		return nil, fail(ErrInvalid, "accesses of %d bytes to elements of %d: the width must be a multiple of the element's", width, tile.Elem)
+	if elem < 1 || width < elem || width%elem != 0 {
+		return nil, fail(ErrInvalid, "accesses of %d bytes to elements of %d: the width must be a multiple of the element's", width, elem)
 	}
-	if n := tile.Layout.Cosize(); n > maxShared/tile.Elem {
-		return nil, fail(ErrLimit, "a tile of %d elements of %d bytes: it must fit into %d bytes", n, tile.Elem, maxShared)
+	if n := mem.layout.Cosize(); mem.offset > maxShared || n > (maxShared-mem.offset)/elem {
+		return nil, fail(ErrLimit, "a tile of %d elements of %d bytes from element %d on: it must fit into %d bytes", n, elem, mem.offset, maxShared)
 	}
-	vec := width / tile.Elem
+	vec := width / elem
 	if d.Values()%vec != 0 {
 		return nil, fail(ErrUndefined, "accesses of %d bytes are %d elements, and a thread has %d: use a narrower access", width, vec, d.Values())
 	}
@@ -51,7 +44,7 @@ func (d *Dist) Accesses(tile SharedTile, width int) ([]WarpAccess, error) {
 		for v := 0; v < d.Values(); v += vec {
 			a := WarpAccess{Warp: first / WarpSize, Value: v}
 			for th := first; th < min(first+WarpSize, d.Threads()); th++ {
-				addr, err := d.address(tile, modes, th, v, vec)
+				addr, err := d.address(mem, elem, th, v, vec)
 				if err != nil {
 					return nil, err
 				}
@@ -67,22 +60,23 @@ func (d *Dist) Accesses(tile SharedTile, width int) ([]WarpAccess, error) {
 	return out, nil
 }
 
-// address is that of vec values of a thread from v on; -1 where they lie past the tile.
-func (d *Dist) address(tile SharedTile, modes []Layout, thread, v, vec int) (int, error) {
+// address is that of vec values of a thread from v on, in bytes; -1 where they lie past the tile.
+func (d *Dist) address(mem Swizzled, elem, thread, v, vec int) (int, error) {
 	first := 0
 	for i := range vec {
-		addr, inside := 0, true
+		at, inside := mem.offset, true
 		for axis, c := range d.Coord(thread, v+i) {
 			if c >= d.Shape[axis] {
 				inside = false
 				break
 			}
-			addr += modes[axis].at(c)
+			at += mem.layout.top()[axis].at(c)
 		}
-		if addr = tile.Swizzle.Apply(addr * tile.Elem); !inside {
-			addr = -1
+		addr := -1
+		if inside {
+			addr = mem.swizzle.Apply(at) * elem
 		}
-		switch want := first + i*tile.Elem; {
+		switch want := first + i*elem; {
 		case i == 0:
 			first = addr
 		case first < 0 && addr < 0:

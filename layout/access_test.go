@@ -16,6 +16,19 @@ func wavefronts(all []WarpAccess) (n, least int) {
 	return n, least
 }
 
+// swizzled is a layout of elements after a swizzle of bytes.
+func swizzled(t interface{ Fatal(...any) }, s Swizzle, l Layout, elem int) Swizzled {
+	s, err := s.Elements(elem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem, err := s.Compose(0, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mem
+}
+
 // The swizzle of a tile's row length, and that alone, lets ldmatrix read eight rows at once.
 func TestLdmatrixConflicts(t *testing.T) {
 	source, err := LdmatrixSource(4)
@@ -41,7 +54,7 @@ func TestLdmatrixConflicts(t *testing.T) {
 		{"(16,64):(256,1)", Swizzle128, 16},          // four times
 		{"(16,64):(512,1)", Swizzle128, 32},          // the pattern's length: all rows are alike
 	} {
-		all, err := source.Accesses(SharedTile{MustParse(c.mem), c.swizzle, 2}, 16)
+		all, err := source.Accesses(swizzled(t, c.swizzle, MustParse(c.mem), 2), 2, 16)
 		if err != nil {
 			t.Errorf("%s, %s: %v", c.mem, c.swizzle, err)
 			continue
@@ -102,7 +115,9 @@ func TestAccesses(t *testing.T) {
 			mem = tupleOf(leafOf(rows, pitch), leafOf(cols, 1))
 		}
 		s := rapid.SampledFrom([]Swizzle{{}, Swizzle32, Swizzle64, Swizzle128}).Draw(t, "swizzle")
-		all, err := d.Accesses(SharedTile{mem, s, elem}, width)
+		tile := swizzled(t, s, mem, elem)
+		tile.offset = rapid.IntRange(0, 40).Draw(t, "offset") * (16 / elem)
+		all, err := d.Accesses(tile, elem, width)
 		if err != nil {
 			if strings.Contains(err.Error(), "within the tile and past it") && cols%(width/elem) != 0 {
 				return
@@ -129,7 +144,7 @@ func TestAccesses(t *testing.T) {
 		for r := range rows {
 			for c := range cols {
 				elements++
-				if n := seen[s.Apply((r*pitch+c)*elem)]; n != 1 {
+				if n := seen[s.Apply((tile.offset+r*pitch+c)*elem)]; n != 1 {
 					t.Fatalf("%s in %s: element (%d, %d) is accessed %d times", d, mem, r, c, n)
 				}
 			}
@@ -143,7 +158,7 @@ func TestAccesses(t *testing.T) {
 // Threads that hold copies read the same words: a broadcast, no conflict. Warps and values come in order.
 func TestAccessesOfCopies(t *testing.T) {
 	d := Striped2(64, 8, 16, 128, 8).Reduce(1)
-	all, err := d.Accesses(SharedTile{MustParse("(16):(1)"), Swizzle{}, 4}, 4)
+	all, err := d.Accesses(swizzled(t, Swizzle{}, MustParse("(16):(1)"), 4), 4, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,26 +177,26 @@ func TestAccessesErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rowMajor := MustParse("(16,16):(16,1)")
+	const rowMajor = "(16,16):(16,1)"
 	for _, c := range []struct {
-		want  string
-		kind  error
-		d     *Dist
-		tile  SharedTile
-		width int
+		want        string
+		kind        error
+		d           *Dist
+		mem         string
+		elem, width int
 	}{
-		{"a tile of 2 axes in the layout 256:1 of 1 modes", ErrInvalid, a, SharedTile{MustParse("256:1"), Swizzle{}, 2}, 4},
-		{"axis 1 of the tile has 16 elements", ErrInvalid, a, SharedTile{MustParse("(16,8):(8,1)"), Swizzle{}, 2}, 4},
-		{"accesses of 4 bytes to elements of 0", ErrInvalid, a, SharedTile{rowMajor, Swizzle{}, 0}, 4},
-		{"accesses of 2 bytes to elements of 4", ErrInvalid, a, SharedTile{rowMajor, Swizzle{}, 4}, 2},
-		{"accesses of 6 bytes are 3 elements, and a thread has 8", ErrUndefined, a, SharedTile{rowMajor, Swizzle{}, 2}, 6},
-		{"values 0 and 2 of thread 0 lie at bytes 0 and 256", ErrUndefined, a, SharedTile{rowMajor, Swizzle{}, 2}, 8},
-		{"values 0 and 1 of thread 0 lie at bytes 0 and 32", ErrUndefined, a, SharedTile{MustParse("(16,16):(1,16)"), Swizzle{}, 2}, 4},
-		{"warp 0, values from 0 on: layout: lane 1: address 12", ErrInvalid, Striped(32, 64, 2), SharedTile{MustParse("((2,32)):((1,3))"), Swizzle{}, 4}, 8},
-		{"within the tile and past it", ErrUndefined, Striped(32, 63, 2), SharedTile{MustParse("63:1"), Swizzle{}, 4}, 8},
-		{"must fit into", ErrLimit, Striped(32, 64, 2), SharedTile{MustParse("64:1000000000000"), Swizzle{}, 4}, 4},
+		{"a tile of 2 axes in the layout 256:1 of 1 modes", ErrInvalid, a, "256:1", 2, 4},
+		{"axis 1 of the tile has 16 elements", ErrInvalid, a, "(16,8):(8,1)", 2, 4},
+		{"accesses of 4 bytes to elements of 0", ErrInvalid, a, rowMajor, 0, 4},
+		{"accesses of 2 bytes to elements of 4", ErrInvalid, a, rowMajor, 4, 2},
+		{"accesses of 6 bytes are 3 elements, and a thread has 8", ErrUndefined, a, rowMajor, 2, 6},
+		{"values 0 and 2 of thread 0 lie at bytes 0 and 256", ErrUndefined, a, rowMajor, 2, 8},
+		{"values 0 and 1 of thread 0 lie at bytes 0 and 32", ErrUndefined, a, "(16,16):(1,16)", 2, 4},
+		{"warp 0, values from 0 on: layout: lane 1: address 12", ErrInvalid, Striped(32, 64, 2), "((2,32)):((1,3))", 4, 8},
+		{"within the tile and past it", ErrUndefined, Striped(32, 63, 2), "63:1", 4, 8},
+		{"must fit into", ErrLimit, Striped(32, 64, 2), "64:1000000000000", 4, 4},
 	} {
-		all, err := c.d.Accesses(c.tile, c.width)
+		all, err := c.d.Accesses(swizzled(t, Swizzle{}, MustParse(c.mem), 1), c.elem, c.width)
 		if err == nil || all != nil || !strings.Contains(err.Error(), c.want) || !errors.Is(err, c.kind) {
 			t.Errorf("%v, %v; want %v with %q", all, err, c.kind, c.want)
 		}

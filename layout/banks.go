@@ -17,8 +17,9 @@ const AllLanes = 1<<WarpSize - 1
 // numbers. In a phase each of the 32 banks, of words of 4 bytes, gives one word a wavefront, to any number of lanes, so
 // a phase takes as many wavefronts as it asks one bank for distinct words.
 //
-// It is a model, that of the CUDA programming guide and of Nsight Compute's counters of wavefronts: it leaves out that
-// hardware may merge phases of which most lanes are off.
+// It is a model: banks and words are from the CUDA programming guide, "Shared Memory", the phases of wide accesses are
+// what is commonly measured. It has not been compared with a GPU's counters, and leaves out that hardware may merge
+// phases of which most lanes are off.
 type BankCost struct {
 	Ways       []int // by phase: the most distinct words of one bank; 1: no conflict, 0: no lane takes part
 	Wavefronts int   // their sum

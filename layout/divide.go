@@ -57,5 +57,6 @@ func (l Layout) divided(t Tiler) (tile, rest Layout, err error) {
 	if err != nil {
 		return Layout{}, Layout{}, err
 	}
-	return gather(r, t)
+	tile, rest = gather(r, t)
+	return tile, rest, nil
 }

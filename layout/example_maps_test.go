@@ -84,8 +84,17 @@ func ExampleDist_Accesses() {
 		return
 	}
 	for _, s := range []layout.Swizzle{layout.NoSwizzle, layout.Swizzle128} {
-		tile := layout.SharedTile{Layout: layout.MustParse("(16,64):(64,1)"), Swizzle: s, Elem: 2}
-		all, err := source.Accesses(tile, 16)
+		elements, err := s.Elements(2) // bf16
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		tile, err := elements.Compose(0, layout.MustParse("(16,64):(64,1)"))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		all, err := source.Accesses(tile, 2, 16)
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -47,7 +47,8 @@ func (l Layout) multiplied(t Tiler) (a, copies Layout, err error) {
 	if err != nil {
 		return Layout{}, Layout{}, err
 	}
-	return gather(r, t)
+	a, copies = gather(r, t)
+	return a, copies, nil
 }
 
 // BlockedProduct is the tile B of blocks A: mode k of the result is (A_k, B_k), so a block's elements are neighbours

@@ -60,6 +60,9 @@ func TestSwizzle(t *testing.T) {
 				t.Fatalf("%v repeats after %d already", s, half)
 			}
 		}
+		if again, err := layout.NewSwizzle(s.Bits(), s.Base(), s.Shift()); err != nil || again != s {
+			t.Fatalf("%v is made of %d, %d, %d, which make %v (%v)", s, s.Bits(), s.Base(), s.Shift(), again, err)
+		}
 		if back, err := layout.ParseSwizzle(s.String()); err != nil || back != s {
 			t.Fatalf("%v becomes %v (%v)", s, back, err)
 		}

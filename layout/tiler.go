@@ -66,22 +66,19 @@ func (l Layout) applyAt(depth int, t Tiler, op func(a, b Layout) (Layout, error)
 
 // gather turns the result of a division or a product by a tiler, in which each mode is a pair, into a pair of tuples:
 // ((a0,b0),(a1,b1),c) becomes ((a0,a1),(b0,b1,c)).
-func gather(l Layout, t Tiler) (first, second Layout, err error) {
-	_, parts, byMode, err := split(t)
-	if err != nil || !byMode {
+func gather(l Layout, t Tiler) (first, second Layout) {
+	_, parts, byMode, _ := split(t) // without error, since the operation was
+	if !byMode {
 		modes := l.top() // a pair
-		return modes[0], modes[1], err
+		return modes[0], modes[1]
 	}
 	for i, m := range l.top() {
 		if i >= len(parts) {
 			second.modes = append(second.modes, m)
 			continue
 		}
-		a, b, err := gather(m, parts[i])
-		if err != nil {
-			return Layout{}, Layout{}, err
-		}
+		a, b := gather(m, parts[i])
 		first.modes, second.modes = append(first.modes, a), append(second.modes, b)
 	}
-	return first, second, nil
+	return first, second
 }

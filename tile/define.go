@@ -135,7 +135,10 @@ var entryNames = func() map[string]bool {
 
 func checkOptions(b *ir.Builder) {
 	k := b.Kernel
-	if !identifier.MatchString(k.Name) || keywords[k.Name] {
+	switch {
+	case keywords[k.Name]:
+		b.Reject(ErrPort, "kernel name %q is a keyword of C++; use another", k.Name)
+	case !identifier.MatchString(k.Name):
 		b.Reject(ErrPort, "kernel name %q is no C identifier; use letters, digits and underscores", k.Name)
 	}
 	if entryNames[k.Name] {

@@ -2,7 +2,7 @@ package report
 
 import "fmt"
 
-// goal is what was asked of a case, and whether it came out.
+// goal is what was asked of a case, and whether it came out; the figures beside it say by how much.
 type goal struct {
 	Text  string
 	Class string // met or missed
@@ -13,18 +13,22 @@ func (c shaped) goals() []goal {
 		return nil
 	}
 	var out []goal
-	add := func(met bool, form string, args ...any) {
+	add := func(met bool, form string, want float64) {
 		word := "missed"
 		if met {
 			word = "met"
 		}
-		out = append(out, goal{fmt.Sprintf(form, args...) + ": " + word, word})
+		out = append(out, goal{fmt.Sprintf(form, want) + ": " + word, word})
 	}
 	if want, part := c.Goal.Copy, c.ofCopy(); want > 0 && part > 0 {
-		add(part >= want, "%.3f of copy, goal %.2f", part, want)
+		add(part >= want, "goal %.2f of copy", want)
 	}
-	if want, ratio := c.Goal.Peers, c.Ratio[c.fastestPeer()]; want > 0 && ratio > 0 {
-		add(ratio <= want, "%.3f of %s’s time, goal %.2f", ratio, c.fastestPeer(), want)
+	worst := 0.0
+	for _, name := range c.peers() {
+		worst = max(worst, c.Ratio[name])
+	}
+	if want := c.Goal.Peers; want > 0 && worst > 0 {
+		add(worst <= want, "goal %.2f of the peers’ times", want)
 	}
 	return out
 }

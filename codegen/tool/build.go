@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -41,6 +42,9 @@ func main() {
 		From:    {{printf "%q" .From}},
 		Commit:  {{printf "%q" .Commit}},
 		Travels: {{.Travels}},
+{{- if .Tags}}
+		Tags:    {{printf "%q" .Tags}},
+{{- end}}
 {{- if .Command.Times}}
 		Suite:   kernels.Suite,
 {{- else}}
@@ -59,7 +63,8 @@ func main() {
 `))
 
 // build compiles the virtual main of a package. Commands that run kernels need the generated Go; the others are built
-// without it, and without all that uses it. A program that is to travel is static and follows GOOS and GOARCH.
+// without it, and without all that uses it. A program that is to travel is static and follows GOOS and GOARCH; with the
+// tag gorgonia it needs the C library, and libcuda, where it runs.
 func (g *goCommand) build(ctx context.Context, p *pkg, c *worker.Command, out string, travels bool) error {
 	dir := filepath.Join(p.Dir, mainDir)
 	if _, err := os.Stat(dir); err == nil {
@@ -76,7 +81,7 @@ func (g *goCommand) build(ctx context.Context, p *pkg, c *worker.Command, out st
 		}
 	}
 	var text bytes.Buffer
-	if err := mainText.Execute(&text, map[string]any{"Command": c, "Pkg": p, "From": from, "Commit": g.commit(ctx, p.Dir), "Sources": sources, "Travels": travels}); err != nil {
+	if err := mainText.Execute(&text, map[string]any{"Command": c, "Pkg": p, "From": from, "Commit": g.commit(ctx, p.Dir), "Sources": sources, "Travels": travels, "Tags": g.allTags(ctx, "")}); err != nil {
 		return err
 	}
 	file := filepath.Join(g.tmp, "main.go")
@@ -94,11 +99,15 @@ func (g *goCommand) build(ctx context.Context, p *pkg, c *worker.Command, out st
 	if err != nil {
 		return err
 	}
-	args := []string{"build", "-tags=" + g.allTags(ctx, own), "-overlay=" + overlay, "-ldflags=-s -w", "-o", out}
+	tags := g.allTags(ctx, own)
+	args := []string{"build", "-tags=" + tags, "-overlay=" + overlay, "-ldflags=-s -w", "-o", out}
 	environ := append(os.Environ(), "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	if travels {
 		args = append(args, "-trimpath")
 		environ = append(os.Environ(), "CGO_ENABLED=0")
+		if hasTag(tags, cgoTag) {
+			environ = append(os.Environ(), "CGO_ENABLED=1")
+		}
 	}
 	var stderr bytes.Buffer
 	cmd := interruptible(exec.CommandContext(ctx, "go", append(args, p.ImportPath+"/"+mainDir)...))
@@ -112,10 +121,19 @@ func (g *goCommand) build(ctx context.Context, p *pkg, c *worker.Command, out st
 	return nil
 }
 
+// cgoTag is the tag of the driver on gorgonia.org/cu, which needs cgo.
+const cgoTag = "gorgonia"
+
+// hasTag reports whether a list of tags has one.
+func hasTag(tags, tag string) bool { return slices.Contains(strings.Split(tags, ","), tag) }
+
 // buildHint adds the way out to the go command's message.
 func buildHint(text string, p *pkg, c *worker.Command) string {
 	kernels := strings.Contains(text, "# "+p.ImportPath+"\n") || strings.Contains(text, "no matching files found") // not another package's mistake
 	switch {
+	case strings.Contains(text, "cuda.h: No such file") || strings.Contains(text, "-lcuda"):
+		return "-tags gorgonia needs cuda.h, a shim and something to link libcuda with; runtime/driver/gorgonia/prepare.sh of gotile's module brings them:\n" +
+			"\teval \"$(bash \"$(go list -m -f '{{.Dir}}' github.com/gotile/gotile)\"/runtime/driver/gorgonia/prepare.sh DIR)\""
 	case strings.Contains(text, "missing go.sum entry") || strings.Contains(text, "no required module provides package github.com/gotile") ||
 		strings.Contains(text, "cannot find module providing package github.com/gotile"):
 		return "gotile's own dependencies are missing from go.mod; run: go get -tool github.com/gotile/gotile/cmd/gotile (and go mod vendor where you vendor)"

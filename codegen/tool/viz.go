@@ -171,16 +171,24 @@ func (v *vizFlags) fragment(name, text string, s layout.Swizzle) (*viz.Picture, 
 	if err != nil {
 		return nil, err
 	}
-	tile := layout.SharedTile{Layout: l, Swizzle: s, Elem: v.elemOf(name)}
-	width := v.width
-	if width == 0 {
-		width = min(16, f.Dist.Vec()*tile.Elem)
-	}
-	all, err := f.Dist.Accesses(tile, width)
+	elem := v.elemOf(name)
+	elements, err := s.Elements(elem)
 	if err != nil {
 		return nil, err
 	}
-	return viz.DrawBanks(fmt.Sprintf("%s in %s%s, %d-byte elements", name, l, with(s), tile.Elem), all, width)
+	tile, err := elements.Compose(0, l)
+	if err != nil {
+		return nil, err
+	}
+	width := v.width
+	if width == 0 {
+		width = min(16, f.Dist.Vec()*elem)
+	}
+	all, err := f.Dist.Accesses(tile, elem, width)
+	if err != nil {
+		return nil, err
+	}
+	return viz.DrawBanks(fmt.Sprintf("%s in %s%s, %d-byte elements", name, l, with(s), elem), all, width)
 }
 
 func with(s layout.Swizzle) string {

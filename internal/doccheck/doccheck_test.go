@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -31,7 +32,7 @@ func documents(t *testing.T) []string {
 	if err != nil || len(docs) == 0 {
 		t.Fatalf("no docs: %v", err)
 	}
-	return append(docs, filepath.Join(root, "README.md"), filepath.Join(root, "CHANGELOG.md"))
+	return append(docs, filepath.Join(root, "README.md"), filepath.Join(root, "CHANGELOG.md"), filepath.Join(root, "CONTRIBUTING.md"))
 }
 
 // TestGenerated compares every quotation with its source.
@@ -63,7 +64,8 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// source knows the tables, those of measurements (results), dump:KERNEL:PASS, which is what GOTILE_DUMP writes, and the files of the repository.
+// source knows the tables, those of measurements (results), dump:KERNEL:PASS, which is what GOTILE_DUMP writes, what
+// examples/quickstart prints, and the files of the repository.
 func source(t *testing.T, name string) (text string, markdown bool, err error) {
 	switch kind, rest, _ := strings.Cut(name, ":"); kind {
 	case "environment":
@@ -71,9 +73,14 @@ func source(t *testing.T, name string) (text string, markdown bool, err error) {
 	case "targets":
 		text, err = targets()
 		return text, true, err
-	case "bench", "floors", "of":
+	case "bench", "floors", "goals", "of":
 		text, err = results(kind, rest)
 		return text, true, err
+	case "quickstart":
+		run := exec.Command("go", "run", "./examples/quickstart")
+		run.Dir, run.Env = root, append(os.Environ(), env.Device+"=sim")
+		out, err := run.Output()
+		return string(out), false, err
 	case "dump":
 		kernel, pass, _ := strings.Cut(rest, ":")
 		text, err = dump(t, kernel, pass)
@@ -138,8 +145,6 @@ func prose(text string) string {
 	}
 	return out.String()
 }
-
-var quoted = regexp.MustCompile("`[^`]*`")
 
 var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
 

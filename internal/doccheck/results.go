@@ -224,7 +224,8 @@ const (
 // FloorsTable compares one shape with its floor: the time that its tensors, without the vectors, take at floorBandwidth.
 func FloorsTable(r *bench.Results, shape string) (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "| pass | tensors moved | floor, µs | target, %.2f of its bandwidth | measured, µs (min to max) |\n%s|\n", floorPart, strings.Repeat("| --- ", 5))
+	fmt.Fprintf(&b, "| pass | tensors moved | floor at %.2f TB/s, µs | target, %.2f of its bandwidth | measured, µs (min to max) |\n%s|\n",
+		floorBandwidth, floorPart, strings.Repeat("| --- ", 5))
 	for _, p := range []struct{ pass, name, moved string }{
 		{"fwd", "forward", "x read, y written: 2"},
 		{"bwd", "backward, both launches", "x and dy read, dx written: 3"},
@@ -241,6 +242,44 @@ func FloorsTable(r *bench.Results, shape string) (string, error) {
 		a := m.c.Arms[m.ours]
 		floor := float64(m.c.Arms[m.copy].Bytes) / floorBandwidth / 1e6 // the copy moves as many tensors
 		fmt.Fprintf(&b, "| %s | %s | %.1f | %.1f | %.1f (%.1f to %.1f) |\n", p.name, p.moved, floor, floor/floorPart, a.Median, a.Min, a.Max)
+	}
+	return b.String(), nil
+}
+
+// GoalsTable holds the cases that something is asked of, by the suite's goals, against it: the part of the copy's
+// bandwidth, and the time against the fastest peer's. What is missed is bold.
+func GoalsTable(r *bench.Results, goals map[string]*bench.Goal) (string, error) {
+	var b strings.Builder
+	mark := func(missed bool, form string, args ...any) string {
+		if missed {
+			form = "**" + form + "**"
+		}
+		return fmt.Sprintf(form, args...)
+	}
+	b.WriteString("| pass | rows x n | part of copy | asked | time against the fastest peer | asked |\n" + strings.Repeat("| --- ", 6) + "|\n")
+	asked := 0
+	for _, c := range r.Cases {
+		k, shape, ok := split(c)
+		goal := goals[c.Name]
+		if !ok || goal == nil {
+			continue
+		}
+		m := rowOf(shape, c)
+		if m.ours == "" || m.copy == "" || goal.Peers > 0 && m.peer == "" {
+			return "", fmt.Errorf("%s lacks what its goals compare", c.Name)
+		}
+		asked++
+		cells := [4]string{fmt.Sprintf("%.3f", m.ofCopy())}
+		if goal.Copy > 0 {
+			cells[0], cells[1] = mark(m.ofCopy() < goal.Copy, "%.3f", m.ofCopy()), fmt.Sprintf("%.2f", goal.Copy)
+		}
+		if goal.Peers > 0 {
+			cells[2], cells[3] = mark(m.ratio(m.peer) > goal.Peers, "%.3f", m.ratio(m.peer))+" of "+m.peer, fmt.Sprintf("%.2f", goal.Peers)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", k.title(), shape, strings.Join(cells[:], " | "))
+	}
+	if asked == 0 {
+		return "", fmt.Errorf("nothing is asked of a case of suite %s", r.Suite)
 	}
 	return b.String(), nil
 }

@@ -14,10 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gotile/gotile/bench"
+	"github.com/gotile/gotile/bench/rmsnorm"
 )
 
 // results renders bench:FILE, all tables, bench:FILE:PASS/DTYPE and bench:FILE:PASS/DTYPE:SHAPE,SHAPE, one, and
-// floors:FILE:SHAPE; of:FILE says what the results are of.
+// floors:FILE:SHAPE; goals:FILE is what was asked of the cases; of:FILE says what the results are of.
 func results(what, spec string) (string, error) {
 	fields := strings.Split(spec, ":")
 	r, err := bench.Read(filepath.Join(root, filepath.FromSlash(fields[0])))
@@ -27,6 +28,12 @@ func results(what, spec string) (string, error) {
 	switch {
 	case what == "of":
 		return Provenance(r), nil
+	case what == "goals" && len(fields) == 1:
+		goals, err := goalsOf(r.Suite)
+		if err != nil {
+			return "", err
+		}
+		return GoalsTable(r, goals)
 	case what == "floors" && len(fields) == 2:
 		return FloorsTable(r, fields[1])
 	case what == "bench" && len(fields) == 1:
@@ -40,6 +47,24 @@ func results(what, spec string) (string, error) {
 		return ResultsTable(r, kind{pass, dtype}, list)
 	}
 	return "", fmt.Errorf("%s:%s: cannot read that", what, spec)
+}
+
+// goalsOf are a suite's goals by case.
+func goalsOf(suite string) (map[string]*bench.Goal, error) {
+	out := map[string]*bench.Goal{}
+	for _, s := range []bench.Suite{rmsnorm.Suite()} {
+		if s.Name != suite {
+			continue
+		}
+		all, err := s.Benchmarks(bench.Selection{})
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range all {
+			out[b.Name] = b.Goal
+		}
+	}
+	return out, nil
 }
 
 // pictures are the generated pictures.
@@ -150,7 +175,7 @@ func TestPicture(t *testing.T) {
 
 func TestFloorsTable(t *testing.T) {
 	got, err := FloorsTable(measured(), "8x16")
-	want := "| pass | tensors moved | floor, µs | target, 0.93 of its bandwidth | measured, µs (min to max) |\n| --- | --- | --- | --- | --- |\n" +
+	want := "| pass | tensors moved | floor at 4.28 TB/s, µs | target, 0.93 of its bandwidth | measured, µs (min to max) |\n| --- | --- | --- | --- | --- |\n" +
 		"| forward | x read, y written: 2 | 23.4 | 25.1 | 100.0 (99.0 to 101.5) |\n" +
 		"| backward, both launches | x and dy read, dx written: 3 | 70.1 | 75.4 | 100.0 (99.0 to 101.5) |\n"
 	if d := cmp.Diff(want, got); err != nil || d != "" {
@@ -159,6 +184,22 @@ func TestFloorsTable(t *testing.T) {
 	for _, shape := range []string{"5x5", "4x32"} {
 		if out, err := FloorsTable(measured(), shape); err == nil {
 			t.Errorf("no error for %s, which was not measured:\n%s", shape, out)
+		}
+	}
+}
+
+func TestGoalsTable(t *testing.T) {
+	goals := map[string]*bench.Goal{"rmsnorm/fwd/8x16/bf16": {Copy: 0.9, Peers: 1}, "rmsnorm/bwd/8x16/bf16": {Copy: 0.97}}
+	got, err := GoalsTable(measured(), goals)
+	want := "| pass | rows x n | part of copy | asked | time against the fastest peer | asked |\n| --- | --- | --- | --- | --- | --- |\n" +
+		"| forward, bf16 | 8x16 | **0.800** | 0.90 | 0.800 of fla | 1.00 |\n" +
+		"| backward, bf16 | 8x16 | 1.333 | 0.97 |  |  |\n"
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Errorf("%v\n%s", err, d)
+	}
+	for _, bad := range []map[string]*bench.Goal{nil, {"rmsnorm/fwd/4x32/bf16": {Copy: 1}}, {"rmsnorm/bwd/8x16/bf16": {Peers: 1}}} {
+		if out, err := GoalsTable(measured(), bad); err == nil {
+			t.Errorf("no error for %v:\n%s", bad, out)
 		}
 	}
 }

@@ -51,14 +51,15 @@ func DrawPlan(p *Plan) (*Picture, error) {
 		lines = "lines of " + strings.Join(p.Files, ", ")
 	}
 	out.Notes = []string{
-		fmt.Sprintf("%d of %d bytes a block. Columns are what the program does, in order: %s. Coloured: the buffer holds what is still needed.", p.Bytes, p.Limit, lines),
+		fmt.Sprintf("%d of %d bytes a block. Columns are what the program does, in order: %s. Coloured, or =: the buffer holds what is still needed.", p.Bytes, p.Limit, lines),
 		fmt.Sprintf("%s writes, %s reads, %s copies to it asynchronously; %s waits for copies, %s is a barrier of the block, %s of the cluster.",
 			markWrite, markRead, markCopy, markGet, markBlock, markCluster)}
-	q := &Panel{Heading: "  offset     size  type  buffer", Cells: grid(len(p.Buffers), len(p.Steps)), Bands: p.Loops}
-	name := 0
+	q := &Panel{Cells: grid(len(p.Buffers), len(p.Steps)), Bands: p.Loops}
+	name := len("buffer")
 	for _, b := range p.Buffers {
 		name = max(name, len(b.Name))
 	}
+	q.Corner = fmt.Sprintf("%8s %8s  %-4s  %-*s", "offset", "size", "type", name, "buffer")
 	for i, b := range p.Buffers {
 		q.Rows = append(q.Rows, fmt.Sprintf("%8d %8d  %-4s  %-*s", b.Offset, b.Bytes, b.Type, name, b.Name))
 		if b.Note != "" {

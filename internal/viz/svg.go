@@ -15,13 +15,13 @@ const (
 	gap        = 22
 	cellHeight = 24
 	twoLines   = 32
-	letter     = 6.3 // of the small monospaced text
+	letter     = 6.7 // of the small monospaced text
 	bandHeight = 18
 	pageWidth  = 1100 // panels that do not fit go below
 )
 
 // page has the colours of light and of dark pages; the background goes with them, so that both are readable.
-const page = `text{font:11px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#1f2328}
+const page = `text{font:11px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#1f2328;white-space:pre}
 .title{font:600 14px system-ui,sans-serif}.head{font:600 12px system-ui,sans-serif}.note{font:12px system-ui,sans-serif}
 .label,.axis{fill:#59636e}.small{font-size:9.5px;fill:#32383f}.axis{font:italic 11px system-ui,sans-serif}.mid{text-anchor:middle}.end{text-anchor:end}
 .page{fill:#ffffff}.c{fill:none}.c,.k{stroke:#d1d9e0}.line{stroke:#59636e;stroke-width:1.5}.band{fill:#eaeef2;stroke:#d1d9e0}
@@ -60,7 +60,7 @@ func (p *Picture) SVG() string {
 	height := y
 
 	var out strings.Builder
-	fmt.Fprintf(&out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"img\" xml:space=\"preserve\">\n", width, height, width, height)
+	fmt.Fprintf(&out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"img\">\n", width, height, width, height)
 	fmt.Fprintf(&out, "<title>%s</title>\n<style>\n%s%s@media (prefers-color-scheme:dark){\n%s%s}\n</style>\n", escape(p.Title), page, palette(false), darkPage, palette(true))
 	out.WriteString("<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n")
 	fmt.Fprintf(&out, "<text class=\"title\" x=\"%d\" y=\"%d\">%s</text>\n", margin, margin+12, escape(p.Title))
@@ -107,7 +107,7 @@ func (q *Panel) size() size {
 	if lines == 2 {
 		s.cellHeight = twoLines
 	}
-	labels := 0
+	labels := len([]rune(q.Corner))
 	for _, l := range q.Rows {
 		labels = max(labels, len([]rune(l)))
 	}
@@ -159,6 +159,9 @@ func (q *Panel) draw(b *strings.Builder, s size, x, y float64) {
 	y += float64(q.levels() * bandHeight)
 	for c, l := range q.Cols {
 		fmt.Fprintf(b, "<text class=\"label mid\" x=\"%g\" y=\"%g\">%s</text>\n", left+(float64(c)+0.5)*s.cell, y+11, escape(l))
+	}
+	if q.Corner != "" {
+		fmt.Fprintf(b, "<text class=\"label end\" x=\"%g\" y=\"%g\">%s</text>\n", left-6, y+11, escape(q.Corner))
 	}
 	y += 16
 	for r, l := range q.Rows {

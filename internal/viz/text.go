@@ -37,7 +37,7 @@ func (q *Panel) text(b *strings.Builder, columns int) {
 	if axes != nil {
 		fmt.Fprintf(b, "(%s)\n", strings.Join(axes, ", "))
 	}
-	labels, cell := 0, 0
+	labels, cell := len([]rune(q.Corner)), 0
 	for _, l := range q.Rows {
 		labels = max(labels, len([]rune(l)))
 	}
@@ -69,7 +69,7 @@ func (q *Panel) text(b *strings.Builder, columns int) {
 		for level := range q.levels() {
 			fmt.Fprintln(b, strings.Repeat(" ", labels+1)+q.bandLine(level, first, last, cell+1))
 		}
-		line("", func(c int) string { return q.Cols[c] })
+		line(q.Corner, func(c int) string { return q.Cols[c] })
 		for r, l := range q.Rows {
 			line(l, func(c int) string { return q.Cells[r][c].text() })
 		}

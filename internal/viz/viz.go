@@ -20,6 +20,7 @@ type Picture struct {
 type Panel struct {
 	Heading            string
 	Rows, Cols         []string // labels; their number is the grid's size
+	Corner             string   // above the row labels: what they consist of
 	RowTitle, ColTitle string   // what the labels count; empty: nothing that needs a name
 	Cells              [][]Cell // by row and column
 	EveryRow, EveryCol int      // heavier lines between groups of so many; 0: none

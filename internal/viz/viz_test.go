@@ -34,8 +34,15 @@ func pictures(t *testing.T) map[string]*Picture {
 		return p
 	}
 	banks := func(name, mem string, s layout.Swizzle, elem, width int) *Picture {
-		tile := layout.SharedTile{Layout: layout.MustParse(mem), Swizzle: s, Elem: elem}
-		a, err := fragment(name).Dist.Accesses(tile, width)
+		s, err := s.Elements(elem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tile, err := s.Compose(0, layout.MustParse(mem))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := fragment(name).Dist.Accesses(tile, elem, width)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -82,6 +82,9 @@ func (d *Device) describeCUDA(drv driver.Driver, ordinal int) error {
 		SMs: ask(driver.MultiprocessorCount), Memory: memory, L2: ask(driver.L2CacheSize), SharedPerBlock: ask(driver.MaxSharedPerBlockOptin),
 		CUDA: fmt.Sprintf("%d.%d", version/1000, version%1000/10), Driver: driverRelease(),
 	}
+	if b, ok := drv.(interface{ Binding() string }); ok {
+		d.info.Binding = b.Binding()
+	}
 	return errors.Join(errs...)
 }
 

@@ -95,6 +95,12 @@ func WithoutEmbedded() Option { return func(c *config) { c.fresh = true } }
 // WithSim sets up the simulated device; other devices ignore it.
 func WithSim(s SimConfig) Option { return func(c *config) { c.sim = s } }
 
+// WithDriver opens GPUs by a driver of the caller's, such as one over a context that the program holds already
+// (runtime/driver/gorgonia).
+func WithDriver(drv driver.Driver) Option {
+	return func(c *config) { c.driver = func() (driver.Driver, error) { return drv, nil } }
+}
+
 // WithContext ends simulated launches when ctx is done. Launches on a GPU cannot be ended.
 func WithContext(ctx context.Context) Option { return func(c *config) { c.ctx = ctx } }
 
@@ -104,7 +110,7 @@ func WithContext(ctx context.Context) Option { return func(c *config) { c.ctx = 
 func WithLines() Option { return func(c *config) { c.lines = true } }
 
 func newConfig(opts []Option) *config {
-	c := &config{lines: env.On(env.Lines), log: slog.New(slog.DiscardHandler), ctx: context.Background(), driver: driver.Open, nvrtc: openNVRTC}
+	c := &config{lines: env.On(env.Lines), log: slog.New(slog.DiscardHandler), ctx: context.Background(), driver: openDriver, nvrtc: openNVRTC}
 	for _, o := range opts {
 		o(c)
 	}
@@ -167,7 +173,7 @@ func openDefault(c *config) (*Device, error) {
 }
 
 // List names the devices that Open can open: GPUs first, sim last.
-func List() []string { return list(driver.Open) }
+func List() []string { return list(openDriver) }
 
 func list(open func() (driver.Driver, error)) []string {
 	var out []string

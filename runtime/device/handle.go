@@ -33,8 +33,10 @@ type handle struct {
 	raw   uint64
 	bytes int    // of buffers
 	host  []byte // of pinned buffers; may be longer
-	lane  *lane  // of a stream; of a buffer, the only stream that uses it
-	graph graph
+	// adopted buffers and streams belong to the program: nothing is given back.
+	adopted bool
+	lane    *lane // of a stream; of a buffer, the only stream that uses it
+	graph   graph
 	// holds are the buffers that a graph needs, holders the number of graphs that need a buffer, or of calls under way
 	// on an event. Guarded by Device.mu.
 	holds   map[*handle]struct{}
@@ -158,7 +160,7 @@ func (d *Device) giveBack(h *handle) error {
 	case eventHandle:
 		return d.back.freeEvent(h.raw)
 	}
-	if h.bytes == 0 {
+	if h.bytes == 0 || h.adopted {
 		return nil
 	}
 	return d.buffers.put(memory{addr: h.raw}, h.bytes, h.lane)
@@ -186,6 +188,11 @@ func (d *Device) takeAll() []*handle {
 // of the runtime at any time, within a graph capture too, so it calls no driver: it queues the handle for Drain.
 func leaked(h *handle) {
 	d := h.d
+	if h.adopted && h.kind == bufferHandle { // no leak: there was nothing to give back
+		h.closed.Store(true)
+		d.claim(h)
+		return
+	}
 	if h.kind != hostHandle { // whose bytes may be in use: it stays until the device is closed
 		if !h.closed.CompareAndSwap(false, true) {
 			return

@@ -21,6 +21,7 @@ type Info struct {
 	CUDA           string // newest CUDA version the driver supports: "13.0"; empty on the simulator
 	Driver         string // the driver's release: "580.82.07"; empty where unknown
 	NVRTC          string // the compiler's version: "13.0"; empty where there is none
+	Binding        string // what calls the driver, where that is not the default: "gorgonia" (-tags gorgonia)
 }
 
 // Info describes the device. The first call opens the compiler to ask for its version.
@@ -28,6 +29,14 @@ func (d *Device) Info() Info {
 	i := d.info
 	i.NVRTC = d.back.compiler()
 	return i
+}
+
+// Label names the device in files: "h200"; "h200-gorgonia" where another binding drives it.
+func (i Info) Label() string {
+	if i.Binding == "" {
+		return i.GPU
+	}
+	return i.GPU + "-" + i.Binding
 }
 
 // shortName makes "h200" of "NVIDIA H200", "rtx5070ti" of "NVIDIA GeForce RTX 5070 Ti": without the makers' words, up to

@@ -228,7 +228,7 @@ func TestPoolNeverGivesOutWhatIsInUse(t *testing.T) {
 			case op == "new" || len(lanes) == 0:
 				raw := uint64(1000 + step)
 				m.streams[raw] = map[uint64]bool{}
-				lanes = append(lanes, d.time.add(raw))
+				lanes = append(lanes, d.time.add(raw, false))
 			case op == "alloc":
 				var home *lane
 				if rapid.Bool().Draw(r, "of a stream") {

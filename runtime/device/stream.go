@@ -63,16 +63,21 @@ func (d *Device) newStream() (*Stream, error) {
 	if err != nil {
 		return nil, d.fail("NewStream", err)
 	}
-	s := &Stream{d: d, h: &handle{d: d, kind: streamHandle, raw: raw, lane: d.time.add(raw)}}
+	return d.streamOf(raw, false), nil
+}
+
+// streamOf is a stream over a handle of the backend; adopted: which is not ours to destroy.
+func (d *Device) streamOf(raw uint64, adopted bool) *Stream {
+	s := &Stream{d: d, h: &handle{d: d, kind: streamHandle, raw: raw, adopted: adopted, lane: d.time.add(raw, adopted)}}
 	d.register(s.h)
-	return s, nil
+	return s
 }
 
 // Device is what the stream runs on.
 func (s *Stream) Device() *Device { return s.d }
 
 // Close gives the stream back, when what is queued is done; it does not wait for that. The device's default stream is
-// closed with the device.
+// closed with the device. Close of an adopted stream does wait, and leaves it to its owner.
 func (s *Stream) Close() error {
 	if s == s.d.stream {
 		return fmt.Errorf("device: %s: the default stream is closed with its device", s.d.name)

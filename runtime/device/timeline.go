@@ -24,13 +24,14 @@ type lane struct {
 	passed    uint64 // what was given back with this number or one before is not used by the stream
 	capturing bool   // asking or waiting would break the capture
 	closing   bool   // given back by its owner while work was under way; destroyed when that is done
+	adopted   bool   // the program's, which destroys it
 }
 
 // add begins a lane: a new stream uses nothing that was given back before.
-func (t *timeline) add(raw uint64) *lane {
+func (t *timeline) add(raw uint64, adopted bool) *lane {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	l := &lane{raw: raw, passed: t.now}
+	l := &lane{raw: raw, passed: t.now, adopted: adopted}
 	t.lanes = append(t.lanes, l)
 	return l
 }
@@ -137,8 +138,14 @@ func (t *timeline) wait() error {
 }
 
 // close destroys a stream, at once if it is idle. The driver would let a destroyed stream finish its work, but then
-// nobody could ask whether it has.
+// nobody could ask whether it has. For the same reason an adopted stream is waited for: its owner may destroy it next.
 func (t *timeline) close(l *lane) error {
+	if l.adopted {
+		err := t.back.sync(context.Background(), l.raw)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return errors.Join(err, t.drop(l))
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	l.closing = true
@@ -163,5 +170,8 @@ func (t *timeline) closeAll() error {
 // drop destroys an idle stream. It is called with t.mu held.
 func (t *timeline) drop(l *lane) error {
 	t.lanes = slices.DeleteFunc(t.lanes, func(o *lane) bool { return o == l })
+	if l.adopted {
+		return nil
+	}
 	return t.back.freeStream(l.raw)
 }

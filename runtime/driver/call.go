@@ -14,7 +14,7 @@ import (
 // frame holds what one call passes to C. Frames are reused, so that a call allocates nothing, and live on the heap:
 // C writes results into them and a Go stack may move.
 type frame struct {
-	args [6]uintptr
+	args [12]uintptr
 	set  [1]uintptr // the argument of cuCtxSetCurrent
 
 	out  uintptr // a handle, size or address that C returns
@@ -25,6 +25,7 @@ type frame struct {
 	config launchConfig
 	attr   launchAttribute
 	params [1]unsafe.Pointer
+	tiled  tiled
 
 	// keep holds a pointer that args has as a number: it moves the object to the heap and keeps it alive.
 	keep unsafe.Pointer

@@ -120,6 +120,15 @@ func (c *context) Alloc(bytes int) (Ptr, error) {
 
 func (c *context) Free(p Ptr) error { return c.call(cuMemFree, uintptr(p)) }
 
+func (c *context) AllocAsync(bytes int, s Stream) (Ptr, error) {
+	p, err := c.create(cuMemAllocAsync, uintptr(bytes), uintptr(s))
+	return Ptr(p), err
+}
+
+func (c *context) FreeAsync(p Ptr, s Stream) error {
+	return c.call(cuMemFreeAsync, uintptr(p), uintptr(s))
+}
+
 func (c *context) AllocHost(bytes int) ([]byte, error) {
 	f := newFrame()
 	defer f.done()

@@ -1,8 +1,8 @@
 // Package driver is the part of the CUDA driver API that gotile needs, as Go interfaces.
 //
 // Open gives the driver of this machine: libcuda opened with dlopen, so that one binary serves machines with and
-// without a GPU. Package fake has a driver for tests. A driver over handles that another library owns fits the same
-// interfaces.
+// without a GPU. Package fake has a driver for tests. Package gorgonia, in builds with that tag, has one over
+// gorgonia.org/cu. Package drivertest holds the tests that each of them passes.
 //
 // Callers need not care about threads: each call of a Context locks the goroutine to its thread, makes the context
 // current, calls, and unlocks. All types are safe for concurrent use.
@@ -63,6 +63,10 @@ type Context interface {
 
 	Alloc(bytes int) (Ptr, error)
 	Free(p Ptr) error
+	// AllocAsync takes memory from the device's default pool, in the order of s: work queued on s later may use it.
+	AllocAsync(bytes int, s Stream) (Ptr, error)
+	// FreeAsync gives it back, in the order of s.
+	FreeAsync(p Ptr, s Stream) error
 	// AllocHost gives page-locked host memory, which asynchronous copies need to be asynchronous.
 	AllocHost(bytes int) ([]byte, error)
 	// FreeHost takes what AllocHost gave.
@@ -99,6 +103,10 @@ type Context interface {
 	// Launch starts a kernel with one parameter, the struct that args points to. The driver has copied it when Launch
 	// returns.
 	Launch(f Function, c LaunchConfig, args unsafe.Pointer) error
+
+	// EncodeTiled makes a tensor map. A description that breaks a rule is InvalidValue with the rule; a driver that is too
+	// old for tensor maps (CUDA 11) gives NotSupported.
+	EncodeTiled(t *Tiled) (TensorMap, error)
 
 	// BeginCapture turns what is queued on s into nodes of a graph, until EndCapture. Both are called on one thread.
 	// Until then what allocates or waits fails on that thread, and makes EndCapture fail; other threads are free.

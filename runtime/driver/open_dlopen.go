@@ -51,6 +51,9 @@ func openLibrary(paths ...string) (*library, error) {
 	l := &library{}
 	for p, name := range symbols {
 		addr, err := purego.Dlsym(handle, name)
+		if err != nil && proc(p) == cuTensorMapEncodeTiled {
+			continue // newer than the rest; EncodeTiled says so
+		}
 		if err != nil {
 			return nil, fmt.Errorf("driver: libcuda lacks %s: gotile needs a driver for CUDA 11.8 or newer (release 520): %w", name, err)
 		}
@@ -120,6 +123,9 @@ const (
 	cuGraphLaunch
 	cuGraphDestroy
 	cuGraphExecDestroy
+	cuMemAllocAsync
+	cuMemFreeAsync
+	cuTensorMapEncodeTiled
 	numProcs
 )
 
@@ -175,4 +181,7 @@ var symbols = [numProcs]string{
 	cuGraphLaunch:                "cuGraphLaunch",
 	cuGraphDestroy:               "cuGraphDestroy",
 	cuGraphExecDestroy:           "cuGraphExecDestroy",
+	cuMemAllocAsync:              "cuMemAllocAsync",
+	cuMemFreeAsync:               "cuMemFreeAsync",
+	cuTensorMapEncodeTiled:       "cuTensorMapEncodeTiled",
 }

@@ -79,7 +79,7 @@ func quoted(word string) string {
 
 // benchCommand is the command line as it stands in results, without paths of this machine.
 func (j *job) benchCommand() string {
-	s := "gotile bench"
+	s := j.tagged("gotile bench")
 	add := func(flag, value, usual string) {
 		if value != usual {
 			s += " -" + flag + " " + quoted(value)

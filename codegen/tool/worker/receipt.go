@@ -14,14 +14,16 @@ import (
 
 	"github.com/gotile/gotile/internal/target"
 	"github.com/gotile/gotile/internal/wholefile"
+	"github.com/gotile/gotile/runtime/device"
 )
 
-// Receipt is receipts/GPU.json: the kernels of a package that passed their cases on one kind of GPU. The fields above
+// Receipt is receipts/GPU.json, or receipts/GPU-BINDING.json of programs that drive the GPU by another package: the kernels of a package that passed their cases on one kind of GPU. The fields above
 // Kernels describe the last run that changed the file.
 type Receipt struct {
 	Device  string   `json:"device"`
 	Target  string   `json:"target,omitempty"` // the device's own; receipts of older versions leave it to their records
 	Driver  string   `json:"driver"`
+	Binding string   `json:"binding,omitempty"` // device.Info.Binding: gorgonia
 	NVRTC   string   `json:"nvrtc"`
 	Commit  string   `json:"commit"`
 	Command string   `json:"command"`
@@ -110,6 +112,11 @@ func (r *Receipt) targets() ([]string, error) {
 		return nil, err
 	}
 	return standsFor(t), nil
+}
+
+// ranOn notes what the last run was on.
+func (r *Receipt) ranOn(info device.Info, own *target.Target) {
+	r.Device, r.Target, r.Driver, r.Binding, r.NVRTC = info.Name, own.Name, info.Driver, info.Binding, info.NVRTC
 }
 
 // write replaces the file whole.

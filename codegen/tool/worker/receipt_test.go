@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gotile/gotile/internal/target"
+	"github.com/gotile/gotile/runtime/device"
 )
 
 // What a receipt must hold follows from its GPU, so records that were removed are missed: with the GPU's name in the
@@ -91,5 +94,27 @@ func TestVerifyRefusesOtherFiles(t *testing.T) {
 	mustVerify(t, p, "-f")
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
 		t.Errorf("got %v, %v", left, err)
+	}
+}
+
+// A program of another binding says so in its receipt, and the command has its tags.
+func TestReceiptOfABinding(t *testing.T) {
+	own, err := target.Lookup("sm_90a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Receipt{Kernels: []Record{}}
+	r.ranOn(device.Info{Name: "NVIDIA H200", GPU: "h200", Driver: "580.1", NVRTC: "13.0", Binding: "gorgonia"}, own)
+	path := filepath.Join(t.TempDir(), "h200-gorgonia.json")
+	if err := r.write(path); err != nil {
+		t.Fatal(err)
+	}
+	again, err := readReceipt(path)
+	if err != nil || again.Binding != "gorgonia" || again.Device != "NVIDIA H200" || again.Target != "sm_90a" || again.Driver != "580.1" || again.NVRTC != "13.0" {
+		t.Errorf("%+v, %v", again, err)
+	}
+	j := &job{Package: Package{Path: "example.com/axpy", Tags: "gorgonia"}}
+	if got := j.command(); got != "gotile verify -tags gorgonia example.com/axpy" {
+		t.Errorf("command %q", got)
 	}
 }

@@ -27,7 +27,8 @@ its .cu and of its launch, the number of cases and the worst errors. Kernels who
 A kernel of a case that fails loses its receipt. With -run, and of a target whose cases were interrupted by Ctrl-C,
 nothing but such losses is written; targets that were done before are kept. Kernels are compiled
 on all cores, and -p cases run at the same time, except those that ask to run alone; what is printed and written is
-in the order of the table.
+in the order of the table. Programs built with -tags gorgonia, which drive the GPU by gorgonia.org/cu, keep a receipt of
+their own, receipts/GPU-gorgonia.json.
 
 With -check it runs nothing and needs no GPU: it fails for every kernel without a fresh record in each receipt, for
 every target that the receipt's GPU stands for and the kernel claims.
@@ -36,7 +37,8 @@ Examples:
 
 	gotile verify ./kernels/rmsnorm
 	gotile verify -check ./...
-	gotile verify -c rmsnorm.verify ./kernels/rmsnorm   # then, on the machine with the GPU: ./rmsnorm.verify -out receipts`,
+	gotile verify -c rmsnorm.verify ./kernels/rmsnorm   # then, on the machine with the GPU: ./rmsnorm.verify -out receipts
+	gotile verify -tags gorgonia -c rmsnorm.verify ./kernels/rmsnorm   # it links dynamically, with libcuda.so.1 and libc`,
 	Runs:  true,
 	Vouch: true,
 	flags: func(f *flag.FlagSet, o *Options) {
@@ -86,7 +88,7 @@ func (j *job) verify(ctx context.Context, name string) error {
 	if err := d.Close(); err != nil {
 		return err
 	}
-	path := filepath.Join(dir, info.GPU+".json")
+	path := filepath.Join(dir, info.Label()+".json")
 	receipt, err := readReceipt(path)
 	if err != nil {
 		return err
@@ -108,7 +110,7 @@ func (j *job) verify(ctx context.Context, name string) error {
 			return stop
 		}
 		if v.changed && !lined {
-			receipt.Device, receipt.Target, receipt.Driver, receipt.NVRTC = info.Name, own.Name, info.Driver, info.NVRTC
+			receipt.ranOn(info, own)
 			receipt.Commit, receipt.Command, receipt.Seconds = j.Commit, j.command(), time.Since(start).Round(time.Millisecond).Seconds()
 			if err := receipt.write(path); err != nil {
 				return errors.Join(stop, err)
@@ -151,7 +153,7 @@ func standsFor(own *target.Target) []string {
 
 // command is the command line as it stands in a receipt, without paths of this machine.
 func (j *job) command() string {
-	s := "gotile verify"
+	s := j.tagged("gotile verify")
 	if j.Force {
 		s += " -f"
 	}

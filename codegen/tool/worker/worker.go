@@ -29,6 +29,7 @@ type Package struct {
 	From    string // where the user called gotile: positions in errors are relative to it; empty: base names
 	Commit  string // of the work tree; empty: unknown
 	Travels bool   // built with -c, to run without the gotile command
+	Tags    string // build tags that it was built with, separated by commas
 
 	Kernels func() tile.Set
 	Cases   func() []tiletest.Case // nil for commands that run none
@@ -115,6 +116,14 @@ type job struct {
 	Options
 	stdout, stderr io.Writer
 	display        *progress.Display
+}
+
+// tagged adds the build tags to a command line.
+func (p Package) tagged(command string) string {
+	if p.Tags == "" {
+		return command
+	}
+	return command + " -tags " + p.Tags
 }
 
 func (j *job) printf(format string, args ...any) { fmt.Fprintf(j.stdout, format, args...) }

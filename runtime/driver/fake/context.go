@@ -170,32 +170,63 @@ func (c *context) MaxActiveClusters(f driver.Function, l driver.LaunchConfig) (n
 }
 
 func (c *context) Alloc(n int) (p driver.Ptr, err error) {
-	err = c.do("cuMemAlloc", func() driver.Result {
-		if n <= 0 {
-			return driver.InvalidValue
+	err = c.do("cuMemAlloc", func() driver.Result { return c.reserve(n, &p) })
+	return p, err
+}
+
+// reserve makes memory.
+func (c *context) reserve(n int, p *driver.Ptr) driver.Result {
+	if n <= 0 {
+		return driver.InvalidValue
+	}
+	if c.used[c.dev]+int64(n) > c.device.Memory {
+		return driver.OutOfMemory
+	}
+	c.next = (c.next + 511) &^ 255 // a gap and the driver's alignment
+	*p = driver.Ptr(c.next)
+	c.next += uintptr(n)
+	c.mem[*p] = make([]byte, n)
+	c.live[uintptr(*p)] = "memory"
+	c.used[c.dev] += int64(n)
+	return driver.Success
+}
+
+func (c *context) Free(p driver.Ptr) error {
+	return c.do("cuMemFree", func() driver.Result { return c.release(p) })
+}
+
+func (c *context) release(p driver.Ptr) driver.Result {
+	if !c.drop("memory", uintptr(p)) {
+		return driver.InvalidValue
+	}
+	c.used[c.dev] -= int64(len(c.mem[p]))
+	delete(c.mem, p)
+	return driver.Success
+}
+
+// AllocAsync refuses a stream that captures: the driver makes nodes of it, for which gotile has no use.
+func (c *context) AllocAsync(n int, s driver.Stream) (p driver.Ptr, err error) {
+	err = c.do("cuMemAllocAsync", func() driver.Result {
+		if c.captures[s] != nil {
+			return driver.NotSupported
 		}
-		if c.used[c.dev]+int64(n) > c.device.Memory {
-			return driver.OutOfMemory
+		if r := valid(c.live[uintptr(s)] == "stream", driver.InvalidHandle); r != driver.Success {
+			return r
 		}
-		c.next = (c.next + 511) &^ 255 // a gap and the driver's alignment
-		p = driver.Ptr(c.next)
-		c.next += uintptr(n)
-		c.mem[p] = make([]byte, n)
-		c.live[uintptr(p)] = "memory"
-		c.used[c.dev] += int64(n)
-		return driver.Success
+		return c.reserve(n, &p)
 	})
 	return p, err
 }
 
-func (c *context) Free(p driver.Ptr) error {
-	return c.do("cuMemFree", func() driver.Result {
-		if !c.drop("memory", uintptr(p)) {
-			return driver.InvalidValue
+func (c *context) FreeAsync(p driver.Ptr, s driver.Stream) error {
+	return c.do("cuMemFreeAsync", func() driver.Result {
+		if c.captures[s] != nil {
+			return driver.NotSupported
 		}
-		c.used[c.dev] -= int64(len(c.mem[p]))
-		delete(c.mem, p)
-		return driver.Success
+		if r := valid(c.live[uintptr(s)] == "stream", driver.InvalidHandle); r != driver.Success {
+			return r
+		}
+		return c.release(p)
 	})
 }
 

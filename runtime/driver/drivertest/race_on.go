@@ -1,5 +1,5 @@
 //go:build race
 
-package driver
+package drivertest
 
 const raceEnabled = true
