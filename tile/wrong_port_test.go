@@ -105,4 +105,8 @@ var wrongPorts = []wrong{
 		_, err := tile.Define("main", empty) // ERR kernel name "main" is taken by CUDA or C; use another
 		return err
 	}},
+	{name: "keyword", rule: tile.ErrPort, def: func() error {
+		_, err := tile.Define("double", empty) // ERR kernel name "double" is a keyword of C++; use another
+		return err
+	}},
 }

@@ -189,7 +189,7 @@ func (o *output) String() string {
 // await waits for what a running command does.
 func await(t *testing.T, cmd *exec.Cmd, out *output, what string, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
 		if ended(cmd.Process.Pid) || time.Now().After(end) {
 			cmd.Process.Kill()
 			cmd.Wait()

@@ -27,6 +27,7 @@ type local struct {
 // locals are the commands of that kind, in the order of the help.
 var locals = []*local{
 	reportCommand,
+	initCommand,
 	capsCommand,
 	vizCommand,
 	doctorCommand,

@@ -26,9 +26,7 @@ func newModule(t *testing.T, dir string) module {
 	}
 	m := module{root: t.TempDir()}
 	m.pkg = filepath.Join(m.root, filepath.FromSlash(dir))
-	t.Setenv("GOFLAGS", "-mod=mod")
-	t.Setenv("GOPROXY", "off")
-	t.Setenv("GOWORK", "off")
+	offline(t)
 	m.write(t, "go.mod", fmt.Sprintf("module example.com/user\n\ngo 1.26.0\n\ntool github.com/gotile/gotile/cmd/gotile\n\nrequire github.com/gotile/gotile v0.0.0\n\nreplace github.com/gotile/gotile => %s\n", tree))
 	m.write(t, "go.sum", m.readFrom(t, tree, "go.sum"))
 	for _, name := range []string{"axpy.go", "pairs.go", "cases.go"} {
@@ -120,19 +118,9 @@ func TestBootstrap(t *testing.T) {
 	os.Remove("zsum.go")
 	mustFail(t, 1, "run: gotile gen", "sim")
 	mustRun(t, "gen")
-
-	// -c: a program without the tool, run elsewhere.
-	bin := filepath.Join(m.root, "axpy.sim")
-	mustRun(t, "sim", "-c", bin)
-	cmd := exec.Command(bin, "-run", "sum")
-	cmd.Dir = t.TempDir()
-	cmd.Env = append(os.Environ(), "GOTILE_TYPO=1")
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "2 cases passed") || !strings.Contains(string(out), "GOTILE_TYPO") {
-		t.Errorf("the program says %s, %v", out, err)
-	}
 }
 
-// A suite of the user's own: built with the generated code, run here or, with -c, elsewhere.
+// A suite of the user's own: built with the generated code; TestOutsideTheModule runs one elsewhere, with -c.
 func TestBench(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs in a temporary module")
@@ -170,13 +158,6 @@ func Suite() bench.Suite {
 	mustRun(t, "bench", "-device", "sim", "-rounds", "1", "-replays", "1", "-out", "here")
 	if text := m.readFrom(t, m.pkg, "here", "sim", "axpy.json"); !strings.Contains(text, `"axpy/8x64/f32"`) || !strings.Contains(text, "bench -device sim -rounds 1 -replays 1 example.com/user/kernels/axpy") {
 		t.Errorf("results:\n%s", text)
-	}
-	bin := filepath.Join(m.root, "axpy.bench")
-	mustRun(t, "bench", "-c", bin)
-	cmd := exec.Command(bin, "-device", "sim", "-rounds", "1", "-replays", "1", "-case", "64")
-	cmd.Dir = t.TempDir()
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "axpy/8x64/f32: 2 groups") {
-		t.Errorf("the program says %s, %v", out, err)
 	}
 	m.write(t, "second/second.go", "package second\n\nimport \"github.com/gotile/gotile/bench\"\n\nfunc Suite() bench.Suite { return bench.Suite{} }\n")
 	mustFail(t, 2, "each of 2 suites would overwrite", "bench", "-benchfmt", "new.txt", ".", "../../second")

@@ -19,6 +19,7 @@ type Stream struct {
 	args    []byte // the argument struct of a launch, 64-byte aligned as tensor maps must be
 	last    launched
 	phase   atomic.Int32 // number of the phase
+	count   int          // launches, queued and captured
 	capture *capture     // under way; nil: none
 }
 
@@ -182,6 +183,7 @@ func (s *Stream) Launch(f *Func, grid int, args unsafe.Pointer) error {
 		}
 		return err
 	}
+	s.count++
 	if s.capture != nil {
 		s.capture.launch(f, s.phase.Load(), grid, buf)
 		return nil
@@ -190,6 +192,10 @@ func (s *Stream) Launch(f *Func, grid int, args unsafe.Pointer) error {
 	s.last = launched{f, grid, buf}
 	return nil
 }
+
+// Launches counts the successful calls of Launch on this stream, captured ones included. Replays of graphs do not count:
+// the difference over a call says what it launches.
+func (s *Stream) Launches() int { return s.count }
 
 // argBuffer is room for the argument struct, kept between launches.
 func (s *Stream) argBuffer(n int) []byte {

@@ -1,0 +1,309 @@
+//go:build !gotilegen
+
+package ops
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/runtime/autodiff"
+	"github.com/gotile/gotile/runtime/device"
+)
+
+//go:generate go run ../../cmd/gotile gen .
+
+// None is what ops without parameters take, and what ops without a memory save.
+type None struct{}
+
+// Unary is the input of an op of one contiguous tensor.
+type Unary struct {
+	X autodiff.Tensor `op:"T:bf16|f16|f32"`
+}
+
+// Binary are the inputs of an op of two contiguous tensors of one shape.
+type Binary struct {
+	A autodiff.Tensor `op:"T:bf16|f16|f32"`
+	B autodiff.Tensor `op:"T"`
+}
+
+// Out is the output: of the type of the input, and its shape.
+type Out struct {
+	Y autodiff.Tensor `op:"T"`
+}
+
+// sameShape is the Accept of binary ops.
+func sameShape[P any](_ P, in Binary) error {
+	if a, b := in.A.Shape(), in.B.Shape(); !slices.Equal(a, b) {
+		return fmt.Errorf("A is %v and B is %v; they have one shape: %w", a, b, device.ErrShape)
+	}
+	return nil
+}
+
+// Add is a + b. Its backward pass launches nothing: both inputs have the output's gradient.
+func Add(t *autodiff.Tape, a, b autodiff.Tensor) autodiff.Tensor {
+	return AddOp.Apply(t, None{}, Binary{a, b}).Y
+}
+
+// AddOp is the op of Add.
+var AddOp = autodiff.New("add", autodiff.Spec[None, Binary, Out, None]{
+	Launches: autodiff.Launches{Forward: 1}, MemoryBound: true, Accept: sameShape[None],
+	Forward: func(x *autodiff.Exec, _ None, in Binary) (out Out, s None, err error) {
+		out.Y = x.Like(in.A)
+		return out, s, launchAdd(x.Stream(), addParams{A: x.Flat(in.A), B: x.Flat(in.B), Y: x.Flat(out.Y)})
+	},
+	Backward: func(_ *autodiff.Exec, _ None, _ Binary, _ None, dy Out) (Binary, error) {
+		return Binary{dy.Y, dy.Y}, nil
+	},
+})
+
+// Mul is a * b, element by element.
+func Mul(t *autodiff.Tape, a, b autodiff.Tensor) autodiff.Tensor {
+	return MulOp.Apply(t, None{}, Binary{a, b}).Y
+}
+
+// MulOp is the op of Mul.
+var MulOp = autodiff.New("mul", autodiff.Spec[None, Binary, Out, None]{
+	Launches: autodiff.Launches{Forward: 1, Backward: 2}, MemoryBound: true, Accept: sameShape[None],
+	Forward: func(x *autodiff.Exec, _ None, in Binary) (out Out, s None, err error) {
+		out.Y = x.Like(in.A)
+		return out, s, mul(x, in.A, in.B, out.Y)
+	},
+	Backward: func(x *autodiff.Exec, _ None, in Binary, _ None, dy Out) (d Binary, err error) {
+		if x.Needs(in.A) {
+			d.A = x.Like(in.A)
+			err = mul(x, dy.Y, in.B, d.A)
+		}
+		if err == nil && x.Needs(in.B) {
+			d.B = x.Like(in.B)
+			err = mul(x, dy.Y, in.A, d.B)
+		}
+		return d, err
+	},
+})
+
+func mul(x *autodiff.Exec, a, b, y autodiff.Tensor) error {
+	return launchMul(x.Stream(), mulParams{A: x.Flat(a), B: x.Flat(b), Y: x.Flat(y)})
+}
+
+// Div is a / b, element by element.
+func Div(t *autodiff.Tape, a, b autodiff.Tensor) autodiff.Tensor {
+	return DivOp.Apply(t, None{}, Binary{a, b}).Y
+}
+
+// DivOp is the op of Div: da = dy/b, db = -dy*a/b^2.
+var DivOp = autodiff.New("div", autodiff.Spec[None, Binary, Out, None]{
+	Launches: autodiff.Launches{Forward: 1, Backward: 3}, MemoryBound: true, Accept: sameShape[None],
+	Forward: func(x *autodiff.Exec, _ None, in Binary) (out Out, s None, err error) {
+		out.Y = x.Like(in.A)
+		return out, s, launchDiv(x.Stream(), divParams{A: x.Flat(in.A), B: x.Flat(in.B), Y: x.Flat(out.Y)})
+	},
+	Backward: func(x *autodiff.Exec, _ None, in Binary, _ None, dy Out) (d Binary, err error) {
+		if x.Needs(in.A) {
+			d.A = x.Like(in.A)
+			err = launchDiv(x.Stream(), divParams{A: x.Flat(dy.Y), B: x.Flat(in.B), Y: x.Flat(d.A)})
+		}
+		if err == nil && x.Needs(in.B) {
+			product := x.Like(in.B)
+			d.B = x.Like(in.B)
+			if err = mul(x, dy.Y, in.A, product); err == nil {
+				err = launchDivBwd(x.Stream(), divBwdParams{A: x.Flat(product), B: x.Flat(in.B), Y: x.Flat(d.B)})
+			}
+		}
+		return d, err
+	},
+})
+
+// saved is the output, which a backward pass reads.
+type saved struct{ Y autodiff.Tensor }
+
+// Pow is x^p, for x above 0; where p is 2, for any x.
+func Pow(t *autodiff.Tape, x autodiff.Tensor, p float32) autodiff.Tensor {
+	return PowOp.Apply(t, p, Unary{x}).Y
+}
+
+// PowOp is the op of Pow.
+var PowOp = autodiff.New("pow", autodiff.Spec[float32, Unary, Out, None]{
+	Launches: autodiff.Launches{Forward: 1, Backward: 1}, MemoryBound: true,
+	Forward: func(x *autodiff.Exec, p float32, in Unary) (out Out, s None, err error) {
+		out.Y = x.Like(in.X)
+		return out, s, launchPow(x.Stream(), powParams{X: x.Flat(in.X), Y: x.Flat(out.Y), P: p})
+	},
+	Backward: func(x *autodiff.Exec, p float32, in Unary, _ None, dy Out) (d Unary, err error) {
+		d.X = x.Like(in.X)
+		return d, launchPowBwd(x.Stream(), powBwdParams{A: x.Flat(dy.Y), B: x.Flat(in.X), Y: x.Flat(d.X), P: p})
+	},
+})
+
+// Sqrt is the square root.
+func Sqrt(t *autodiff.Tape, x autodiff.Tensor) autodiff.Tensor {
+	return SqrtOp.Apply(t, None{}, Unary{x}).Y
+}
+
+// SqrtOp is the op of Sqrt: dx = dy/2y.
+var SqrtOp = autodiff.New("sqrt", autodiff.Spec[None, Unary, Out, saved]{
+	Launches: autodiff.Launches{Forward: 1, Backward: 1}, MemoryBound: true,
+	Forward: func(x *autodiff.Exec, _ None, in Unary) (out Out, s saved, err error) {
+		out.Y = x.Like(in.X)
+		return out, saved{out.Y}, launchSqrt(x.Stream(), sqrtParams{X: x.Flat(in.X), Y: x.Flat(out.Y)})
+	},
+	Backward: func(x *autodiff.Exec, _ None, in Unary, s saved, dy Out) (d Unary, err error) {
+		d.X = x.Like(in.X)
+		return d, launchSqrtBwd(x.Stream(), sqrtBwdParams{A: x.Flat(dy.Y), B: x.Flat(s.Y), Y: x.Flat(d.X)})
+	},
+})
+
+// AddScalar is x + c.
+func AddScalar(t *autodiff.Tape, x autodiff.Tensor, c float32) autodiff.Tensor {
+	return AddScalarOp.Apply(t, c, Unary{x}).Y
+}
+
+// AddScalarOp is the op of AddScalar. Its backward pass launches nothing.
+var AddScalarOp = autodiff.New("add_scalar", autodiff.Spec[float32, Unary, Out, None]{
+	Launches: autodiff.Launches{Forward: 1}, MemoryBound: true,
+	Forward: func(x *autodiff.Exec, c float32, in Unary) (out Out, s None, err error) {
+		out.Y = x.Like(in.X)
+		return out, s, launchAddScalar(x.Stream(), addScalarParams{X: x.Flat(in.X), Y: x.Flat(out.Y), P: c})
+	},
+	Backward: func(_ *autodiff.Exec, _ float32, _ Unary, _ None, dy Out) (Unary, error) { return Unary{dy.Y}, nil },
+})
+
+// Sigmoid is 1/(1 + e^-x).
+func Sigmoid(t *autodiff.Tape, x autodiff.Tensor) autodiff.Tensor {
+	return SigmoidOp.Apply(t, None{}, Unary{x}).Y
+}
+
+// SigmoidOp is the op of Sigmoid: dx = dy*y(1-y).
+var SigmoidOp = autodiff.New("sigmoid", autodiff.Spec[None, Unary, Out, saved]{
+	Launches: autodiff.Launches{Forward: 1, Backward: 1}, MemoryBound: true,
+	Forward: func(x *autodiff.Exec, _ None, in Unary) (out Out, s saved, err error) {
+		out.Y = x.Like(in.X)
+		return out, saved{out.Y}, launchSigmoid(x.Stream(), sigmoidParams{X: x.Flat(in.X), Y: x.Flat(out.Y)})
+	},
+	Backward: func(x *autodiff.Exec, _ None, in Unary, s saved, dy Out) (d Unary, err error) {
+		d.X = x.Like(in.X)
+		return d, launchSigmoidBwd(x.Stream(), sigmoidBwdParams{A: x.Flat(dy.Y), B: x.Flat(s.Y), Y: x.Flat(d.X)})
+	},
+})
+
+// Silu is x/(1 + e^-x).
+func Silu(t *autodiff.Tape, x autodiff.Tensor) autodiff.Tensor {
+	return SiluOp.Apply(t, None{}, Unary{x}).Y
+}
+
+// SiluOp is the op of Silu.
+var SiluOp = autodiff.New("silu", autodiff.Spec[None, Unary, Out, None]{
+	Launches: autodiff.Launches{Forward: 1, Backward: 1}, MemoryBound: true,
+	Forward: func(x *autodiff.Exec, _ None, in Unary) (out Out, s None, err error) {
+		out.Y = x.Like(in.X)
+		return out, s, launchSilu(x.Stream(), siluParams{X: x.Flat(in.X), Y: x.Flat(out.Y)})
+	},
+	Backward: func(x *autodiff.Exec, _ None, in Unary, _ None, dy Out) (d Unary, err error) {
+		d.X = x.Like(in.X)
+		return d, launchSiluBwd(x.Stream(), siluBwdParams{A: x.Flat(dy.Y), B: x.Flat(in.X), Y: x.Flat(d.X)})
+	},
+})
+
+// RowsIn are the inputs of MulRows.
+type RowsIn struct {
+	A autodiff.Tensor `op:"[rows,n] T:bf16|f16|f32"`
+	B autodiff.Tensor `op:"[n] T|f32"`
+}
+
+// MatrixOut is an output of the shape [rows,n].
+type MatrixOut struct {
+	Y autodiff.Tensor `op:"[rows,n] T"`
+}
+
+// MulRows is a[i,j] * b[j], of a's type.
+func MulRows(t *autodiff.Tape, a, b autodiff.Tensor) autodiff.Tensor {
+	return MulRowsOp.Apply(t, None{}, RowsIn{a, b}).Y
+}
+
+// MulRowsOp is the op of MulRows: da = dy*b, db = the sum over the rows of dy*a.
+var MulRowsOp = autodiff.New("mul_rows", autodiff.Spec[None, RowsIn, MatrixOut, None]{
+	Launches: autodiff.Launches{Forward: 1, Backward: 2}, MemoryBound: true,
+	Forward: func(x *autodiff.Exec, _ None, in RowsIn) (out MatrixOut, s None, err error) {
+		out.Y = x.Like(in.A)
+		return out, s, launchMulRows(x.Stream(), mulRowsParams{A: x.View(in.A), B: x.View(in.B), Y: x.View(out.Y)})
+	},
+	Backward: func(x *autodiff.Exec, _ None, in RowsIn, _ None, dy MatrixOut) (d RowsIn, err error) {
+		if x.Needs(in.A) {
+			d.A = x.Like(in.A)
+			err = launchMulRows(x.Stream(), mulRowsParams{A: x.View(dy.Y), B: x.View(in.B), Y: x.View(d.A)})
+		}
+		if err == nil && x.Needs(in.B) {
+			d.B = x.Like(in.B)
+			err = launchDotRows(x.Stream(), dotRowsParams{A: x.View(dy.Y), B: x.View(in.A), Y: x.View(d.B)})
+		}
+		return d, err
+	},
+})
+
+// ColsIn are the inputs of DivCols.
+type ColsIn struct {
+	A autodiff.Tensor `op:"[rows,n] T:bf16|f16|f32"`
+	D autodiff.Tensor `op:"[rows] f32"`
+}
+
+// DivCols is a[i,j] / d[i], of a's type.
+func DivCols(t *autodiff.Tape, a, d autodiff.Tensor) autodiff.Tensor {
+	return DivColsOp.Apply(t, None{}, ColsIn{a, d}).Y
+}
+
+// DivColsOp is the op of DivCols: da = dy/d, dd = the sum over the columns of dy*a, divided by -d^2.
+var DivColsOp = autodiff.New("div_cols", autodiff.Spec[None, ColsIn, MatrixOut, None]{
+	Launches: autodiff.Launches{Forward: 1, Backward: 3}, MemoryBound: true,
+	Forward: func(x *autodiff.Exec, _ None, in ColsIn) (out MatrixOut, s None, err error) {
+		out.Y = x.Like(in.A)
+		return out, s, launchDivCols(x.Stream(), divColsParams{A: x.View(in.A), B: x.View(in.D), Y: x.View(out.Y)})
+	},
+	Backward: func(x *autodiff.Exec, _ None, in ColsIn, _ None, dy MatrixOut) (d ColsIn, err error) {
+		if x.Needs(in.A) {
+			d.A = x.Like(in.A)
+			err = launchDivCols(x.Stream(), divColsParams{A: x.View(dy.Y), B: x.View(in.D), Y: x.View(d.A)})
+		}
+		if err == nil && x.Needs(in.D) {
+			dot := x.Scratch(dtype.F32, in.D.Dim(0))
+			d.D = x.Like(in.D)
+			if err = launchDotCols(x.Stream(), dotColsParams{A: x.View(dy.Y), B: x.View(in.A), Y: dot}); err == nil {
+				err = launchDivBwd(x.Stream(), divBwdParams{A: dot, B: x.View(in.D), Y: x.View(d.D)})
+			}
+		}
+		return d, err
+	},
+})
+
+// MatrixIn is the input of an op over the columns.
+type MatrixIn struct {
+	X autodiff.Tensor `op:"[rows,n] T:bf16|f16|f32"`
+}
+
+// ColumnOut is an output of one f32 number a row.
+type ColumnOut struct {
+	Y autodiff.Tensor `op:"[rows] f32"`
+}
+
+// Mean is the mean of each row, in f32. Rows have at least one element.
+func Mean(t *autodiff.Tape, x autodiff.Tensor) autodiff.Tensor {
+	return MeanOp.Apply(t, None{}, MatrixIn{x}).Y
+}
+
+// MeanOp is the op of Mean.
+var MeanOp = autodiff.New("mean", autodiff.Spec[None, MatrixIn, ColumnOut, None]{
+	Launches: autodiff.Launches{Forward: 1, Backward: 1}, MemoryBound: true,
+	Accept: func(_ None, in MatrixIn) error {
+		if in.X.Dim(1) == 0 {
+			return fmt.Errorf("X is %v; the mean of no elements is not defined: %w", in.X, device.ErrShape)
+		}
+		return nil
+	},
+	Forward: func(x *autodiff.Exec, _ None, in MatrixIn) (out ColumnOut, s None, err error) {
+		out.Y = x.New(dtype.F32, in.X.Dim(0))
+		return out, s, launchSumCols(x.Stream(), sumColsParams{A: x.View(in.X), Y: x.View(out.Y), Scale: 1 / float32(in.X.Dim(1))})
+	},
+	Backward: func(x *autodiff.Exec, _ None, in MatrixIn, _ None, dy ColumnOut) (d MatrixIn, err error) {
+		d.X = x.Like(in.X)
+		return d, launchExpand(x.Stream(), expandParams{B: x.View(dy.Y), Y: x.View(d.X), Scale: 1 / float32(in.X.Dim(1))})
+	},
+})

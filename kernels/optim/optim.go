@@ -1,0 +1,217 @@
+//go:build !gotilegen
+
+package optim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/runtime/autodiff"
+	"github.com/gotile/gotile/runtime/device"
+)
+
+//go:generate go run ../../cmd/gotile gen .
+
+// LossIn are the inputs of SquaredErrorOp, of one shape.
+type LossIn struct {
+	X      autodiff.Tensor `op:"T:bf16|f16|f32"`
+	Target autodiff.Tensor `op:"T nograd"`
+}
+
+// LossOut is a loss.
+type LossOut struct {
+	L autodiff.Tensor `op:"[] f32"`
+}
+
+// SquaredError is the mean of (x-target)^2 over all elements, in f32.
+func SquaredError(t *autodiff.Tape, x, target autodiff.Tensor) autodiff.Tensor {
+	return SquaredErrorOp.Apply(t, struct{}{}, LossIn{x, target}).L
+}
+
+// SquaredErrorOp is the op of SquaredError.
+var SquaredErrorOp = autodiff.New("squared_error", autodiff.Spec[struct{}, LossIn, LossOut, struct{}]{
+	Launches: autodiff.Launches{Forward: 2, Backward: 1},
+	Accept: func(_ struct{}, in LossIn) error {
+		if x, y := in.X.Shape(), in.Target.Shape(); fmt.Sprint(x) != fmt.Sprint(y) {
+			return fmt.Errorf("X is %v and Target is %v; they have one shape: %w", x, y, device.ErrShape)
+		}
+		if in.X.Elems() == 0 {
+			return fmt.Errorf("X is %v; the mean of no elements is not defined: %w", in.X, device.ErrShape)
+		}
+		return nil
+	},
+	Forward: func(x *autodiff.Exec, _ struct{}, in LossIn) (out LossOut, s struct{}, err error) {
+		part := x.Scratch(dtype.F32, partsOf(in.X.Elems()))
+		out.L = x.New(dtype.F32)
+		if err := launchErrors(x.Stream(), errorsParams{X: x.Flat(in.X), Target: x.Flat(in.Target), Part: part}); err != nil {
+			return out, s, err
+		}
+		return out, s, launchTotal(x.Stream(), totalParams{Part: part, Y: x.Flat(out.L), Scale: 1 / float32(in.X.Elems())})
+	},
+	Backward: func(x *autodiff.Exec, _ struct{}, in LossIn, _ struct{}, dl LossOut) (d LossIn, err error) {
+		d.X = x.Like(in.X)
+		return d, launchErrorsBwd(x.Stream(), errorsBwdParams{
+			X: x.Flat(in.X), Target: x.Flat(in.Target), DX: x.Flat(d.X), DY: x.Flat(dl.L), Scale: 2 / float32(in.X.Elems()),
+		})
+	},
+})
+
+// partsOf is how many blocks sum up n elements.
+func partsOf(n int) int {
+	const most = 256
+	return min((n+chunk-1)/chunk, most)
+}
+
+// Config are the numbers of AdamW.
+type Config struct {
+	Rate         float32 // learning rate
+	Beta1, Beta2 float32 // 0: 0.9 and 0.999
+	Eps          float32 // 0: 1e-8
+	Decay        float32 // of weights, apart from the gradient
+	Clip         float32 // largest norm of all gradients together; 0: no limit
+}
+
+// AdamW trains parameters: m = b1*m + (1-b1)*g, v = b2*v + (1-b2)*g^2, and with both corrected for the zeros that they
+// began with, w -= rate*(m/(sqrt(v)+eps) + decay*w) (Loshchilov and Hutter, 2019). Gradients are scaled down first, all
+// by one factor, where their norm is above the limit. The moments are f32; parameters have one copy, of their own type.
+// The owner closes it.
+type AdamW struct {
+	s       *device.Stream
+	config  Config
+	params  []*autodiff.Param
+	m, v    []device.Tensor
+	part    device.Tensor
+	clip    device.Tensor // [2]: the factor and the norm
+	control *autodiff.Control
+	steps   int
+}
+
+// NewAdamW allocates the moments, all zeros.
+func NewAdamW(s *device.Stream, c Config, params ...*autodiff.Param) (*AdamW, error) {
+	if c.Beta1 == 0 {
+		c.Beta1 = 0.9
+	}
+	if c.Beta2 == 0 {
+		c.Beta2 = 0.999
+	}
+	if c.Eps == 0 {
+		c.Eps = 1e-8
+	}
+	if c.Clip == 0 {
+		c.Clip = math.MaxFloat32
+	}
+	o := &AdamW{s: s, config: c, params: params}
+	if err := o.allocate(); err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	return o, nil
+}
+
+func (o *AdamW) allocate() (err error) {
+	parts := 0
+	for _, p := range o.params {
+		n := p.Data().Elems()
+		parts += partsOf(n)
+		for _, list := range []*[]device.Tensor{&o.m, &o.v} {
+			t, err := device.NewTensor(o.s.Device(), dtype.F32, n)
+			if err != nil {
+				return err
+			}
+			*list = append(*list, t)
+			if n > 0 {
+				if err := o.s.Fill(t.Buffer(), 0, 4*n, 0); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if o.part, err = device.NewTensor(o.s.Device(), dtype.F32, parts); err != nil {
+		return err
+	}
+	if o.clip, err = device.NewTensor(o.s.Device(), dtype.F32, 2); err != nil {
+		return err
+	}
+	o.control, err = autodiff.NewControl(o.s, "rate", "correct1", "correct2")
+	return err
+}
+
+// Next begins a step, with a learning rate: it counts it and queues sending the rate and the corrections to the device.
+// It comes before each Step, and before each replay of a captured one.
+func (o *AdamW) Next(rate float32) error {
+	o.steps++
+	correct := func(beta float32) float32 { return float32(1 - math.Pow(float64(beta), float64(o.steps))) }
+	return errors.Join(
+		o.control.Set("rate", rate),
+		o.control.Set("correct1", correct(o.config.Beta1)),
+		o.control.Set("correct2", correct(o.config.Beta2)),
+		o.control.Upload(),
+	)
+}
+
+// Step changes the parameters by the gradients that Backward left on the tape. A parameter without one is an error, and
+// nothing is launched.
+func (o *AdamW) Step(t *autodiff.Tape) error {
+	grads := make([]autodiff.Tensor, len(o.params))
+	for i, p := range o.params {
+		var err error
+		if grads[i], err = t.Param(p).Grad(); err != nil {
+			return fmt.Errorf("optim: parameter %s has no gradient: %w", p.Name(), err)
+		}
+	}
+	return t.Update("adamw", func(x *autodiff.Exec) error {
+		from := 0
+		for i := range o.params {
+			to := from + partsOf(grads[i].Elems())
+			part, err := device.View(o.part.Buffer(), from, dtype.F32, []int{to - from}, nil)
+			if err == nil {
+				err = launchSquares(x.Stream(), squaresParams{X: x.Flat(grads[i]), Part: part})
+			}
+			if err != nil {
+				return err
+			}
+			from = to
+		}
+		if err := launchClip(x.Stream(), clipParams{Part: o.part, Clip: o.clip, Limit: o.config.Clip}); err != nil {
+			return err
+		}
+		for i, p := range o.params {
+			w := x.Mutate(t.Param(p))
+			flat, err := device.View(w.Buffer(), int(w.Addr()-w.Buffer().Addr())/w.DType().Size(), w.DType(), []int{w.Elems()}, nil)
+			if err == nil {
+				err = launchAdam(x.Stream(), adamParams{
+					W: flat, G: x.Flat(grads[i]), M: o.m[i], V: o.v[i], Clip: o.clip, Step: o.control.Tensor(),
+					Beta1: o.config.Beta1, Beta2: o.config.Beta2, Eps: o.config.Eps, Decay: o.config.Decay,
+				})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Norm is the norm of all gradients of the last step, before they were scaled. It waits for the device.
+func (o *AdamW) Norm() (float64, error) {
+	v, err := device.DownloadFloats(o.s, o.clip)
+	if err != nil {
+		return 0, err
+	}
+	return v[1], nil
+}
+
+// Close gives the memory back.
+func (o *AdamW) Close() error {
+	var errs []error
+	for _, t := range append(append([]device.Tensor{o.part, o.clip}, o.m...), o.v...) {
+		if t.Buffer() != nil {
+			errs = append(errs, t.Close())
+		}
+	}
+	if o.control != nil {
+		errs = append(errs, o.control.Close())
+	}
+	return errors.Join(errs...)
+}

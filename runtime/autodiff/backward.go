@@ -1,0 +1,275 @@
+package autodiff
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/runtime/autodiff/internal/sum"
+	"github.com/gotile/gotile/runtime/device"
+)
+
+// Backward finds the gradients of the sum of the losses, which have one element each, with respect to every tracked
+// tensor that they depend on. It runs once on a tape. Afterwards Grad has the gradients of leaves and of retained
+// tensors.
+func (t *Tape) Backward(losses ...Tensor) error {
+	at := here()
+	if !t.enter("Backward") {
+		return t.err
+	}
+	defer t.leave()
+	if err := t.begin(at, losses); err != nil {
+		t.fail(err)
+		return err
+	}
+	for _, l := range losses {
+		d, s, err := t.newTensor(l.v.data.DType(), l.v.data.Shape())
+		if err == nil {
+			err = sum.Fill(t.s, d, 1)
+			t.give(l.v, d, s)
+		}
+		if err != nil {
+			t.fail(&Error{Op: "Backward", At: at.String(), Err: err})
+			return t.err
+		}
+	}
+	return t.sweep()
+}
+
+// Seed is the gradient of a tensor that backward begins with: of its type and shape, and the caller's memory.
+type Seed struct {
+	Of   Tensor
+	Grad device.Tensor
+}
+
+// BackwardFrom is Backward with the gradients that it begins with given.
+func (t *Tape) BackwardFrom(seeds ...Seed) error {
+	at := here()
+	if !t.enter("BackwardFrom") {
+		return t.err
+	}
+	defer t.leave()
+	if err := t.beginFrom(at, seeds); err != nil {
+		t.fail(err)
+		return err
+	}
+	for _, seed := range seeds {
+		if err := t.give(seed.Of.v, seed.Grad, t.storageOf(seed.Grad.Buffer())); err != nil {
+			t.fail(&Error{Op: "BackwardFrom", At: at.String(), Err: err})
+			return t.err
+		}
+	}
+	return t.sweep()
+}
+
+// beginFrom checks what BackwardFrom begins with.
+func (t *Tape) beginFrom(at position, seeds []Seed) error {
+	const op = "BackwardFrom"
+	if len(seeds) == 0 {
+		return &Error{Op: op, At: at.String(), Err: ErrUnset, Text: "there is no gradient to begin with"}
+	}
+	for _, seed := range seeds {
+		if err := t.root(op, at, seed.Of); err != nil {
+			return err
+		}
+		if err := seed.Grad.Check(t.s.Device()); err != nil {
+			return &Error{Op: op, At: at.String(), Err: err}
+		}
+		if y := seed.Of; seed.Grad.DType() != y.DType() || !slices.Equal(seed.Grad.Shape(), y.Shape()) {
+			return &Error{Op: op, At: at.String(), Err: device.ErrShape, Text: fmt.Sprintf("the gradient is %v; %v needs one of its type and shape", seed.Grad, y.v)}
+		}
+	}
+	t.ran = true
+	return nil
+}
+
+// begin checks what Backward begins with.
+func (t *Tape) begin(at position, losses []Tensor) error {
+	if len(losses) == 0 {
+		return &Error{Op: "Backward", At: at.String(), Err: ErrUnset, Text: "there is no loss to begin with"}
+	}
+	for _, l := range losses {
+		if err := t.root("Backward", at, l); err != nil {
+			return err
+		}
+		if l.Elems() != 1 {
+			return &Error{Op: "Backward", At: at.String(), Err: device.ErrShape, Text: fmt.Sprintf("%v is no loss, which has one element; reduce it, or give its gradient to BackwardFrom", l.v)}
+		}
+	}
+	t.ran = true
+	return nil
+}
+
+func (t *Tape) root(op string, at position, l Tensor) error {
+	switch v := l.v; {
+	case t.ran:
+		return &Error{Op: op, At: at.String(), Err: ErrTwice, Text: "backward ran on this tape already; give all losses to one call, or make a tape for each"}
+	case v == nil:
+		return &Error{Op: op, At: at.String(), Err: ErrUnset, Text: "the tensor to begin with is the zero Tensor"}
+	case v.tape != t:
+		return &Error{Op: op, At: at.String(), Err: ErrForeign, Text: fmt.Sprintf("%v is on another tape", v)}
+	case !v.track:
+		return &Error{Op: op, At: at.String(), Err: ErrUntracked, Text: fmt.Sprintf("%v does not depend on a tracked tensor by ops that have a gradient, or the tape is for %s", v, Eval)}
+	}
+	l.v.retain = true // a loss is read after Backward
+	return nil
+}
+
+// give makes d, whose need s counts, the gradient of v, or adds it to the one there.
+func (t *Tape) give(v *value, d device.Tensor, s *storage) error {
+	if v.state == unreached {
+		v.grad, v.gstore, v.state = d, s, present
+		return nil
+	}
+	out, store := v.grad, v.gstore
+	if !store.pooled || store.refs > 1 { // others see it
+		var err error
+		if out, store, err = t.newTensor(d.DType(), d.Shape()); err != nil {
+			return err
+		}
+	}
+	err := sum.Add(t.s, out, v.grad, d)
+	if store != v.gstore {
+		t.release(v.gstore)
+	}
+	v.grad, v.gstore = out, store
+	t.release(s)
+	return err
+}
+
+// sweep runs the backward steps, last op first.
+func (t *Tape) sweep() error {
+	for i := len(t.nodes) - 1; i >= 0; i-- {
+		n := t.nodes[i]
+		if !n.tracked || !slices.ContainsFunc(n.out, func(v *value) bool { return v != nil && v.state == present }) {
+			continue
+		}
+		if err := t.step(n); err != nil {
+			t.fail(err)
+			return err
+		}
+	}
+	return nil
+}
+
+// step is the backward step of a node: from the gradients of its outputs to those of its inputs.
+func (t *Tape) step(n *node) error {
+	if n.dropped && n.app.saves() {
+		if err := t.replay(n); err != nil {
+			return err
+		}
+	}
+	x := &Exec{t: t, name: n.core.name, node: n, back: true, at: n.at}
+	dOut := t.outputGradients(x, n)
+	var dIn []*value
+	launches, err := t.phased("backward", func() (err error) {
+		if x.err == nil {
+			dIn, err = n.app.backward(x, n, dOut)
+		}
+		return err
+	})
+	book := t.book.of(t.phase, n.core)
+	book.Launches.Backward += launches
+	if err = x.cause(err); err == nil {
+		err = t.checkGradients(n, dIn)
+	}
+	if err == nil && t.anomaly {
+		err = t.finite(n, dIn, "d")
+	}
+	if err != nil {
+		x.end(false)
+		return err
+	}
+	for i, d := range dIn {
+		if v := n.in[i]; d != nil && v != nil && v.track && !n.core.in.list[i].nograd {
+			d.store.refs++
+			if err := t.give(v, d.data, d.store); err != nil {
+				x.end(true)
+				return &Error{Op: n.core.name, Port: "d" + n.core.in.list[i].name, At: n.at.String(), Err: err}
+			}
+		}
+	}
+	x.end(true)
+	for _, v := range x.made {
+		t.release(v.store)
+		v.store = nil
+	}
+	t.pass(n)
+	book.Backward++
+	return nil
+}
+
+// outputGradients are the gradients of a node's outputs, zeros where none came and the op does not want to see that.
+func (t *Tape) outputGradients(x *Exec, n *node) []*value {
+	out := make([]*value, len(n.out))
+	for i, v := range n.out {
+		switch {
+		case v == nil:
+		case v.state == present:
+			out[i] = &value{tape: t, data: v.grad, store: v.gstore, name: "d" + n.core.out.list[i].name}
+		case !n.core.out.list[i].raw && floating(v.data.DType()):
+			out[i] = x.Zero(x.New(v.data.DType(), v.data.Shape()...)).v
+		}
+	}
+	return out
+}
+
+// checkGradients demands a gradient of the right type and shape for each input that needs one.
+func (t *Tape) checkGradients(n *node, dIn []*value) error {
+	for i, v := range n.in {
+		p, d := &n.core.in.list[i], dIn[i]
+		if v == nil || !v.track || p.nograd {
+			continue
+		}
+		var err error
+		var text string
+		switch {
+		case d == nil:
+			err, text = ErrUnset, fmt.Sprintf("Backward has returned no gradient for %v, which needs one; tag the port nograd if none flows", v)
+		case d.tape != t || d.store == nil:
+			err, text = ErrForeign, "Backward has returned a gradient that is not of this call; make it with Exec.Like or Exec.New"
+		case d.data.DType() != v.data.DType() || !slices.Equal(d.data.Shape(), v.data.Shape()):
+			err, text = device.ErrShape, fmt.Sprintf("Backward has returned a gradient %v for an input %v; they have one type and shape", d.data, v.data)
+		}
+		if text != "" {
+			return &Error{Op: n.core.name, Port: "d" + p.name, At: n.at.String(), Err: err, Text: text}
+		}
+	}
+	return nil
+}
+
+// pass gives back what nothing needs once the backward step of a node has run: all that could read its outputs ran
+// before.
+func (t *Tape) pass(n *node) {
+	n.passed = true
+	t.forget(n)
+	for _, v := range n.out {
+		if v == nil || v.retain {
+			continue
+		}
+		if v.state == present {
+			t.release(v.gstore)
+			v.gstore, v.state = nil, consumed
+		}
+		t.release(v.store)
+		v.store = nil
+	}
+}
+
+// wrapGrad is the gradient of v as a tensor of the tape.
+func (t *Tape) wrapGrad(v *value) Tensor {
+	v.gstore.refs++
+	w := &value{tape: t, data: v.grad, store: v.gstore, name: "the gradient of " + v.String(), retain: true}
+	t.made = append(t.made, w)
+	return Tensor{w}
+}
+
+// zero fills a contiguous tensor of the tape with zeros, which all element types have as bytes of 0.
+func (t *Tape) zero(d device.Tensor) error {
+	b := d.Buffer()
+	n := d.Elems() * d.DType().Size()
+	if n == 0 || d.DType() == dtype.Invalid {
+		return nil
+	}
+	return t.s.Fill(b, int(d.Addr()-b.Addr()), n, 0)
+}

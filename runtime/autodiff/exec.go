@@ -1,0 +1,243 @@
+package autodiff
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/runtime/device"
+)
+
+// Exec is the transaction of one Forward, Backward or Update: the only place where the memory of a Tensor is seen. What
+// it hands out must not be used after the call that it was given to.
+type Exec struct {
+	t    *Tape
+	name string // of the op
+	node *node  // nil: an Update
+	back bool
+	at   position
+	made []*value   // by Like and New
+	work []*storage // of Scratch, parallel to raw
+	raw  []device.Tensor
+	kept []*storage // of work, what the op saved
+	done bool
+	err  error // the first mistake in the use of the Exec
+}
+
+// Stream is where the kernels are launched.
+func (x *Exec) Stream() *device.Stream { return x.t.s }
+
+// Tracked reports, in Forward, whether Backward will be called, for ops that save what only that needs.
+func (x *Exec) Tracked() bool { return x.node != nil && x.node.tracked }
+
+// Needs reports, in Backward, whether the gradient of an input must be returned.
+func (x *Exec) Needs(t Tensor) bool { return t.v != nil && t.v.track }
+
+// View is the memory of a tensor, to be read. Of the zero Tensor, and after a mistake that the transaction ends with,
+// it is the zero device.Tensor, which launches refuse.
+func (x *Exec) View(t Tensor) device.Tensor {
+	v := t.v
+	if v == nil || x.failed() {
+		return device.Tensor{}
+	}
+	if v.tape != x.t {
+		x.mistake("", ErrForeign, fmt.Sprintf("View of %v, which is on another tape", v))
+		return device.Tensor{}
+	}
+	if v.store == nil {
+		if err := x.t.remake(v); err != nil {
+			x.err = err
+			return device.Tensor{}
+		}
+	}
+	if b := v.data.Buffer(); b.Closed() {
+		x.mistake("", device.ErrClosed, fmt.Sprintf("the memory of %v was closed; keep it open until the tape is closed", v))
+		return device.Tensor{}
+	}
+	if x.back {
+		x.unchanged(v)
+	}
+	return v.data
+}
+
+// unchanged refuses, in Backward, what was changed in place since Forward.
+func (x *Exec) unchanged(v *value) {
+	for i, w := range slices.Concat(x.node.in, x.node.out) {
+		if w == v && v.store.version != x.node.seen[i] {
+			x.mistake("", ErrChanged, fmt.Sprintf("its backward step reads %v, which %s has changed in place since: make the change after Backward, or in a copy", v, v.store.writer))
+		}
+	}
+}
+
+// Flat is View of a contiguous tensor as one row, for kernels that do not care for the shape.
+func (x *Exec) Flat(t Tensor) device.Tensor {
+	d := x.View(t)
+	if d.DType() == dtype.Invalid {
+		return d
+	}
+	flat, err := reshaped(d, []int{d.Elems()})
+	if err != nil {
+		x.mistake("", err, fmt.Sprintf("Flat of %v: %v", d, err))
+		return device.Tensor{}
+	}
+	return flat
+}
+
+// Mutate is View of memory that the op is going to change in place: in an Update any tensor, in Forward one that is not
+// tracked. A backward step that was to read what was there before is an error from now on.
+func (x *Exec) Mutate(t Tensor) device.Tensor {
+	d := x.View(t)
+	switch {
+	case d.DType() == dtype.Invalid || slices.Contains(x.made, t.v):
+	case x.back:
+		x.mistake("", ErrChanged, fmt.Sprintf("Mutate of %v: a backward pass changes nothing in place; make a tensor with Exec.Like", t.v))
+		return device.Tensor{}
+	case x.node != nil && t.v.track:
+		x.mistake("", ErrChanged, fmt.Sprintf("Mutate of %v, which is tracked: the value before is lost to its gradient; make an output with Exec.Like, or change parameters in an Update", t.v))
+		return device.Tensor{}
+	default:
+		t.v.store.version++
+		t.v.store.writer = x.at
+	}
+	return d
+}
+
+// Like makes a contiguous tensor with the type and shape of t, whose elements are undefined: an output, or a gradient.
+func (x *Exec) Like(t Tensor) Tensor {
+	if t.v == nil {
+		x.mistake("", ErrUnset, "Like of the zero Tensor")
+		return Tensor{}
+	}
+	return x.New(t.DType(), t.Shape()...)
+}
+
+// New makes a contiguous tensor whose elements are undefined: an output, or a gradient.
+func (x *Exec) New(dt dtype.Type, shape ...int) Tensor {
+	if x.failed() {
+		return Tensor{}
+	}
+	d, s, err := x.t.newTensor(dt, shape)
+	if err != nil {
+		x.mistake("", err, fmt.Sprintf("New(%v, %v): %v", dt, shape, err))
+		return Tensor{}
+	}
+	v := &value{tape: x.t, data: d, store: s}
+	x.made = append(x.made, v)
+	return Tensor{v}
+}
+
+// Alias makes a tensor of the given shape that views the memory of t, which must be contiguous and have as many
+// elements: an output or gradient that costs nothing.
+func (x *Exec) Alias(t Tensor, shape ...int) Tensor {
+	d := x.View(t)
+	if d.DType() == dtype.Invalid {
+		return Tensor{}
+	}
+	view, err := reshaped(d, shape)
+	if err != nil {
+		x.mistake("", err, fmt.Sprintf("Alias of %v as %v: %v", d, shape, err))
+		return Tensor{}
+	}
+	t.v.store.refs++
+	v := &value{tape: x.t, data: view, store: t.v.store}
+	x.made = append(x.made, v)
+	return Tensor{v}
+}
+
+// reshaped views a contiguous tensor in another shape.
+func reshaped(d device.Tensor, shape []int) (device.Tensor, error) {
+	n := 1
+	for _, s := range shape {
+		if s < 0 || s > 0 && n > math.MaxInt/s {
+			return device.Tensor{}, fmt.Errorf("the shape is out of range: %w", device.ErrShape)
+		}
+		n *= s
+	}
+	switch {
+	case n != d.Elems():
+		return device.Tensor{}, fmt.Errorf("it has %d elements, not %d: %w", d.Elems(), n, device.ErrShape)
+	case !d.Contiguous():
+		return device.Tensor{}, fmt.Errorf("it is not contiguous; copy it first: %w", device.ErrShape)
+	}
+	b := d.Buffer()
+	return device.View(b, int(d.Addr()-b.Addr())/d.DType().Size(), d.DType(), shape, nil)
+}
+
+// Scratch makes memory for the kernels of this call. In Forward, what the returned S holds in fields of type
+// device.Tensor is kept for Backward, and given back after it; all other scratch is given back at the end of the call.
+func (x *Exec) Scratch(dt dtype.Type, shape ...int) device.Tensor {
+	if x.failed() {
+		return device.Tensor{}
+	}
+	d, s, err := x.t.newTensor(dt, shape)
+	if err != nil {
+		x.mistake("", err, fmt.Sprintf("Scratch(%v, %v): %v", dt, shape, err))
+		return device.Tensor{}
+	}
+	x.work, x.raw = append(x.work, s), append(x.raw, d)
+	return d
+}
+
+// Zeros is Scratch filled with zeros, which launches no kernel.
+func (x *Exec) Zeros(dt dtype.Type, shape ...int) device.Tensor {
+	d := x.Scratch(dt, shape...)
+	if d.DType() != dtype.Invalid {
+		if err := x.t.zero(d); err != nil {
+			x.mistake("", err, fmt.Sprintf("Zeros(%v, %v): %v", dt, shape, err))
+		}
+	}
+	return d
+}
+
+// Zero fills a tensor that the transaction has made with zeros. It launches no kernel.
+func (x *Exec) Zero(t Tensor) Tensor {
+	if d := x.View(t); d.DType() != dtype.Invalid {
+		if err := x.t.zero(d); err != nil {
+			x.mistake("", err, "")
+		}
+	}
+	return t
+}
+
+// keep marks scratch as saved.
+func (x *Exec) keep(d device.Tensor) {
+	if i := slices.IndexFunc(x.raw, func(r device.Tensor) bool { return d.Buffer() != nil && r.Buffer() == d.Buffer() }); i >= 0 {
+		if s := x.work[i]; !slices.Contains(x.kept, s) {
+			s.refs++
+			x.kept = append(x.kept, s)
+		}
+	}
+}
+
+func (x *Exec) failed() bool {
+	if x.done && x.err == nil {
+		x.mistake("", ErrClosed, "an Exec is used after the call that it was given to")
+		x.t.fail(x.err)
+	}
+	return x.err != nil
+}
+
+func (x *Exec) mistake(port string, err error, text string) {
+	if x.err == nil {
+		x.err = &Error{Op: x.name, Port: port, At: x.at.String(), Err: err, Text: text}
+	}
+}
+
+// end closes the transaction: it gives back the scratch and, after a failure, what was made.
+func (x *Exec) end(ok bool) {
+	x.done = true
+	for _, s := range x.work {
+		x.t.release(s)
+	}
+	if ok {
+		return
+	}
+	for _, v := range x.made {
+		x.t.release(v.store)
+		v.store = nil
+	}
+	for _, s := range x.kept {
+		x.t.release(s)
+	}
+}

@@ -1,0 +1,256 @@
+package autodiff
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/gotile/gotile/runtime/device"
+)
+
+// Spec is what an op does. P are its parameters, host values that no gradient flows to; In and Out are structs of
+// Tensors, one a port, whose tags are described at New; S is what Forward saves for Backward: any struct.
+//
+// Everything here may be called many times and keeps no state. A Tensor of In or S is read by Exec.View within the call.
+type Spec[P, In, Out, S any] struct {
+	// Launches are how many kernels Forward and Backward launch; the gates compare them with what is measured. A
+	// negative number says that it depends on the sizes.
+	Launches Launches
+
+	// Accept says, before anything is launched, whether Forward can take these tensors: nil, Decline(reason), upon which
+	// the call runs Ref, or what is wrong with the call, which is an error. nil accepts everything that the ports allow.
+	Accept func(p P, in In) error
+
+	// Forward launches the kernels. It makes the outputs by Exec.Like and Exec.New.
+	Forward func(x *Exec, p P, in In) (Out, S, error)
+
+	// Backward launches the kernels of the gradients: of each input that needs one (Exec.Needs), given that of each
+	// output. It returns the gradients in a struct like the inputs'; one that is missing is an error, one that is not
+	// needed is dropped. The gradient of an output that nothing used is zeros, or the zero Tensor where the port's tag
+	// says raw. nil: no gradient flows through the op, and its outputs are not tracked.
+	Backward func(x *Exec, p P, in In, s S, dOut Out) (In, error)
+
+	// Ref is the same function composed of other ops: what runs where the op is declined or switched off, and what
+	// audits and gates compare it with. nil: it can be neither.
+	Ref func(t *Tape, p P, in In) Out
+
+	// MemoryBound says that running Forward again costs less than keeping its outputs is worth: under Recompute they are
+	// dropped at the end of a Block and made again in Backward.
+	MemoryBound bool
+}
+
+// Launches counts kernels.
+type Launches struct{ Forward, Backward int }
+
+// Op is an operation, safe for use by all tapes.
+type Op[P, In, Out, S any] struct {
+	core
+	spec  Spec[P, In, Out, S]
+	saves []uintptr // the fields of S of type device.Tensor
+}
+
+// core is what does not depend on the types.
+type core struct {
+	name    string
+	at      position
+	err     error // why it cannot be used
+	in, out ports
+	ref     bool
+	memory  bool
+	decl    Launches
+}
+
+// Name is what the op is counted by.
+func (c *core) Name() string { return c.name }
+
+// Launches is what the op's Spec declares.
+func (c *core) Launches() Launches { return c.decl }
+
+// Port describes an input or an output.
+type Port struct {
+	Name     string
+	NoGrad   bool // an input that no gradient flows to
+	Optional bool
+}
+
+// Ports are the op's inputs and outputs, in the order of the fields.
+func (c *core) Ports() (in, out []Port) {
+	list := func(ps ports) (out []Port) {
+		for _, p := range ps.list {
+			out = append(out, Port{p.name, p.nograd, p.optional})
+		}
+		return out
+	}
+	return list(c.in), list(c.out)
+}
+
+// New registers an op under a name of its own, of one word: "rmsnorm". It is called where the op's variable is declared;
+// what is wrong with the spec is reported by NewTape, and by the first Apply.
+//
+// In and Out have exported fields of type Tensor only. The tag op:"[rows,n] T:bf16|f16|f32 nograd" of a field gives, each
+// of them optional and parted by blanks: the shape, in symbols and sizes, equal symbols being equal sizes over all
+// ports; the element types, after a symbol where other ports have the same one (T alone refers to it, T|f32 is that or
+// f32); nograd for an input that no gradient flows to; optional for a port that may be left unset; and, for an output,
+// raw: Backward wants the zero Tensor where no gradient came, instead of zeros.
+func New[P, In, Out, S any](name string, spec Spec[P, In, Out, S]) *Op[P, In, Out, S] {
+	op := &Op[P, In, Out, S]{spec: spec}
+	op.name, op.at, op.ref, op.memory, op.decl = name, here(), spec.Ref != nil, spec.MemoryBound, spec.Launches
+	var errs [3]error
+	op.in, errs[0] = portsOf(reflect.TypeFor[In]())
+	op.out, errs[1] = portsOf(reflect.TypeFor[Out]())
+	if spec.Forward == nil {
+		errs[2] = errors.New("it has no Forward")
+	}
+	if s := reflect.TypeFor[S](); s.Kind() == reflect.Struct {
+		for i := range s.NumField() {
+			if s.Field(i).Type == reflect.TypeFor[device.Tensor]() {
+				op.saves = append(op.saves, s.Field(i).Offset)
+			}
+		}
+	}
+	if err := errors.Join(errs[:]...); err != nil {
+		op.err = &Error{Op: name, At: op.at.String(), Err: ErrSpec, Text: err.Error()}
+	}
+	register(&op.core)
+	return op
+}
+
+// application is one call of an op: what its node can do again, and backward.
+type application interface {
+	forward(x *Exec, n *node) ([]*value, error)
+	backward(x *Exec, n *node, dOut []*value) ([]*value, error)
+	saves() bool // Forward saves something for Backward
+}
+
+// call is an application of an op with its types.
+type call[P, In, Out, S any] struct {
+	op    *Op[P, In, Out, S]
+	p     P
+	in    In
+	saved S
+}
+
+func (c *call[P, In, Out, S]) forward(x *Exec, n *node) ([]*value, error) {
+	out, saved, err := c.op.spec.Forward(x, c.p, c.in)
+	if err != nil {
+		return nil, err
+	}
+	c.saved = saved
+	for _, offset := range c.op.saves {
+		x.keep(*(*device.Tensor)(unsafe.Add(unsafe.Pointer(&c.saved), offset)))
+	}
+	return c.op.out.values(unsafe.Pointer(&out)), nil
+}
+
+func (c *call[P, In, Out, S]) saves() bool { return reflect.TypeFor[S]().Size() > 0 }
+
+func (c *call[P, In, Out, S]) backward(x *Exec, n *node, dOut []*value) ([]*value, error) {
+	var dy Out
+	c.op.out.set(unsafe.Pointer(&dy), dOut)
+	d, err := c.op.spec.Backward(x, c.p, c.in, c.saved, dy)
+	if err != nil {
+		return nil, err
+	}
+	return c.op.in.values(unsafe.Pointer(&d)), nil
+}
+
+// Apply runs the op on t. It decides once, before anything is launched, between the fused kernel and Ref, and counts
+// which. After an error of the tape it does nothing and returns zero Tensors; a new one is kept by the tape (Tape.Err).
+func (op *Op[P, In, Out, S]) Apply(t *Tape, p P, in In) (out Out) {
+	at := here()
+	if t == nil || !t.enter(op.name) {
+		return out
+	}
+	fused, why, ok := op.decide(t, p, in, at)
+	if !ok {
+		t.leave()
+		return out
+	}
+	book := t.book.of(t.phase, &op.core)
+	book.Asked++
+	if !fused {
+		book.decline(why)
+		book.Ref++
+		t.leave() // Ref applies ops to the tape
+		return op.runRef(t, p, in, at)
+	}
+	book.Fused++
+	c := &call[P, In, Out, S]{op: op, p: p, in: in}
+	n := &node{core: &op.core, app: c, at: at, in: op.in.values(unsafe.Pointer(&in)), grad: op.spec.Backward != nil}
+	ok = t.apply(n, book)
+	if ok {
+		op.out.set(unsafe.Pointer(&out), n.out)
+	}
+	t.leave()
+	if ok && t.audit.due(book) && op.spec.Ref != nil {
+		t.auditCall(n, book, func(t *Tape) []*value {
+			ref := op.spec.Ref(t, p, in)
+			return op.out.values(unsafe.Pointer(&ref))
+		})
+	}
+	return out
+}
+
+// ApplyList is Apply with the tensors in the order of the ports, for tools that know an op by its ports only.
+func (op *Op[P, In, Out, S]) ApplyList(t *Tape, p P, in []Tensor) []Tensor {
+	if len(in) != len(op.in.list) {
+		t.fail(&Error{Op: op.name, At: here().String(), Err: ErrUnset, Text: fmt.Sprintf("%d tensors for %d inputs", len(in), len(op.in.list))})
+		return make([]Tensor, len(op.out.list))
+	}
+	var args In
+	for i := range in {
+		*op.in.at(unsafe.Pointer(&args), i) = in[i]
+	}
+	result := op.Apply(t, p, args)
+	out := make([]Tensor, len(op.out.list))
+	for i := range out {
+		out[i] = *op.out.at(unsafe.Pointer(&result), i)
+	}
+	return out
+}
+
+// decide checks the ports and chooses between the fused kernel and, with a reason, Ref.
+func (op *Op[P, In, Out, S]) decide(t *Tape, p P, in In, at position) (fused bool, why string, ok bool) {
+	if op.err != nil {
+		t.fail(op.err)
+		return false, "", false
+	}
+	if err := t.checkIn(&op.core, op.in.values(unsafe.Pointer(&in)), at); err != nil {
+		t.fail(err)
+		return false, "", false
+	}
+	var err error
+	if t.off[op.name] {
+		err = Decline(killed)
+	} else if op.spec.Accept != nil {
+		err = op.spec.Accept(p, in)
+	}
+	var d *declined
+	switch {
+	case err == nil:
+		return true, "", true
+	case !errors.As(err, &d):
+		t.fail(&Error{Op: op.name, At: at.String(), Err: err})
+		return false, "", false
+	case op.spec.Ref == nil:
+		t.fail(&Error{Op: op.name, At: at.String(), Err: err, Text: fmt.Sprintf("%v, and the op has no Ref to fall back to", err)})
+		return false, "", false
+	}
+	return false, d.reason, true
+}
+
+// runRef applies the ops that Ref is composed of.
+func (op *Op[P, In, Out, S]) runRef(t *Tape, p P, in In, at position) (out Out) {
+	out = op.spec.Ref(t, p, in)
+	if t.err != nil {
+		var zero Out
+		return zero
+	}
+	if err := t.checkOut(&op.core, op.in.values(unsafe.Pointer(&in)), op.out.values(unsafe.Pointer(&out)), at); err != nil {
+		t.fail(err)
+		var zero Out
+		return zero
+	}
+	return out
+}

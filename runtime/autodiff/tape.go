@@ -1,0 +1,425 @@
+package autodiff
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/env"
+	"github.com/gotile/gotile/runtime/device"
+)
+
+// Phase says what a tape is for. The books are kept by it.
+type Phase string
+
+// The phases.
+const (
+	Train Phase = "train" // gradients are wanted
+	Eval  Phase = "eval"  // nothing is tracked
+)
+
+// Strategy says what happens, until Backward, to the outputs of memory-bound ops.
+type Strategy string
+
+// The strategies.
+const (
+	SaveAll   Strategy = "save-all"  // they are kept
+	Recompute Strategy = "recompute" // at the end of a Block they are dropped, and made again where Backward needs them
+)
+
+// Tape records the ops of one step, from the inputs to the gradients. It belongs to one goroutine at a time, and says
+// so when it is misused. Everything that its ops make lives on it, until backward has passed it or the tape is closed.
+type Tape struct {
+	s        *device.Stream
+	phase    Phase
+	strategy Strategy
+	strict   bool
+	anomaly  bool
+	audit    auditor
+	off      map[string]bool
+	names    []string // of Off
+	pool     *Pool
+	own      bool // the pool is the tape's
+
+	nodes  []*node
+	made   []*value // outputs of ops and gradients handed out
+	leaves []*value
+	params map[*Param]*value
+	inputs map[string]device.Tensor // by Input and TrackedInput
+	stores map[*device.Buffer]*storage
+	blocks []block
+
+	err    error // the first
+	ran    bool  // Backward was called
+	closed bool
+	busy   atomic.Bool
+	clash  atomic.Pointer[Error]
+	book   Ledger
+}
+
+// node is an op that was applied, fused.
+type node struct {
+	core    *core
+	app     application
+	at      position
+	grad    bool // the op has a Backward
+	tracked bool
+	passed  bool // its backward step has run
+	dropped bool // its outputs and what it saved were given back at the end of a Block
+	in, out []*value
+	seen    []int      // versions of in, then of out
+	held    []*storage // what it saved
+	extra   []*value   // outputs of a replay that what it saved refers to
+}
+
+// Option is a choice of NewTape.
+type Option func(*Tape)
+
+// WithPhase sets the phase; the default is Train.
+func WithPhase(p Phase) Option { return func(t *Tape) { t.phase = p } }
+
+// WithStrategy sets the strategy; the default is SaveAll.
+func WithStrategy(s Strategy) Option { return func(t *Tape) { t.strategy = s } }
+
+// WithPool takes the memory of intermediate tensors from a pool that outlives the tape.
+func WithPool(p *Pool) Option { return func(t *Tape) { t.pool = p } }
+
+// Strict makes dropped nodes an error of Close: ops that were applied to tracked tensors and whose backward step never
+// ran.
+func Strict() Option { return func(t *Tape) { t.strict = true } }
+
+// Off sends the named ops to their Ref, as GOTILE_OFF does. Names that no op has are an error of NewTape.
+func Off(names ...string) Option { return func(t *Tape) { t.names = append(t.names, names...) } }
+
+// Anomaly looks at every result, forward and backward, and makes the first that is not finite the tape's error, with
+// the op, the line and what it was made of. It copies everything to the host.
+func Anomaly() Option { return func(t *Tape) { t.anomaly = true } }
+
+// NewTape makes a tape on a stream. It reports what is wrong with the ops of the program, environment variables of
+// gotile's prefix that it does not have, and names in GOTILE_OFF and Off that no op has.
+func NewTape(s *device.Stream, opts ...Option) (*Tape, error) {
+	if s == nil {
+		return nil, &Error{Op: "NewTape", At: here().String(), Err: ErrUnset, Text: "the stream is nil; use Device.Stream"}
+	}
+	t := &Tape{s: s, phase: Train, strategy: SaveAll, params: map[*Param]*value{}, inputs: map[string]device.Tensor{}, stores: map[*device.Buffer]*storage{}}
+	for _, o := range opts {
+		o(t)
+	}
+	if err := errors.Join(registered(), env.Check()); err != nil {
+		return nil, err
+	}
+	var err error
+	if t.off, err = switchedOff(t.names); err != nil {
+		return nil, err
+	}
+	switch {
+	case t.phase != Train && t.phase != Eval:
+		return nil, &Error{Op: "NewTape", At: here().String(), Err: ErrSpec, Text: fmt.Sprintf("the phase %q; there are %s and %s", t.phase, Train, Eval)}
+	case t.strategy != SaveAll && t.strategy != Recompute:
+		return nil, &Error{Op: "NewTape", At: here().String(), Err: ErrSpec, Text: fmt.Sprintf("the strategy %q; there are %s and %s", t.strategy, SaveAll, Recompute)}
+	case t.pool == nil:
+		t.pool, t.own = NewPool(s), true
+	case t.pool.s != s:
+		return nil, &Error{Op: "NewTape", At: here().String(), Err: ErrForeign, Text: "the pool was made for another stream; make one for this one with NewPool"}
+	case t.pool.closed:
+		return nil, &Error{Op: "NewTape", At: here().String(), Err: ErrClosed, Text: "the pool is closed"}
+	}
+	return t, nil
+}
+
+// Stream is what the tape's kernels are launched on.
+func (t *Tape) Stream() *device.Stream { return t.s }
+
+// Phase is what the tape is for.
+func (t *Tape) Phase() Phase { return t.phase }
+
+// Err is the first error; nil while there is none.
+func (t *Tape) Err() error { return t.err }
+
+// fail keeps the first error.
+func (t *Tape) fail(err error) {
+	if t.err == nil && err != nil {
+		t.err = err
+	}
+}
+
+// enter claims the tape for a call that can do nothing after an error.
+func (t *Tape) enter(call string) bool {
+	if !t.claim(call) {
+		return false
+	}
+	t.fail(t.clashed())
+	if t.closed {
+		t.fail(&Error{Op: call, At: here().String(), Err: ErrClosed, Text: "the tape is closed; make a new one for each step"})
+	}
+	if t.err != nil {
+		t.leave()
+		return false
+	}
+	return true
+}
+
+// claim takes the tape for one call. Another goroutine that has it is seen, and both learn of it: the one that comes
+// second by an empty result, the tape by an error.
+func (t *Tape) claim(call string) bool {
+	if t.busy.CompareAndSwap(false, true) {
+		return true
+	}
+	t.clash.CompareAndSwap(nil, &Error{Op: call, At: here().String(), Err: ErrConcurrent})
+	return false
+}
+
+// clashed is the use by two goroutines that was seen.
+func (t *Tape) clashed() error {
+	if e := t.clash.Load(); e != nil {
+		return e
+	}
+	return nil
+}
+
+func (t *Tape) leave() { t.busy.Store(false) }
+
+// Input puts memory on the tape as a tensor that no gradient flows to. The memory stays the caller's, must stay open
+// until the tape is closed and must not be written by others meanwhile. The name is for messages.
+func (t *Tape) Input(name string, d device.Tensor) Tensor { return t.leaf("Input", name, d, false) }
+
+// TrackedInput is Input for a tensor whose gradient is wanted though it is no parameter.
+func (t *Tape) TrackedInput(name string, d device.Tensor) Tensor {
+	return t.leaf("TrackedInput", name, d, true)
+}
+
+// Param is memory that is trained: the same on all tapes. It is safe for concurrent use.
+type Param struct {
+	name string
+	data device.Tensor
+}
+
+// NewParam names a parameter. The memory stays the caller's. What is wrong with it is said by Tape.Param.
+func NewParam(name string, d device.Tensor) *Param { return &Param{name, d} }
+
+// Name is the parameter's name.
+func (p *Param) Name() string { return p.name }
+
+// Data is the parameter's memory, to load and to save it. Between the first use on a tape and the tape's end only
+// Update may change it.
+func (p *Param) Data() device.Tensor { return p.data }
+
+// Param is the parameter on this tape: the same tensor however often it is asked for, tracked where the tape trains.
+func (t *Tape) Param(p *Param) Tensor {
+	if p == nil {
+		if t.enter("Param") {
+			t.fail(&Error{Op: "Param", At: here().String(), Err: ErrUnset, Text: "the parameter is nil; make it with NewParam"})
+			t.leave()
+		}
+		return Tensor{}
+	}
+	if v := t.params[p]; v != nil && t.err == nil {
+		return Tensor{v}
+	}
+	out := t.leaf("Param", p.name, p.data, true)
+	if out.v != nil {
+		t.params[p] = out.v
+	}
+	return out
+}
+
+func (t *Tape) leaf(call, name string, d device.Tensor, track bool) Tensor {
+	if !t.enter(call) {
+		return Tensor{}
+	}
+	defer t.leave()
+	if err := d.Check(t.s.Device()); err != nil {
+		t.fail(&Error{Op: call, Port: name, At: here().String(), Err: err})
+		return Tensor{}
+	}
+	if track && !floating(d.DType()) {
+		t.fail(&Error{Op: call, Port: name, At: here().String(), Err: device.ErrDType, Text: fmt.Sprintf("%v has no gradient; the types that do are bf16, f16 and f32", d)})
+		return Tensor{}
+	}
+	v := &value{tape: t, data: d, store: t.storageOf(d.Buffer()), name: name, track: track && t.phase == Train, retain: true}
+	t.leaves = append(t.leaves, v)
+	if call != "Param" {
+		t.inputs[name] = d
+	}
+	return Tensor{v}
+}
+
+func floating(dt dtype.Type) bool { return dt == dtype.BF16 || dt == dtype.F16 || dt == dtype.F32 }
+
+// checkIn holds an application's inputs against the ports.
+func (t *Tape) checkIn(c *core, in []*value, at position) error {
+	var s symbols
+	for i := range c.in.list {
+		p, v := &c.in.list[i], in[i]
+		var err error
+		var text string
+		switch {
+		case v == nil && p.optional:
+			continue
+		case v == nil:
+			err, text = ErrUnset, "the tensor is not set; its port's tag does not say optional"
+		case v.tape != t:
+			err, text = ErrForeign, fmt.Sprintf("%v is on another tape; put its memory on this one with Input, or use one tape for a step", v)
+		case v.store == nil:
+			err, text = ErrFreed, fmt.Sprintf("%v: %s", v, freedText)
+		case v.data.Buffer().Closed():
+			err, text = device.ErrClosed, fmt.Sprintf("the memory of %v was closed; keep it open until the tape is closed", v)
+		default:
+			err, text = device.ErrShape, p.check(v, &s)
+		}
+		if text != "" {
+			return &Error{Op: c.name, Port: p.name, At: at.String(), Err: err, Text: text}
+		}
+	}
+	return nil
+}
+
+// checkOut holds what an op returned against its ports.
+func (t *Tape) checkOut(c *core, in, out []*value, at position) error {
+	var s symbols
+	for i := range c.in.list {
+		if in[i] != nil {
+			c.in.list[i].check(in[i], &s)
+		}
+	}
+	for i := range c.out.list {
+		p, v := &c.out.list[i], out[i]
+		var err error
+		var text string
+		switch {
+		case v == nil && p.optional:
+			continue
+		case v == nil:
+			err, text = ErrUnset, "the op has returned no tensor; make it with Exec.Like or Exec.New, or tag the port optional"
+		case v.tape != t || v.store == nil:
+			err, text = ErrForeign, "the op has returned a tensor that is not of this call; make it with Exec.Like or Exec.New"
+		default:
+			err, text = device.ErrShape, p.check(v, &s)
+		}
+		if text != "" {
+			return &Error{Op: c.name, Port: p.name, At: at.String(), Err: err, Text: text}
+		}
+	}
+	return nil
+}
+
+// Update runs body, which changes memory in place: an optimizer's step. It is counted under name. Parameters that the
+// body changes are read through Exec.View and changed through Exec.Mutate.
+func (t *Tape) Update(name string, body func(x *Exec) error) error {
+	if !t.enter(name) {
+		return t.err
+	}
+	defer t.leave()
+	x := &Exec{t: t, name: name, at: here()}
+	n, err := t.phased("optimizer", func() error { return body(x) })
+	t.book.update(t.phase, name, n)
+	if err = x.cause(err); err != nil {
+		x.end(false)
+		t.fail(err)
+		return err
+	}
+	x.end(true)
+	for _, v := range x.made {
+		t.release(v.store)
+		v.store = nil
+	}
+	return nil
+}
+
+// cause is the error of a transaction: the first mistake in it, or what its body returned.
+func (x *Exec) cause(err error) error {
+	if x.err != nil {
+		return x.err
+	}
+	if err == nil {
+		return nil
+	}
+	if e := (*Error)(nil); errors.As(err, &e) {
+		return err
+	}
+	return &Error{Op: x.name, At: x.at.String(), Err: err}
+}
+
+// phased runs body with the stream in a phase, and counts the launches.
+func (t *Tape) phased(name string, body func() error) (launches int, err error) {
+	old, before := t.s.Phase(), t.s.Launches()
+	t.s.SetPhase(name)
+	err = body()
+	t.s.SetPhase(old)
+	return t.s.Launches() - before, err
+}
+
+// Close ends the tape: it gives back all memory that the tape's ops have made, checks that the books balance and returns
+// them. The error is the tape's first one; without one, in strict mode, ErrDropped with the lines of the ops whose
+// backward never ran. Closing twice gives the same books and ErrClosed;
+// while another goroutine uses the tape it is ErrConcurrent, and the tape stays open.
+func (t *Tape) Close() (*Ledger, error) {
+	if !t.claim("Close") {
+		return nil, t.clashed()
+	}
+	defer t.leave()
+	t.fail(t.clashed())
+	if t.closed {
+		return &t.book, &Error{Op: "Close", At: here().String(), Err: ErrClosed, Text: "the tape is closed already"}
+	}
+	t.closed = true
+	dropped := t.countDropped()
+	for _, n := range t.nodes {
+		t.forget(n)
+	}
+	for _, v := range append(t.made, t.leaves...) {
+		t.release(v.store)
+		t.release(v.gstore)
+		v.store, v.gstore = nil, nil
+	}
+	t.nodes, t.made, t.leaves = nil, nil, nil
+	err := t.err
+	if err == nil {
+		err = t.book.Check()
+	}
+	if err == nil && t.strict {
+		err = dropped
+	}
+	t.fail(err)
+	if t.own {
+		err = errors.Join(err, t.pool.Close())
+	}
+	return &t.book, err
+}
+
+// forget gives back what a node keeps for its backward step.
+func (t *Tape) forget(n *node) {
+	for _, s := range n.held {
+		t.release(s)
+	}
+	for _, v := range n.extra {
+		t.release(v.store)
+		v.store = nil
+	}
+	n.held, n.extra = nil, nil
+}
+
+// countDropped counts the tracked nodes without a backward step, and names the first ones.
+func (t *Tape) countDropped() error {
+	const most = 5
+	var first error
+	var more int
+	var list string
+	for _, n := range t.nodes {
+		if !n.tracked || n.passed {
+			continue
+		}
+		t.book.of(t.phase, n.core).Dropped++
+		if more++; more <= most {
+			list += fmt.Sprintf("\n\t%s: %s", n.at, n.core.name)
+		}
+	}
+	if more > 0 {
+		if more > most {
+			list += fmt.Sprintf("\n\tand %d more", more-most)
+		}
+		first = &Error{Op: "Close", Err: ErrDropped, Text: fmt.Sprintf("the backward step of %d ops never ran; use their results, Detach them, or evaluate on a tape WithPhase(Eval):%s", more, list)}
+	}
+	return first
+}
