@@ -138,7 +138,7 @@ func (o *AdamW) allocate() (err error) {
 }
 
 // Next begins a step, with a learning rate: it counts it and queues sending the rate and the corrections to the device.
-// It comes before each Step, and before each replay of a captured one.
+// It comes before each Step, and before each replay of a captured one; a step that failed is repeated without it.
 func (o *AdamW) Next(rate float32) error {
 	o.steps++
 	correct := func(beta float32) float32 { return float32(1 - math.Pow(float64(beta), float64(o.steps))) }
@@ -153,6 +153,14 @@ func (o *AdamW) Next(rate float32) error {
 // Step changes the parameters by the gradients that Backward left on the tape. A parameter without one is an error, and
 // nothing is launched.
 func (o *AdamW) Step(t *autodiff.Tape) error {
+	switch err := t.Err(); {
+	case err != nil:
+		return err
+	case t.Stream() != o.s:
+		return fmt.Errorf("optim: the tape is on another stream than the optimizer, whose moments it would race for: make both on one stream: %w", autodiff.ErrForeign)
+	case o.steps == 0:
+		return fmt.Errorf("optim: Step without Next, which sets the learning rate and counts the step: %w", autodiff.ErrUnset)
+	}
 	grads := make([]autodiff.Tensor, len(o.params))
 	for i, p := range o.params {
 		var err error

@@ -37,7 +37,7 @@ func (t *Tape) auditCall(n *node, book *Counts, ref func(*Tape) []*value) {
 			continue
 		}
 		var e float64
-		if e, err = t.difference(n.out[i].data, v.data); e > worst || port == "" || e != e {
+		if e, err = t.difference(n.out[i].data, v.data); e > worst || port == "" || math.IsNaN(e) {
 			worst, port = e, n.core.out.list[i].name
 		}
 	}
@@ -73,7 +73,7 @@ func (t *Tape) difference(got, want device.Tensor) (float64, error) {
 		if a[i] == b[i] { // infinities
 			d = 0
 		}
-		if d != d {
+		if math.IsNaN(d) {
 			return d, nil
 		}
 		diff, scale = max(diff, d), max(scale, math.Abs(b[i]))

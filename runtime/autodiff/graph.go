@@ -56,8 +56,9 @@ func Capture(pool *Pool, step func(r *Recording) error) (*Program, error) {
 	p := &Program{s: pool.s, inputs: map[string]device.Tensor{}}
 	r := &Recording{pool: pool}
 	var err error
-	pool.sealed = true
 	p.graph, err = pool.s.Capture(func() error {
+		pool.sealed = true
+		defer func() { pool.sealed = false }()
 		err := step(r)
 		for _, t := range r.tapes {
 			if !t.closed {
@@ -67,7 +68,6 @@ func Capture(pool *Pool, step func(r *Recording) error) (*Program, error) {
 		}
 		return err
 	})
-	pool.sealed = false
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (p *Program) Replay() error {
 	return nil
 }
 
-// Load queues a copy of src into the memory of the input that the step put on its tape under the name, for the replays
+// Load binds an input anew: it queues a copy of src into the memory of the input that the step put on its tape under the name, for the replays
 // that come after. Type and shape are the input's.
 func (p *Program) Load(name string, src device.Tensor) error {
 	dst, ok := p.inputs[name]

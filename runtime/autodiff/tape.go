@@ -419,7 +419,7 @@ func (t *Tape) countDropped() error {
 		if more > most {
 			list += fmt.Sprintf("\n\tand %d more", more-most)
 		}
-		first = &Error{Op: "Close", Err: ErrDropped, Text: fmt.Sprintf("the backward step of %d ops never ran; use their results, Detach them, or evaluate on a tape WithPhase(Eval):%s", more, list)}
+		first = &Error{Op: "Close", Err: ErrDropped, Text: fmt.Sprintf("the backward step of %d ops never ran; use their results, Detach their inputs, or evaluate on a tape WithPhase(Eval):%s", more, list)}
 	}
 	return first
 }
