@@ -91,9 +91,9 @@ func Div(t *autodiff.Tape, a, b autodiff.Tensor) autodiff.Tensor {
 	return DivOp.Apply(t, None{}, Binary{a, b}).Y
 }
 
-// DivOp is the op of Div: da = dy/b, db = -dy*a/b^2.
+// DivOp is the op of Div: da = dy/b, db = -(dy*a/b)/b.
 var DivOp = autodiff.New("div", autodiff.Spec[None, Binary, Out, None]{
-	Launches: autodiff.Launches{Forward: 1, Backward: 3}, MemoryBound: true, Accept: sameShape[None],
+	Launches: autodiff.Launches{Forward: 1, Backward: 2}, MemoryBound: true, Accept: sameShape[None],
 	Forward: func(x *autodiff.Exec, _ None, in Binary) (out Out, s None, err error) {
 		out.Y = x.Like(in.A)
 		return out, s, launchDiv(x.Stream(), divParams{A: x.Flat(in.A), B: x.Flat(in.B), Y: x.Flat(out.Y)})
@@ -104,11 +104,8 @@ var DivOp = autodiff.New("div", autodiff.Spec[None, Binary, Out, None]{
 			err = launchDiv(x.Stream(), divParams{A: x.Flat(dy.Y), B: x.Flat(in.B), Y: x.Flat(d.A)})
 		}
 		if err == nil && x.Needs(in.B) {
-			product := x.Like(in.B)
 			d.B = x.Like(in.B)
-			if err = mul(x, dy.Y, in.A, product); err == nil {
-				err = launchDivBwd(x.Stream(), divBwdParams{A: x.Flat(product), B: x.Flat(in.B), Y: x.Flat(d.B)})
-			}
+			err = launchDivGrad(x.Stream(), divGradParams{DY: x.Flat(dy.Y), A: x.Flat(in.A), B: x.Flat(in.B), Y: x.Flat(d.B)})
 		}
 		return d, err
 	},
@@ -251,7 +248,7 @@ func DivCols(t *autodiff.Tape, a, d autodiff.Tensor) autodiff.Tensor {
 	return DivColsOp.Apply(t, None{}, ColsIn{a, d}).Y
 }
 
-// DivColsOp is the op of DivCols: da = dy/d, dd = the sum over the columns of dy*a, divided by -d^2.
+// DivColsOp is the op of DivCols: da = dy/d, dd = the sum over the columns of dy*a, divided by -d twice.
 var DivColsOp = autodiff.New("div_cols", autodiff.Spec[None, ColsIn, MatrixOut, None]{
 	Launches: autodiff.Launches{Forward: 1, Backward: 3}, MemoryBound: true,
 	Forward: func(x *autodiff.Exec, _ None, in ColsIn) (out MatrixOut, s None, err error) {

@@ -74,10 +74,11 @@ func newModel(t testing.TB, s *device.Stream, config optim.Config) *model {
 // step applies the model, finds gradients and changes the parameters.
 func (m *model) step(t *autodiff.Tape) error {
 	x := t.Input("x", m.x)
-	p := rmsnorm.Params{Eps: 1e-5, Act: rmsnorm.Silu}
+	p := rmsnorm.Params{Eps: 1e-5}
+	gated := rmsnorm.Params{Eps: 1e-5, Act: rmsnorm.Silu}
 	h := rmsnorm.Op.Apply(t, p, rmsnorm.In{X: x, W: t.Param(m.w[0])}).Y
 	a := rmsnorm.AddOp.Apply(t, p, rmsnorm.AddIn{X: h, R: x, W: t.Param(m.w[1])})
-	y := rmsnorm.GatedOp.Apply(t, p, rmsnorm.GatedIn{X: a.S, Z: a.Y, W: t.Param(m.w[2])}).Y
+	y := rmsnorm.GatedOp.Apply(t, gated, rmsnorm.GatedIn{X: a.S, Z: a.Y, W: t.Param(m.w[2])}).Y
 	loss := optim.SquaredError(t, y, t.Input("target", m.target))
 	if err := t.Backward(loss); err != nil {
 		return err

@@ -3,6 +3,7 @@ package autodiff
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gotile/gotile/runtime/device"
@@ -25,7 +26,7 @@ func (a auditor) due(book *Counts) bool { return a.every > 0 && book.Fused%a.eve
 
 // auditCall runs Ref and compares. Nothing of it stays on the tape or in the books.
 func (t *Tape) auditCall(n *node, book *Counts, ref func(*Tape) []*value) {
-	phase, ledger, audit, nodes, made := t.phase, t.book, t.audit, len(t.nodes), len(t.made)
+	phase, ledger, audit, nodes, made, leaves := t.phase, t.book, t.audit, len(t.nodes), len(t.made), len(t.leaves)
 	t.phase, t.book, t.audit = Eval, Ledger{}, auditor{}
 	outs := ref(t)
 	worst, port, err := 0.0, "", t.err
@@ -45,7 +46,12 @@ func (t *Tape) auditCall(n *node, book *Counts, ref func(*Tape) []*value) {
 		t.release(v.store)
 		v.store = nil
 	}
-	t.phase, t.book, t.audit, t.nodes, t.made = phase, ledger, audit, t.nodes[:nodes], t.made[:made]
+	for p, v := range t.params { // those that only Ref has asked for are not tracked here
+		if slices.Contains(t.leaves[leaves:], v) {
+			delete(t.params, p)
+		}
+	}
+	t.phase, t.book, t.audit, t.nodes, t.made, t.leaves = phase, ledger, audit, t.nodes[:nodes], t.made[:made], t.leaves[:leaves]
 	if err != nil {
 		t.fail(&Error{Op: n.core.name, At: n.at.String(), Err: err, Text: fmt.Sprintf("the audit's Ref failed: %v", err)})
 		return
@@ -66,6 +72,9 @@ func (t *Tape) difference(got, want device.Tensor) (float64, error) {
 	b, err := device.DownloadFloats(t.s, want)
 	if err != nil {
 		return 0, err
+	}
+	if len(a) != len(b) {
+		return math.NaN(), nil
 	}
 	var diff, scale float64
 	for i := range b {
@@ -93,6 +102,9 @@ func (t *Tape) finite(n *node, vs []*value, prefix string) error {
 	for i, v := range vs {
 		if v == nil || v.store == nil || !floating(v.data.DType()) {
 			continue
+		}
+		if in := n.in; prefix != "" && (in[i] == nil || !in[i].track || list[i].nograd) {
+			continue // a gradient that nobody needs
 		}
 		bad, at, err := t.firstBad(v.data)
 		if err != nil {

@@ -153,7 +153,7 @@ func TestSwitches(t *testing.T) {
 	}
 	t.Setenv("GOTILE_OFF", "cubes")
 	_, err := autodiff.NewTape(s)
-	if !errors.Is(err, autodiff.ErrUnknownOp) || !strings.Contains(err.Error(), `"cubes"; the program has add, add_scalar, cube, `) {
+	if !errors.Is(err, autodiff.ErrUnknownOp) || !strings.Contains(err.Error(), `"cubes"; the program has add, add_scalar, `) {
 		t.Errorf("an unknown op in GOTILE_OFF: %v", err)
 	}
 	t.Setenv("GOTILE_OFF", "")

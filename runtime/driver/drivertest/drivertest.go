@@ -52,8 +52,8 @@ func Run(t *testing.T, m Machine) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := must[driver.Context](t)(m.Driver.Retain(0))
+			defer func() { ok(t, c.Release()) }() // also of a test that is skipped
 			test.run(&tester{T: t, Machine: m, c: c})
-			ok(t, c.Release())
 		})
 	}
 }
