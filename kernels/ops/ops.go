@@ -35,7 +35,7 @@ type Out struct {
 // sameShape is the Accept of binary ops.
 func sameShape[P any](_ P, in Binary) error {
 	if a, b := in.A.Shape(), in.B.Shape(); !slices.Equal(a, b) {
-		return fmt.Errorf("A is %v and B is %v; they have one shape: %w", a, b, device.ErrShape)
+		return fmt.Errorf("the shapes of A and B are %v and %v, and must be one: %w", a, b, device.ErrShape)
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ var SqrtOp = autodiff.New("sqrt", autodiff.Spec[None, Unary, Out, saved]{
 	Launches: autodiff.Launches{Forward: 1, Backward: 1}, MemoryBound: true,
 	Forward: func(x *autodiff.Exec, _ None, in Unary) (out Out, s saved, err error) {
 		out.Y = x.Like(in.X)
-		return out, saved{out.Y}, launchSqrt(x.Stream(), sqrtParams{X: x.Flat(in.X), Y: x.Flat(out.Y)})
+		return out, saved(out), launchSqrt(x.Stream(), sqrtParams{X: x.Flat(in.X), Y: x.Flat(out.Y)})
 	},
 	Backward: func(x *autodiff.Exec, _ None, in Unary, s saved, dy Out) (d Unary, err error) {
 		d.X = x.Like(in.X)
@@ -175,7 +175,7 @@ var SigmoidOp = autodiff.New("sigmoid", autodiff.Spec[None, Unary, Out, saved]{
 	Launches: autodiff.Launches{Forward: 1, Backward: 1}, MemoryBound: true,
 	Forward: func(x *autodiff.Exec, _ None, in Unary) (out Out, s saved, err error) {
 		out.Y = x.Like(in.X)
-		return out, saved{out.Y}, launchSigmoid(x.Stream(), sigmoidParams{X: x.Flat(in.X), Y: x.Flat(out.Y)})
+		return out, saved(out), launchSigmoid(x.Stream(), sigmoidParams{X: x.Flat(in.X), Y: x.Flat(out.Y)})
 	},
 	Backward: func(x *autodiff.Exec, _ None, in Unary, s saved, dy Out) (d Unary, err error) {
 		d.X = x.Like(in.X)
@@ -291,7 +291,7 @@ var MeanOp = autodiff.New("mean", autodiff.Spec[None, MatrixIn, ColumnOut, None]
 	Launches: autodiff.Launches{Forward: 1, Backward: 1}, MemoryBound: true,
 	Accept: func(_ None, in MatrixIn) error {
 		if in.X.Dim(1) == 0 {
-			return fmt.Errorf("X is %v; the mean of no elements is not defined: %w", in.X, device.ErrShape)
+			return fmt.Errorf("the mean of no elements is not defined, and X is %v: %w", in.X, device.ErrShape)
 		}
 		return nil
 	},

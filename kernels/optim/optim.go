@@ -36,10 +36,10 @@ var SquaredErrorOp = autodiff.New("squared_error", autodiff.Spec[struct{}, LossI
 	Launches: autodiff.Launches{Forward: 2, Backward: 1},
 	Accept: func(_ struct{}, in LossIn) error {
 		if x, y := in.X.Shape(), in.Target.Shape(); fmt.Sprint(x) != fmt.Sprint(y) {
-			return fmt.Errorf("X is %v and Target is %v; they have one shape: %w", x, y, device.ErrShape)
+			return fmt.Errorf("the shapes of X and Target are %v and %v, and must be one: %w", x, y, device.ErrShape)
 		}
 		if in.X.Elems() == 0 {
-			return fmt.Errorf("X is %v; the mean of no elements is not defined: %w", in.X, device.ErrShape)
+			return fmt.Errorf("the mean of no elements is not defined, and X is %v: %w", in.X, device.ErrShape)
 		}
 		return nil
 	},

@@ -149,12 +149,12 @@ func TestRegressSubsets(t *testing.T) {
 		b := autodiff.Block(tp, func() two {
 			h := GatedOp.Apply(tp, p, GatedIn{in[0], in[2], in[3]}).Y
 			a := AddOp.Apply(tp, Params{Eps: p.Eps}, AddIn{h, in[1], in[3]})
-			return two{a.Y, a.S}
+			return two(a)
 		})
 		y := autodiff.Block(tp, func() autodiff.Tensor {
 			a := AddOp.Apply(tp, Params{Eps: p.Eps}, AddIn{b.Y, b.S, in[3]})
 			c := AddOp.Apply(tp, Params{Eps: p.Eps}, AddIn{a.Y, a.S, in[3]})
-			return Op.Apply(tp, p, In{c.S, in[3]}).Y
+			return Op.Apply(tp, Params{Eps: p.Eps}, In{c.S, in[3]}).Y
 		})
 		if err := tp.BackwardFrom(autodiff.Seed{Of: y, Grad: dy}); err != nil {
 			t.Fatalf("%d %s %v: %v", mask, strategy, off, err)

@@ -13,9 +13,6 @@ import (
 	"github.com/gotile/gotile/runtime/device"
 )
 
-// ErrGrow: a step that is captured needs memory that its pool has not. A graph cannot allocate.
-var ErrGrow = errors.New("the pool would grow")
-
 // Program is a captured step: what its tapes launched, ready to be replayed as a whole. It repeats kernels and sizes
 // exactly; what may differ from one replay to the next is the contents of the memory that it reads: inputs (Load), a
 // Control, parameters. The owner closes it.

@@ -562,9 +562,6 @@ func TestRegressAnomalyUnneeded(t *testing.T) {
 }
 
 // Tags with mistakes.
-type typoIn struct {
-	X autodiff.Tensor `op:"[n] f23"`
-}
 type boundIn struct {
 	A autodiff.Tensor `op:"[rows,n] T"`
 	B autodiff.Tensor `op:"[rows,n] T:f32"`

@@ -51,7 +51,7 @@ var square = autodiff.New("square_saved", autodiff.Spec[none, unaryIn, out, outS
 	MemoryBound: true,
 	Forward: func(x *autodiff.Exec, _ none, in unaryIn) (o out, s outSaved, err error) {
 		o.Y = x.Like(in.X)
-		return o, outSaved{o.Y}, host(x, o.Y, func(_ int, v ...float64) float64 { return 5 * v[0] }, in.X)
+		return o, outSaved(o), host(x, o.Y, func(_ int, v ...float64) float64 { return 5 * v[0] }, in.X)
 	},
 	Backward: func(x *autodiff.Exec, _ none, in unaryIn, s outSaved, dy out) (d unaryIn, err error) {
 		d.X = x.Like(in.X)

@@ -286,7 +286,7 @@ func (t *Tape) checkIn(c *core, in []*value, at position) error {
 		case v.track && !c.back:
 			err, text = ErrUntracked, fmt.Sprintf("%v is tracked, and the op has no Backward: Detach it, with the reason", v)
 		default:
-			err, text = p.check(v, &s)
+			text, err = p.check(v, &s)
 		}
 		if text != "" {
 			return &Error{Op: c.name, Port: p.name, At: at.String(), Err: err, Text: text}
@@ -315,7 +315,7 @@ func (t *Tape) checkOut(c *core, in, out []*value, at position) error {
 		case v.tape != t || v.store == nil:
 			err, text = ErrForeign, "the op has returned a tensor that is not of this call; make it with Exec.Like or Exec.New"
 		default:
-			err, text = p.check(v, &s)
+			text, err = p.check(v, &s)
 		}
 		if text != "" {
 			return &Error{Op: c.name, Port: p.name, At: at.String(), Err: err, Text: text}

@@ -168,7 +168,7 @@ func (g *gates) wanted(o outcome, seeded []int) ([][]float64, error) {
 	if g.gradient != nil {
 		want := g.gradient(g.values, dOut)
 		if len(want) != len(g.in) {
-			return nil, fmt.Errorf("Gradient gives %d gradients for %d inputs; those that are not to be compared are nil", len(want), len(g.in))
+			return nil, fmt.Errorf("the case's Gradient gives %d gradients for %d inputs; those that are not to be compared are nil", len(want), len(g.in))
 		}
 		return want, nil
 	}

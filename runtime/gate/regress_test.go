@@ -150,7 +150,7 @@ func TestRegressWritesOverY(t *testing.T) {
 	op := autodiff.New("brk_y", autodiff.Spec[brkNone, brkBin, brkOut, keepY]{
 		Forward: func(x *autodiff.Exec, _ brkNone, in brkBin) (o brkOut, s keepY, err error) {
 			o, err = product(x, in)
-			return o, keepY{o.Y}, err
+			return o, keepY(o), err
 		},
 		Backward: func(x *autodiff.Exec, _ brkNone, in brkBin, s keepY, dy brkOut) (d brkBin, err error) {
 			d, err = slopes(x, in, dy)
