@@ -203,7 +203,7 @@ func (o *AdamW) Step(t *autodiff.Tape) error {
 				return nil // the transaction has the error
 			}
 			var err error
-			if weights[i], err = device.View(w.Buffer(), int(w.Addr()-w.Buffer().Addr())/w.DType().Size(), w.DType(), []int{w.Elems()}, nil); err != nil {
+			if weights[i], err = w.Reshape(w.Elems()); err != nil {
 				return err
 			}
 		}

@@ -2,7 +2,6 @@ package autodiff
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/gotile/gotile/dtype"
@@ -95,7 +94,7 @@ func (x *Exec) Flat(t Tensor) device.Tensor {
 	if d.DType() == dtype.Invalid {
 		return d
 	}
-	flat, err := reshaped(d, []int{d.Elems()})
+	flat, err := d.Reshape(d.Elems())
 	if err != nil {
 		x.mistake("", err, fmt.Sprintf("Flat of %v: %v", d, err))
 		return device.Tensor{}
@@ -152,7 +151,7 @@ func (x *Exec) Alias(t Tensor, shape ...int) Tensor {
 	if d.DType() == dtype.Invalid {
 		return Tensor{}
 	}
-	view, err := reshaped(d, shape)
+	view, err := d.Reshape(shape...)
 	if err != nil {
 		x.mistake("", err, fmt.Sprintf("Alias of %v as %v: %v", d, shape, err))
 		return Tensor{}
@@ -161,25 +160,6 @@ func (x *Exec) Alias(t Tensor, shape ...int) Tensor {
 	v := &value{tape: x.t, data: view, store: t.v.store}
 	x.made = append(x.made, v)
 	return Tensor{v}
-}
-
-// reshaped views a contiguous tensor in another shape.
-func reshaped(d device.Tensor, shape []int) (device.Tensor, error) {
-	n := 1
-	for _, s := range shape {
-		if s < 0 || s > 0 && n > math.MaxInt/s {
-			return device.Tensor{}, fmt.Errorf("the shape is out of range: %w", device.ErrShape)
-		}
-		n *= s
-	}
-	switch {
-	case n != d.Elems():
-		return device.Tensor{}, fmt.Errorf("it has %d elements, not %d: %w", d.Elems(), n, device.ErrShape)
-	case !d.Contiguous():
-		return device.Tensor{}, fmt.Errorf("it is not contiguous; copy it first: %w", device.ErrShape)
-	}
-	b := d.Buffer()
-	return device.View(b, int(d.Addr()-b.Addr())/d.DType().Size(), d.DType(), shape, nil)
 }
 
 // Scratch makes memory for the kernels of this call. In Forward, what the returned S holds in fields of type
