@@ -23,7 +23,7 @@ const AllLanes = 1<<WarpSize - 1
 type BankCost struct {
 	Ways       []int // by phase: the most distinct words of one bank; 1: no conflict, 0: no lane takes part
 	Wavefronts int   // their sum
-	Least      int   // wavefronts of as many distinct words, in the same phases, spread evenly over the banks
+	Least      int   // what other addresses would take at best: one for each phase in which a lane takes part
 }
 
 // Conflicts is the number of wavefronts that other addresses would save.
@@ -55,10 +55,10 @@ func CountBanks(addr []int, width int) (BankCost, error) {
 	var c BankCost
 	lanes := PhaseLanes(width)
 	for first := 0; first < WarpSize; first += lanes {
-		ways, least := n.phase(&all, mask, width, first, lanes)
+		ways := n.phase(&all, mask, first, lanes)
 		c.Ways = append(c.Ways, ways)
 		c.Wavefronts += ways
-		c.Least += least
+		c.Least += min(ways, 1)
 	}
 	return c, nil
 }
@@ -81,30 +81,28 @@ func (n *BankCounter) Count(addr *[WarpSize]int, mask uint32, width int) (wavefr
 		return WarpSize / lanes, WarpSize / lanes
 	}
 	for first := 0; first < WarpSize; first += lanes {
-		w, l := n.phase(addr, mask, width, first, lanes)
-		wavefronts += w
-		least += l
+		ways := n.phase(addr, mask, first, lanes)
+		wavefronts += ways
+		least += min(ways, 1)
 	}
 	return wavefronts, least
 }
 
-// phase is the cost of some lanes from first on, which are served together.
-func (n *BankCounter) phase(addr *[WarpSize]int, mask uint32, width, first, lanes int) (ways, least int) {
+// phase is the ways of some lanes from first on, which are served together. Of what a lane accesses only the first word
+// counts: it begins at a multiple of its size, so two lanes meet in all of their banks or in none.
+func (n *BankCounter) phase(addr *[WarpSize]int, mask uint32, first, lanes int) (ways int) {
 	var have [Banks]int
-	distinct := 0
 	for l := first; l < first+lanes; l++ {
 		if mask>>l&1 == 0 {
 			continue
 		}
-		for w := addr[l] / BankWord; w <= (addr[l]+width-1)/BankWord; w++ {
-			if k := w & (Banks - 1); n.add(k, have[k], w) {
-				have[k]++
-				distinct++
-				ways = max(ways, have[k])
-			}
+		w := addr[l] / BankWord
+		if k := w & (Banks - 1); n.add(k, have[k], w) {
+			have[k]++
+			ways = max(ways, have[k])
 		}
 	}
-	return ways, (distinct + Banks - 1) / Banks
+	return ways
 }
 
 // add appends a word to a bank's k words unless it is there.

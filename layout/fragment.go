@@ -59,8 +59,8 @@ func checkMMA(k, bits int) error {
 //	m = l/4 + 8*(i/e%2)
 //	k = e*(l%4) + i%e + 4e*(i/2e)
 //
-// bits is 32 (tf32), 16 (f16, bf16), 8 (s8, u8, e4m3, e5m2) or 4 (s4, u4, e2m1), and k is 128/bits or 256/bits: k8 and
-// k16 for 16 bits, k16 and k32 for 8. Other shapes are errors.
+// bits is 32 (tf32), 16 (f16, bf16), 8 (s8, u8, e4m3, e5m2; other formats that lie in a byte each) or 4 (s4, u4; e2m1 of
+// k64), and k is 128/bits or 256/bits: k8 and k16 for 16 bits, k16 and k32 for 8. Other shapes are errors.
 // PTX ISA, "Matrix Fragments for mma.m16n8k8", and those for m16n8k16, m16n8k32 and m16n8k64.
 func MMASyncA(k, bits int) (*Dist, error) {
 	if err := checkMMA(k, bits); err != nil {

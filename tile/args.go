@@ -32,7 +32,7 @@ func (s *Scalar[T]) scalar() bool         { return true }
 func bindArgs(b *ir.Builder, v reflect.Value) {
 	t := v.Type()
 	if t.Kind() != reflect.Struct {
-		b.Reject(ErrPort, "Args is %v: it must be a struct of tile.Global and tile.Scalar fields", t)
+		b.Reject(ErrPort, "Args is %v: use a struct of tile.Global and tile.Scalar fields", t)
 		return
 	}
 	b.Kernel.ArgsType, _, _ = strings.Cut(t.Name(), "[")
@@ -100,7 +100,7 @@ var symbol = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
 // parseTag reads a shape tag: symbols or sizes with commas between, and "strided" after a space or a comma.
 func parseTag(a *ir.Arg, tag string, symbols map[string]*ir.Symbol, all *[]*ir.Symbol) error {
-	const grammar = `a shape tag lists a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided"`
+	const grammar = `give a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided"`
 	items := strings.Split(tag, ",")
 	last := strings.Fields(items[len(items)-1])
 	switch {
@@ -118,7 +118,7 @@ func parseTag(a *ir.Arg, tag string, symbols map[string]*ir.Symbol, all *[]*ir.S
 		it = strings.TrimSpace(it)
 		if n, err := strconv.ParseInt(it, 10, 32); err == nil {
 			if n < 1 {
-				return fmt.Errorf("size %d in tag %q: sizes are at least 1", n, tag)
+				return fmt.Errorf("size %d in tag %q: give a size of at least 1", n, tag)
 			}
 			a.Dims = append(a.Dims, ir.DimSpec{Size: int(n)})
 			continue

@@ -57,7 +57,7 @@ func Persistent[N Int](s Scope, n N, opts ...LoopOption) iter.Seq[Index] {
 		if p.blocks != nil {
 			if v := indexOf(b, ir.Persistent, "the dimension of Blocks", *p.blocks); v != nil {
 				if v.Op != ir.Dim {
-					b.Errorf(ir.Persistent, ErrControl, "Blocks takes a run-time dimension itself, such as a.Out.Dim(0)")
+					b.Errorf(ir.Persistent, ErrControl, "Blocks of what is no run-time dimension itself; give one such as a.Out.Dim(0)")
 				} else {
 					blocks = v.Attr.(*ir.Symbol)
 				}

@@ -97,7 +97,7 @@ var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // error of rule ErrPanic, so that the mistakes before it, which may be its cause, are not lost.
 func Define[A any](name string, f func(*Builder, A), opts ...Option) (*Kernel, error) {
 	b := ir.NewBuilder(name)
-	b.Kernel.Threads = defaultThreads
+	b.Kernel.Threads, b.Kernel.Pos = defaultThreads, ir.Here(0).Alone()
 	b.Limit = ir.DefaultLimit
 	for i, o := range opts {
 		if o == nil {
@@ -156,7 +156,7 @@ func checkOptions(b *ir.Builder) {
 		b.Limit = ir.DefaultLimit // for the mistakes in the body
 	}
 	if k.MinBlocks < 0 || k.MinBlocks > 32 {
-		b.Reject(ErrLimit, "MinBlocks(%d): an SM holds 1 to 32 blocks", k.MinBlocks)
+		b.Reject(ErrLimit, "MinBlocks(%d): an SM holds 1 to 32 blocks; use one of these numbers", k.MinBlocks)
 	}
 	for _, n := range k.Targets {
 		if _, err := target.Lookup(n); err != nil {

@@ -91,5 +91,5 @@ func ExampleOption() {
 	fmt.Println(errors.Is(err, tile.ErrTarget), err)
 	// Output:
 	// scale 128 <nil>
-	// true kernel scale is not for sm_80: its Targets option does not name it
+	// true example_values_test.go:80: kernel scale is not for sm_80: tile.Targets names sm_90a, sm_100a; add it there
 }

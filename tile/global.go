@@ -59,7 +59,7 @@ func (g Global[T]) Dim(i int) Index {
 		return Index{b: g.b}
 	}
 	if i < 0 || i >= g.Rank() {
-		g.b.Errorf(ir.Dim, ErrShape, "Dim(%d) of %s, which has %s; they count from 0", i, g.a.Field, ir.Count(g.Rank(), "dimension"))
+		g.b.Errorf(ir.Dim, ErrShape, "Dim(%d) of %s, which has %s; use Dim(%d) for the last", i, g.a.Field, ir.Count(g.Rank(), "dimension"), g.Rank()-1)
 		return Index{b: g.b}
 	}
 	return Index{b: g.b, v: g.b.Dim(g.a.Dims[i])}

@@ -1,7 +1,9 @@
 package tile
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gotile/gotile/internal/plan"
 	"github.com/gotile/gotile/internal/target"
@@ -16,7 +18,8 @@ func (k *Kernel) Lower(name string) (*thr.Kernel, error) {
 		return nil, &Error{Rule: ErrTarget, Msg: err.Error()}
 	}
 	if ts := k.ir.Targets; ts != nil && !slices.Contains(ts, name) && (t.Proxy == "" || !slices.Contains(ts, t.Proxy)) {
-		return nil, &Error{Rule: ErrTarget, Msg: "kernel " + k.Name() + " is not for " + name + ": its Targets option does not name it"}
+		return nil, &Error{Pos: k.ir.Pos, Rule: ErrTarget,
+			Msg: fmt.Sprintf("kernel %s is not for %s: tile.Targets names %s; add it there", k.Name(), name, strings.Join(ts, ", "))}
 	}
 	return plan.Lower(k.ir, t)
 }

@@ -33,17 +33,17 @@ func cache(b *ir.Builder, op ir.Op, hints []Hint) ir.Cache {
 // place is the buffer of a source, checked to belong to the kernel; nil where it does not.
 func place[T Number](b *ir.Builder, op ir.Op, src Source[T]) *ir.Place {
 	if src == nil {
-		b.Errorf(op, ErrScope, "the buffer of %s is nil", ir.Table[op].Go)
+		b.Errorf(op, ErrScope, "the buffer of %s is nil; give a Global, a Shared or a view of one", ir.Table[op].Go)
 		return nil
 	}
 	var t T
 	v := src.view(t)
 	switch {
 	case v.b == nil:
-		b.Errorf(op, ErrScope, "the buffer of %s was never assigned: it is not a field of the Args that Define gave", ir.Table[op].Go)
+		b.Errorf(op, ErrScope, "the buffer of %s was never assigned: give a field of the Args that Define gives to the function", ir.Table[op].Go)
 		return nil
 	case v.b != b:
-		b.Errorf(op, ErrScope, "the buffer of %s belongs to kernel %s", ir.Table[op].Go, v.b.Kernel.Name)
+		b.Errorf(op, ErrScope, "the buffer of %s belongs to kernel %s: arguments end with their Define; use those of this one", ir.Table[op].Go, v.b.Kernel.Name)
 		return nil
 	}
 	return v.p
@@ -146,7 +146,7 @@ func NewShared[T Number](k *Builder, shape ...int) Shared[T] {
 	bytes := dtypeOf[T]().Size()
 	for _, n := range shape {
 		if n < 1 {
-			b.Errorf(ir.Invalid, ErrShape, "NewShared with sizes %v: each is at least 1", shape)
+			b.Errorf(ir.Invalid, ErrShape, "NewShared with sizes %v: give sizes of at least 1", shape)
 			return Shared[T]{b: b}
 		}
 		if n > most || bytes*n > most {

@@ -58,7 +58,7 @@ func order(b *ir.Builder, op ir.Op, orders []Order) (ir.Order, bool) {
 	case len(orders) == 0:
 		return ir.Relaxed, true
 	case len(orders) > 1:
-		b.Errorf(op, ErrTarget, "%s with %d orders: an access has one; AcqRel is both", ir.Table[op].Go, len(orders))
+		b.Errorf(op, ErrTarget, "%s with %d orders: an access has one; use AcqRel for both", ir.Table[op].Go, len(orders))
 		return ir.Relaxed, false
 	case orders[0] > AcqRel:
 		b.Errorf(op, ErrTarget, "%s with unknown order %d; use Acquire, Release or AcqRel", ir.Table[op].Go, orders[0])

@@ -44,7 +44,7 @@ func PTX[T Elem](template string, sim func(in []uint64) uint64, operands ...Any)
 	var args []*ir.Value
 	for _, o := range operands {
 		if o == nil {
-			b.Errorf(ir.Asm, ErrScope, "an operand of PTX is nil")
+			b.Errorf(ir.Asm, ErrScope, "an operand of PTX is nil; give a Reg, a Scalar or an Index")
 			return Reg[T]{b: b}
 		}
 		ob, v := o.traced()
@@ -64,14 +64,14 @@ func PTX[T Elem](template string, sim func(in []uint64) uint64, operands ...Any)
 	for _, m := range placeholder.FindAllStringSubmatch(template, -1) {
 		n, err := strconv.Atoi(m[1])
 		if err != nil || n >= len(used) {
-			b.Errorf(ir.Asm, ErrShape, "PTX %q names %s, but has %s: %%0 is the result, %%1 the first operand", template, m[0], ir.Count(len(operands), "operand"))
+			b.Errorf(ir.Asm, ErrShape, "PTX %q names %s, but has %s; name %%0 for the result, %%1 for the first operand", template, m[0], ir.Count(len(operands), "operand"))
 			return Reg[T]{b: b}
 		}
 		used[n] = true
 	}
 	for n, u := range used {
 		if !u {
-			b.Errorf(ir.Asm, ErrShape, "PTX %q does not name %%%d: %%0 is the result, %%1 the first operand", template, n)
+			b.Errorf(ir.Asm, ErrShape, "PTX %q does not name %%%d; name %%0 for the result, %%1 for the first operand", template, n)
 			return Reg[T]{b: b}
 		}
 	}

@@ -169,7 +169,7 @@ func sameScope(b *ir.Builder, op ir.Op, s ir.Scope, span Span) bool {
 	case span.b == nil:
 		b.Errorf(op, ErrScope, "the span was never assigned: it is the zero value of its type; assign it first")
 	case span.b != b:
-		b.Errorf(op, ErrScope, "the span belongs to kernel %s", span.b.Kernel.Name)
+		b.Errorf(op, ErrScope, "the span belongs to kernel %s: spans end with their Define; make it in this one", span.b.Kernel.Name)
 	case span.s == nil: // spoiled by a mistake that is noted
 	case span.s.Scope != s:
 		b.Errorf(op, ErrScope, "a span of scope %v at scope %v; name one scope for both", span.s.Scope, s)
@@ -185,7 +185,7 @@ func Expand[T Elem](v Reg[T], like Span, axis int) Reg[T] {
 		return v
 	}
 	if like.b != nil && like.b != v.b {
-		v.b.Errorf(ir.Broadcast, ErrScope, "the span belongs to kernel %s", like.b.Kernel.Name)
+		v.b.Errorf(ir.Broadcast, ErrScope, "the span belongs to kernel %s: spans end with their Define; make it in this one", like.b.Kernel.Name)
 		return Reg[T]{b: v.b}
 	}
 	return Reg[T]{b: v.b, v: v.b.Expand(v.v, like.s, axis)}

@@ -72,11 +72,11 @@ func spanSizes(b *ir.Builder, vec int, sizes ...int) bool {
 	}
 	for _, n := range sizes {
 		if n < 1 {
-			b.Errorf(ir.Invalid, ErrShape, "a span of %d elements: capacities are at least 1", n)
+			b.Errorf(ir.Invalid, ErrShape, "a span of %d elements: give a capacity of at least 1", n)
 			return false
 		}
 		if n > math.MaxInt32 {
-			b.Errorf(ir.Invalid, ErrLimit, "a span of %d elements: indices are 32-bit", n)
+			b.Errorf(ir.Invalid, ErrLimit, "a span of %d elements: indices are 32-bit; stream it with tile.Range", n)
 			return false
 		}
 	}

@@ -85,8 +85,8 @@ var wrongClusters = []wrong{
 	}},
 	{name: "a rank past the cluster", rule: tile.ErrShape, opts: ofTwo, f: func(k *tile.Builder, a wrongArgs) {
 		s := tile.NewShared[tile.F32](k, 128)
-		tile.Store(k, tile.Peer(s, 2), a.Eps)  // ERR Peer of rank 2 in a cluster of 2 blocks: ranks are 0 to 1
-		tile.Store(k, tile.Peer(s, -1), a.Eps) // ERR Peer of rank -1 in a cluster of 2 blocks: ranks are 0 to 1
+		tile.Store(k, tile.Peer(s, 2), a.Eps)  // ERR Peer of rank 2 in a cluster of 2 blocks: use a rank from 0 to 1
+		tile.Store(k, tile.Peer(s, -1), a.Eps) // ERR Peer of rank -1 in a cluster of 2 blocks: use a rank from 0 to 1
 	}},
 	{name: "a peer of global memory", rule: tile.ErrScope, opts: ofTwo, f: func(k *tile.Builder, a wrongArgs) {
 		tile.Store(k, tile.Peer(a.S, 1), a.Eps) // ERR Peer of S: global memory belongs to all blocks alike; drop the call

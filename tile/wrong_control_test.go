@@ -147,7 +147,7 @@ var wrongControl = []wrong{
 			for range tile.Persistent(k, 4) { // ERR Persistent stands inside the Range at @-1: it shares out the grid, so it stands at the top level; use Range here
 			}
 		}
-		for range tile.Persistent(k, tile.AsIndex(tile.LoadScalar(k, a.I)), tile.Blocks(a.S.Dim(0))) { // ERR Blocks takes a run-time dimension itself, such as a.Out.Dim(0) // ERR the bound of Persistent is not known at launch: the grid is sized from dimensions, scalars and arithmetic on them
+		for range tile.Persistent(k, tile.AsIndex(tile.LoadScalar(k, a.I)), tile.Blocks(a.S.Dim(0))) { // ERR Blocks of what is no run-time dimension itself; give one such as a.Out.Dim(0) // ERR the bound of Persistent is not known at launch; use dimensions, scalars and arithmetic on them, from which the grid is sized
 		}
 	}},
 	{name: "two persistent loops", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {

@@ -8,14 +8,14 @@ var wrongLimits = []wrong{
 	{name: "unrolled for ever", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {
 		x := tile.LoadScalar(k, a.S)
 		for {
-			x = x.Add(x) // ERR the kernel records more than 20000 ops: a Go loop unrolls, so a long one belongs in tile.Range; or raise tile.Limit
+			x = x.Add(x) // ERR the kernel records more than 20000 ops: a Go loop unrolls; use tile.Range for a long one, or raise tile.Limit
 		}
 	}},
 	{name: "raised limit", rule: tile.ErrLimit, opts: []tile.Option{tile.Limit(100)}, f: func(k *tile.Builder, a wrongArgs) {
 		x := tile.LoadScalar(k, a.S)
 		for range tile.Range(k, 0, 4, 1) {
 			for range 200 {
-				x.Add(x) // ERR the kernel records more than 100 ops: a Go loop unrolls, so a long one belongs in tile.Range; or raise tile.Limit
+				x.Add(x) // ERR the kernel records more than 100 ops: a Go loop unrolls; use tile.Range for a long one, or raise tile.Limit
 			}
 		}
 	}},
@@ -32,22 +32,18 @@ var wrongLimits = []wrong{
 		return err
 	}},
 	{name: "too many threads", rule: tile.ErrLimit, def: func() error {
-		_, err := tile.Define("wrong", empty, tile.Threads(2048), tile.MinBlocks(-1)) // ERR Threads(2048): a block has a multiple of 32 threads, at most 1024; use 1024 // ERR MinBlocks(-1): an SM holds 1 to 32 blocks
+		_, err := tile.Define("wrong", empty, tile.Threads(2048), tile.MinBlocks(-1)) // ERR Threads(2048): a block has a multiple of 32 threads, at most 1024; use 1024 // ERR MinBlocks(-1): an SM holds 1 to 32 blocks; use one of these numbers
 		return err
 	}},
 	{name: "registers", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {
 		tile.Load(k, a.V, k.Block().Striped(1<<20, 4)) // ERR a tile of [1048576] gives each of 256 threads 4096 elements, more than 1024; use more threads, or stream it with tile.Range
 	}},
 	{name: "index", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {
-		tile.LoadScalar(k, a.V.At(1<<31))              // ERR 2147483648 does not fit an index: indices are 32-bit, at most 2147483647
-		tile.Load(k, a.V, k.Block().Striped(1<<31, 4)) // ERR a span of 2147483648 elements: indices are 32-bit
+		tile.LoadScalar(k, a.V.At(1<<31))              // ERR 2147483648 does not fit an index: indices are 32-bit, at most 2147483647; split the dimension
+		tile.Load(k, a.V, k.Block().Striped(1<<31, 4)) // ERR a span of 2147483648 elements: indices are 32-bit; stream it with tile.Range
 	}},
 	{name: "too many blocks promised", rule: tile.ErrLimit, def: func() error {
 		_, err := tile.Define("wrong", empty, tile.Threads(1024), tile.MinBlocks(32)) // ERR MinBlocks(32) of 1024 threads: a multiprocessor holds at most 2048 threads; use 2 blocks
-		return err
-	}},
-	{name: "a kernel called main", rule: tile.ErrPort, def: func() error {
-		_, err := tile.Define("main", empty) // ERR kernel name "main" is taken by CUDA or C; use another
 		return err
 	}},
 	{name: "at most of an index", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {

@@ -28,10 +28,6 @@ var wrongMemory = []wrong{
 	{name: "atomics on shared memory", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
 		tile.AtomicAdd(k, tile.NewShared[tile.I32](k, 128), tile.I32(1)) // ERR AtomicAdd on the shared tile of @+0: atomics work on global memory; reduce, then Store
 	}},
-	{name: "unknown target", rule: tile.ErrTarget, def: func() error {
-		_, err := tile.Define("wrong", empty, tile.Targets("sm_90")) // ERR Targets: unknown target "sm_90"; have sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a, sm_90a-as-120
-		return err
-	}},
 	{name: "PTX without a simulator", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
 		tile.PTX[tile.F32]("neg.f32 %0, %1;", nil, a.Eps) // ERR PTX "neg.f32 %0, %1;" without a function for the simulator; give one that computes the same
 	}},
@@ -43,7 +39,7 @@ var wrongMemory = []wrong{
 	}},
 	{name: "PTX operands", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
 		same := func(in []uint64) uint64 { return in[0] }
-		tile.PTX[tile.F32]("neg.f32 %0, %2;", same, a.Eps)        // ERR PTX "neg.f32 %0, %2;" names %2, but has 1 operand: %0 is the result, %1 the first operand
-		tile.PTX[tile.F32]("neg.f32 %0, %1;", same, a.Eps, a.Eps) // ERR PTX "neg.f32 %0, %1;" does not name %2: %0 is the result, %1 the first operand
+		tile.PTX[tile.F32]("neg.f32 %0, %2;", same, a.Eps)        // ERR PTX "neg.f32 %0, %2;" names %2, but has 1 operand; name %0 for the result, %1 for the first operand
+		tile.PTX[tile.F32]("neg.f32 %0, %1;", same, a.Eps, a.Eps) // ERR PTX "neg.f32 %0, %1;" does not name %2; name %0 for the result, %1 for the first operand
 	}},
 }

@@ -23,7 +23,7 @@ var wrongOrders = []wrong{
 		tile.Store(k, a.S, tile.F32(0), tile.Streaming, tile.Release) // ERR Store with order release and cache hint cs: an ordered access has no hint; drop one of the two
 	}},
 	{name: "two orders", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
-		tile.AtomicAdd(k, a.I, tile.I32(1), tile.Acquire, tile.Release) // ERR AtomicAdd with 2 orders: an access has one; AcqRel is both
+		tile.AtomicAdd(k, a.I, tile.I32(1), tile.Acquire, tile.Release) // ERR AtomicAdd with 2 orders: an access has one; use AcqRel for both
 	}},
 	{name: "unknown order", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
 		tile.AtomicAdd(k, a.I, tile.I32(1), tile.Order(9)) // ERR AtomicAdd with unknown order 9; use Acquire, Release or AcqRel

@@ -65,7 +65,7 @@ func useAll(k *tile.Builder, a spoiled) {
 
 var wrongPorts = []wrong{
 	{name: "no struct", rule: tile.ErrPort, def: func() error {
-		_, err := tile.Define("wrong", func(*tile.Builder, int) {}) // ERR Args is int: it must be a struct of tile.Global and tile.Scalar fields
+		_, err := tile.Define("wrong", func(*tile.Builder, int) {}) // ERR Args is int: use a struct of tile.Global and tile.Scalar fields
 		return err
 	}},
 	{name: "unexported field", rule: tile.ErrPort, def: func() error {
@@ -78,7 +78,7 @@ var wrongPorts = []wrong{
 		return err
 	}},
 	{name: "no tag", rule: tile.ErrPort, def: func() error {
-		_, err := tile.Define("wrong", func(*tile.Builder, untagged) {}) // ERR field X of untagged: no shape; a shape tag lists a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided"
+		_, err := tile.Define("wrong", func(*tile.Builder, untagged) {}) // ERR field X of untagged: no shape; give a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided"
 		return err
 	}},
 	{name: "tagged scalar", rule: tile.ErrPort, def: func() error {
@@ -86,11 +86,11 @@ var wrongPorts = []wrong{
 		return err
 	}},
 	{name: "bad tags", rule: tile.ErrPort, def: func() error {
-		_, err := tile.Define("wrong", func(*tile.Builder, badTags) {}) // ERR field A of badTags: dimension "" in tag "rows,,n" is no size and no symbol; a shape tag lists a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided" // ERR field B of badTags: size 0 in tag "rows,0": sizes are at least 1 // ERR field C of badTags: dimension "rows n" in tag "rows n" is no size and no symbol; a shape tag lists a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided" // ERR field D of badTags: no shape; a shape tag lists a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided" // ERR field E of badTags: dimension "int" in tag "int" is no size and no symbol; a shape tag lists a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided"
+		_, err := tile.Define("wrong", func(*tile.Builder, badTags) {}) // ERR field A of badTags: dimension "" in tag "rows,,n" is no size and no symbol; give a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided" // ERR field B of badTags: size 0 in tag "rows,0": give a size of at least 1 // ERR field C of badTags: dimension "rows n" in tag "rows n" is no size and no symbol; give a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided" // ERR field D of badTags: no shape; give a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided" // ERR field E of badTags: dimension "int" in tag "int" is no size and no symbol; give a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided"
 		return err
 	}},
 	{name: "one mistake once", rule: tile.ErrPort, def: func() error {
-		_, err := tile.Define("wrong", useAll) // ERR field A of spoiled: no shape; a shape tag lists a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided" // ERR field B of spoiled: size 0 in tag "rows,0": sizes are at least 1 // ERR scalar C of spoiled has the shape tag "n"; drop it // ERR field d of spoiled is not exported: the wrapper needs its name; export it // ERR field e of spoiled is not exported: the wrapper needs its name; export it // ERR field F of spoiled is a struct { X tile.Global[github.com/gotile/gotile/dtype.Float32]; Y [2]tile.Scalar[github.com/gotile/gotile/dtype.Int32] }: use tile.Global[T] or tile.Scalar[T]
+		_, err := tile.Define("wrong", useAll) // ERR field A of spoiled: no shape; give a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided" // ERR field B of spoiled: size 0 in tag "rows,0": give a size of at least 1 // ERR scalar C of spoiled has the shape tag "n"; drop it // ERR field d of spoiled is not exported: the wrapper needs its name; export it // ERR field e of spoiled is not exported: the wrapper needs its name; export it // ERR field F of spoiled is a struct { X tile.Global[github.com/gotile/gotile/dtype.Float32]; Y [2]tile.Scalar[github.com/gotile/gotile/dtype.Int32] }: use tile.Global[T] or tile.Scalar[T]
 		return err
 	}},
 	{name: "one C name for two", rule: tile.ErrPort, def: func() error {
@@ -99,6 +99,10 @@ var wrongPorts = []wrong{
 	}},
 	{name: "kernel name", rule: tile.ErrPort, def: func() error {
 		_, err := tile.Define("rms-norm", empty) // ERR kernel name "rms-norm" is no C identifier; use letters, digits and underscores
+		return err
+	}},
+	{name: "a kernel called main", rule: tile.ErrPort, def: func() error {
+		_, err := tile.Define("main", empty) // ERR kernel name "main" is taken by CUDA or C; use another
 		return err
 	}},
 	{name: "keyword", rule: tile.ErrPort, def: func() error {

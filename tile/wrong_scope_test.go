@@ -129,14 +129,14 @@ var wrongScopes = []wrong{
 		tile.Store(k, a.S, x)                                                // ERR an operand of Store was never assigned: it is the zero value of its type; assign it first
 		tile.LoadScalar(k, a.S.At(i))                                        // ERR an offset of At was never assigned: it is the zero value of its type; assign it first
 		tile.Load(k, a.S, s)                                                 // ERR the span was never assigned: it is the zero value of its type; assign it first
-		tile.LoadScalar(k, g)                                                // ERR the buffer of Load was never assigned: it is not a field of the Args that Define gave
+		tile.LoadScalar(k, g)                                                // ERR the buffer of Load was never assigned: give a field of the Args that Define gives to the function
 		tile.Var[tile.F32]{}.Set(a.Eps)                                      // ERR the variable of Set was never assigned: it is the zero value of its type; assign it first
 		tile.Full(k, k.Block().Striped(128, 4), tile.Operand[tile.F32](nil)) // ERR the value of Full is nil; give a Reg, a Scalar or a number
 		a.Eps.Reg().Add(nil)                                                 // ERR an operand of Add is nil; give a Reg, a Scalar or a number
 	}},
 	{name: "the result of a tile's atomics", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
 		x := tile.Load(k, a.S, k.Block().Striped(128, 4))
-		tile.AtomicAdd(k, a.S, x).Exp() // ERR an operand of Exp has no value; an atomic on a tile returns none
+		tile.AtomicAdd(k, a.S, x).Exp() // ERR an operand of Exp has no value: an atomic on a tile returns none; load the memory afterwards
 	}},
 	{name: "another kernel's op", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
 		var x tile.Reg[tile.F32]
@@ -149,6 +149,25 @@ var wrongScopes = []wrong{
 		if other.String() != before {
 			panic("a kernel changed after Define")
 		}
+	}},
+	{name: "another kernel's span", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		var s tile.Span
+		if _, err := tile.Define("other", func(k *tile.Builder, a wrongArgs) { s = k.Block().Striped(128, 4) }); err != nil {
+			panic(err)
+		}
+		tile.Load(k, a.S, s)                                                  // ERR the span belongs to kernel other: spans end with their Define; make it in this one
+		tile.Expand(tile.Load(k, a.S, k.Block().Striped(128, 4)).Sum(), s, 0) // ERR the span belongs to kernel other: spans end with their Define; make it in this one
+	}},
+	{name: "another kernel's argument", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		var g tile.Global[tile.F32]
+		if _, err := tile.Define("other", func(k *tile.Builder, a wrongArgs) { g = a.S }); err != nil {
+			panic(err)
+		}
+		tile.Store(k, g, a.Eps) // ERR the buffer of Store belongs to kernel other: arguments end with their Define; use those of this one
+	}},
+	{name: "nil where a buffer or an operand is wanted", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		tile.Store[tile.F32](k, nil, a.Eps)                                                                        // ERR the buffer of Store is nil; give a Global, a Shared or a view of one
+		tile.PTX[tile.F32]("add.f32 %0, %1, %2;", func(in []uint64) uint64 { return in[0] }, a.Eps, tile.Any(nil)) // ERR an operand of PTX is nil; give a Reg, a Scalar or an Index
 	}},
 	{name: "another kernel's value", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
 		var x tile.Reg[tile.F32]
@@ -168,5 +187,5 @@ func deeper(k *tile.Builder, a wrongArgs, x tile.Reg[tile.F32], n int) {
 		deeper(k, a, x, n-1)
 		return
 	}
-	tile.Store(k, a.S.At(0), x) // ERR a value made in the loop body at @-90 is used outside it: it ends with its region; declare a variable with tile.NewVar before the Range and Set it inside (called from @-8)
+	tile.Store(k, a.S.At(0), x) // ERR a value made in the loop body at @-109 is used outside it: it ends with its region; declare a variable with tile.NewVar before the Range and Set it inside (called from @-8)
 }

@@ -37,14 +37,14 @@ var wrongShapes = []wrong{
 		tile.Load(k, a.X, k.Block().Striped2(8, 128, 4, 32)).Sum(1).Fold() // ERR Fold of a tile of which 32 threads hold the same element: its sum would count each 32 times; use Sum
 	}},
 	{name: "axis", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
-		tile.Load(k, a.V, k.Block().Striped(1024, 4)).Sum(1)             // ERR Sum over axis 1 of a tile of 1024: its only axis is 0
+		tile.Load(k, a.V, k.Block().Striped(1024, 4)).Sum(1)             // ERR Sum over axis 1 of a tile of 1024: use axis 0, its only one
 		tile.Load(k, a.X, k.Block().Striped2(8, 128, 4, 32)).MaxOf(1, 1) // ERR MaxOf names axis 1 twice; drop one
 	}},
 	{name: "expand", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
 		x := tile.Load(k, a.X, k.Block().Striped2(8, 128, 4, 32))
-		tile.Expand(x.Sum(1), x.Span(), 0) // ERR Expand of a vector of 8 along axis 0 of a tile of 8x128: it takes a vector of 128, which a reduction over axis 0 gives
-		tile.Expand(x.Sum(1), x.Span(), 2) // ERR Expand along axis 2 of a tile of 8x128: its axes are 0 to 1
-		tile.Expand(x.Sum(), x.Span(), 1)  // ERR Expand of one value along axis 1 of a tile of 8x128: it takes a vector of 8; tile.Full repeats one value
+		tile.Expand(x.Sum(1), x.Span(), 0) // ERR Expand of a vector of 8 along axis 0 of a tile of 8x128: give a vector of 128, which a reduction over axis 0 gives
+		tile.Expand(x.Sum(1), x.Span(), 2) // ERR Expand along axis 2 of a tile of 8x128: use an axis from 0 to 1
+		tile.Expand(x.Sum(), x.Span(), 1)  // ERR Expand of one value along axis 1 of a tile of 8x128: give a vector of 8, or use tile.Full to repeat one value
 	}},
 	{name: "clip", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
 		k.Block().Striped(1024, 4).Clip(1, 2) // ERR Clip with 2 extents of a span of rank 1; give one an axis, nil for none
@@ -52,14 +52,14 @@ var wrongShapes = []wrong{
 	}},
 	{name: "offsets", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
 		a.V.At(1, 2)                           // ERR At with 2 offsets of V, which has 1 dimension; give at most one each
-		tile.LoadScalar(k, a.S.At(128))        // ERR Load at offset 128 of S's dimension 0, which has 128 elements; offsets count from 0
-		tile.LoadScalar(k, a.S.At(-1))         // ERR Load at offset -1 of S's dimension 0: offsets count from 0
-		tile.LoadScalar(k, a.S.At(a.S.Dim(1))) // ERR Dim(1) of S, which has 1 dimension; they count from 0
+		tile.LoadScalar(k, a.S.At(128))        // ERR Load at offset 128 of S's dimension 0, which has 128 elements; use an offset from 0 to 127
+		tile.LoadScalar(k, a.S.At(-1))         // ERR Load at offset -1 of S's dimension 0: use an offset of at least 0
+		tile.LoadScalar(k, a.S.At(a.S.Dim(1))) // ERR Dim(1) of S, which has 1 dimension; use Dim(0) for the last
 	}},
 	{name: "offsets of a shared tile", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
 		s := tile.NewShared[tile.F32](k, 128)
 		s.At(1, 2)                                         // ERR At with 2 offsets of the shared tile of @-1, which has 1 dimension; give at most one each
-		tile.LoadScalar(k, s.At(128))                      // ERR Load at offset 128 of the shared tile of @-2's dimension 0, which has 128 elements; offsets count from 0
+		tile.LoadScalar(k, s.At(128))                      // ERR Load at offset 128 of the shared tile of @-2's dimension 0, which has 128 elements; use an offset from 0 to 127
 		tile.Load(k, s, k.Block().Striped2(8, 128, 4, 32)) // ERR Load of a tile of 8x128 on the shared tile of @-3, which has 1 dimension; use a span of rank 1
 	}},
 	{name: "span of one value", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
@@ -77,7 +77,7 @@ var wrongShapes = []wrong{
 	{name: "variable", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
 		cols := k.Block().Striped(1024, 4)
 		v := tile.NewVar(k, tile.Full(k, cols, tile.F32(0)))
-		v.Set(tile.F32(1))             // ERR Set of a variable of 1024 to one value; shapes must agree
+		v.Set(tile.F32(1))             // ERR Set of a variable of 1024 to one value; give it a tile of its shape
 		v.Set(tile.Load(k, a.V, cols)) // ERR Set of a variable without an extent on axis 0 to a tile that ends at n: elements past it hold anything; use x.Fill first, or clip the variable's first value
 		v.Set(tile.Load(k, a.V, cols).Fill(tile.F32(0)))
 	}},
@@ -86,8 +86,8 @@ var wrongShapes = []wrong{
 	}},
 	{name: "coordinates and masks", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
 		x := tile.Load(k, a.X, k.Block().Striped2(8, 128, 4, 32))
-		tile.Coord(x.Span(), 2)   // ERR Coord along axis 2 of a tile of 8x128: its axes are 0 to 1
-		x.Fill(tile.F32(0), 2)    // ERR Fill along axis 2 of a tile of 8x128: its axes are 0 to 1
+		tile.Coord(x.Span(), 2)   // ERR Coord along axis 2 of a tile of 8x128: use an axis from 0 to 1
+		x.Fill(tile.F32(0), 2)    // ERR Fill along axis 2 of a tile of 8x128: use an axis from 0 to 1
 		x.Sum().Fill(tile.F32(0)) // ERR Fill of one value: only tiles have masked elements; drop the call
 	}},
 	{name: "two extents of a variable", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
@@ -96,10 +96,10 @@ var wrongShapes = []wrong{
 		v.Set(tile.Load(k, a.S, cols.Clip(11))) // ERR Set of a variable that ends at 10 to a tile that ends at 11 on axis 0; use x.Fill first
 	}},
 	{name: "empty span", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
-		tile.Load(k, a.V, k.Block().Striped(0, 4)) // ERR a span of 0 elements: capacities are at least 1
+		tile.Load(k, a.V, k.Block().Striped(0, 4)) // ERR a span of 0 elements: give a capacity of at least 1
 	}},
 	{name: "shared sizes", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
 		tile.NewShared[tile.F32](k)        // ERR NewShared without sizes; give at least one
-		tile.NewShared[tile.F32](k, 4, -1) // ERR NewShared with sizes [4 -1]: each is at least 1
+		tile.NewShared[tile.F32](k, 4, -1) // ERR NewShared with sizes [4 -1]: give sizes of at least 1
 	}},
 }

@@ -69,29 +69,72 @@ func markers(t *testing.T) map[string]bool {
 	return out
 }
 
+// families are the wrong programs by what they are about.
+var families = []struct {
+	name     string
+	programs []wrong
+}{
+	{"shape", wrongShapes},
+	{"layout", wrongLayouts},
+	{"scope", wrongScopes},
+	{"dtype", wrongDTypes},
+	{"control flow", wrongControl},
+	{"target", wrongTargets},
+	{"limit", wrongLimits},
+	{"port", wrongPorts},
+	// What is about one part of the language, under the same rules.
+	{"definition", wrongDefines},
+	{"memory", wrongMemory},
+	{"order", wrongOrders},
+	{"asynchronous copy", wrongCopies},
+	{"cluster", wrongClusters},
+}
+
+// mistakes are the errors of a program, of Define or of Lower.
+func mistakes(t *testing.T, err error) tile.Errors {
+	t.Helper()
+	var es tile.Errors
+	var e *tile.Error
+	switch {
+	case errors.As(err, &es):
+		return es
+	case errors.As(err, &e):
+		return tile.Errors{e}
+	}
+	t.Fatalf("got %v (%T), want tile.Errors", err, err)
+	return nil
+}
+
+// wayOut is how messages end: with a request.
+var wayOut = regexp.MustCompile(`[;:,] (and )?(tile\.Expand adds|Select makes|Load and Store copy|use|give|drop|cast|bitcast|load|store|reduce|take|declare|make|clip|name|define|move|put|count|join|export|rename|add|compare|release|acquire|call|split|stream|leave|raise|repeat|let|have|without|assign|nest|Cast|copy) ?.*$`)
+
+// TestWrongPrograms: each program gives the errors that its lines say, each once and no others, all of its rule: Go line,
+// rule, numbers and a way out.
 func TestWrongPrograms(t *testing.T) {
 	want, hit := markers(t), map[string]bool{}
-	var n int
-	for family, cases := range map[string][]wrong{
-		"shape": wrongShapes, "layout": wrongLayouts, "scope": wrongScopes, "dtype": wrongDTypes,
-		"control": wrongControl, "limit": wrongLimits, "port": wrongPorts, "memory": wrongMemory, "order": wrongOrders, "async": wrongCopies, "define": wrongDefines, "cluster": wrongClusters,
-	} {
-		for _, c := range cases {
-			n++
-			t.Run(family+"/"+c.name, func(t *testing.T) {
-				err := c.run()
-				var es tile.Errors
-				if !errors.As(err, &es) {
-					t.Fatalf("got %v (%T), want tile.Errors", err, err)
-				}
-				for _, e := range es {
-					if !want[e.Error()] {
+	total := 0
+	for _, family := range families {
+		if len(family.programs) < 5 {
+			t.Errorf("%d wrong programs of %s, want 5", len(family.programs), family.name)
+		}
+		for _, c := range family.programs {
+			total++
+			t.Run(family.name+"/"+c.name, func(t *testing.T) {
+				seen := map[string]bool{}
+				for _, e := range mistakes(t, c.run()) {
+					switch text := e.Error(); {
+					case seen[text]:
+						t.Errorf("reported twice:\n%v", e)
+					case !want[text]:
 						t.Errorf("unexpected error:\n%v", e)
+					case c.rule != tile.ErrPanic && !wayOut.MatchString(e.Msg):
+						t.Errorf("no way out in\n%v", e)
+					default:
+						seen[text], hit[text] = true, true
 					}
 					if !errors.Is(e, c.rule) {
 						t.Errorf("%v\nis of rule %v, want %v", e, e.Rule, c.rule)
 					}
-					hit[e.Error()] = true
 				}
 			})
 		}
@@ -101,7 +144,7 @@ func TestWrongPrograms(t *testing.T) {
 			t.Errorf("no program gives\n%s", m)
 		}
 	}
-	if n < 25 {
-		t.Errorf("%d wrong programs, want 25", n)
+	if total < 60 {
+		t.Errorf("%d wrong programs, want 60", total)
 	}
 }

@@ -19,8 +19,7 @@ func Uniform(s *device.Stream, t device.Tensor, seed uint64) error {
 	if !t.Contiguous() || t.Buffer() == nil {
 		return fmt.Errorf("data: %v is not contiguous: %w", t, device.ErrShape)
 	}
-	offset := int(t.Addr()-t.Buffer().Addr()) / t.DType().Size()
-	flat, err := device.View(t.Buffer(), offset, t.DType(), []int{t.Elems()}, nil)
+	flat, err := t.Reshape(t.Elems())
 	if err != nil {
 		return err
 	}

@@ -27,13 +27,26 @@ func newModule(t *testing.T, dir string) module {
 	m := module{root: t.TempDir()}
 	m.pkg = filepath.Join(m.root, filepath.FromSlash(dir))
 	offline(t)
-	m.write(t, "go.mod", fmt.Sprintf("module example.com/user\n\ngo 1.26.0\n\ntool github.com/gotile/gotile/cmd/gotile\n\nrequire github.com/gotile/gotile v0.0.0\n\nreplace github.com/gotile/gotile => %s\n", tree))
+	m.write(t, "go.mod", fmt.Sprintf("module example.com/user\n\ngo 1.26.0\n\ntool github.com/gotile/gotile/cmd/gotile\n\nrequire github.com/gotile/gotile v0.0.0\n\n%s\nreplace github.com/gotile/gotile => %s\n",
+		indirect(m.readFrom(t, tree, "go.mod")), tree))
 	m.write(t, "go.sum", m.readFrom(t, tree, "go.sum"))
 	for _, name := range []string{"axpy.go", "pairs.go", "cases.go"} {
 		m.write(t, dir+"/"+name, m.readFrom(t, tree, "codegen/tool/internal/axpy", name))
 	}
 	t.Chdir(m.pkg)
 	return m
+}
+
+// indirect is what go mod tidy writes into the go.mod of a user for the modules that gotile's requires. Tidy itself would
+// ask for tests of theirs, which an offline cache need not have.
+func indirect(gomod string) string {
+	var lines []string
+	for line := range strings.Lines(gomod) {
+		if strings.HasPrefix(line, "\t") {
+			lines = append(lines, strings.Join(strings.Fields(line)[:2], " "))
+		}
+	}
+	return "require (\n\t" + strings.Join(lines, " // indirect\n\t") + " // indirect\n)\n"
 }
 
 func (m module) readFrom(t *testing.T, path ...string) string {

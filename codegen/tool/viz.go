@@ -49,7 +49,7 @@ Examples:
 		v := &vizFlags{}
 		f.StringVar(&v.out, "o", "", "write an SVG into `file`, - for standard output")
 		f.IntVar(&v.columns, "columns", worker.TextColumns, "width of the text")
-		f.IntVar(&v.elem, "elem", 0, "layout, banks: bytes of an element; default: 2 for ldmatrix and stmatrix, else 4")
+		f.IntVar(&v.elem, "elem", 0, "layout, banks: bytes of an element; default: the fragment's, 4 of a LAYOUT alone")
 		f.IntVar(&v.width, "width", 0, "banks: bytes that a lane accesses at once; default: 4 of a LAYOUT alone, else as many as lie together, up to 16")
 		f.StringVar(&v.swizzle, "swizzle", "none", "layout, banks: swizzle of byte addresses: none, 32, 64, 128 or Sw<bits,base,shift>")
 		f.StringVar(&v.target, "target", "", "kernel: `target` to lower for: "+strings.Join(target.Names(), ", ")+"; default: the first one that the kernel claims")
@@ -105,7 +105,11 @@ func (v *vizFlags) draw(args []string) (*viz.Picture, error) {
 		if err != nil {
 			return nil, err
 		}
-		return viz.DrawLayout(l, s, v.elemOf(""))
+		elem, err := v.elemOf(32)
+		if err != nil {
+			return nil, err
+		}
+		return viz.DrawLayout(l, s, elem)
 	case what == "fragment" && len(args) == 1:
 		f, err := viz.Named(args[0])
 		if err != nil {
@@ -127,15 +131,15 @@ func (v *vizFlags) draw(args []string) (*viz.Picture, error) {
 		strings.Join(append([]string{what}, args...), " "))
 }
 
-// elemOf is the size of an element of a fragment.
-func (v *vizFlags) elemOf(fragment string) int {
+// elemOf is the size of an element, in bytes.
+func (v *vizFlags) elemOf(bits int) (int, error) {
 	switch {
 	case v.elem != 0:
-		return v.elem
-	case strings.HasPrefix(fragment, "ldmatrix"), strings.HasPrefix(fragment, "stmatrix"):
-		return 2
+		return v.elem, nil
+	case bits%8 != 0:
+		return 0, fmt.Errorf("elements of %d bits: banks are counted of whole bytes", bits)
 	}
-	return 4
+	return bits / 8, nil
 }
 
 // lanes draws one access whose lanes' byte addresses a layout gives.
@@ -171,7 +175,10 @@ func (v *vizFlags) fragment(name, text string, s layout.Swizzle) (*viz.Picture, 
 	if err != nil {
 		return nil, err
 	}
-	elem := v.elemOf(name)
+	elem, err := v.elemOf(f.Bits)
+	if err != nil {
+		return nil, err
+	}
 	elements, err := s.Elements(elem)
 	if err != nil {
 		return nil, err

@@ -44,6 +44,7 @@ func TestViz(t *testing.T) {
 		{"banks ldmatrix.x4.source (16,64):(64,1) -swizzle 128", "4 wavefronts where 4 would do"},
 		{"banks mma.m16n8k16.C (16,8):(8,1)", "2 accesses of 8 bytes a lane: 4 wavefronts"},
 		{"banks mma.m16n8k16.C (16,8):(8,1) -width 4", "4 accesses of 4 bytes a lane: 8 wavefronts where 4 would do"},
+		{"banks mma.m16n8k16.A (16,16):(16,1)", "2-byte elements\n4 accesses of 4 bytes a lane"},
 		{"banks (8,4):(128,16) -width 16", "32 wavefronts where 4 would do"},
 		{"banks (8,4):(128,16) -width 16 -swizzle 128", "4 wavefronts where 4 would do"},
 		{"layout 4:1 -o -", "</svg>\n"},
@@ -68,6 +69,7 @@ func TestViz(t *testing.T) {
 		{"banks 32:4 -width 3", "1, 2, 4, 8 or 16"},
 		{"banks mma.m16n8k16.A (16,8):(8,1)", "take a layout of at least"},
 		{"banks mma.m16n8k16.A (16,16):(1,16) -elem 2", "use a narrower access"},
+		{"banks mma.m16n8k64.A (16,64):(64,1)", "elements of 4 bits"},
 		{"kernel", "want kernel PACKAGE"},
 		{"layout 8:1 -bank 4", "run gotile viz -h"},
 	} {

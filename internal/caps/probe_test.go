@@ -50,21 +50,31 @@ func TestHardwareByCompiler(t *testing.T) {
 			t.Errorf("NVRTC does not compile for %s", name)
 			continue
 		}
-		for _, f := range target.Features() {
-			body := probes[f]
-			if body == "" {
-				t.Fatalf("no probe of %s", f)
-			}
+		compile := func(features ...target.Feature) (*nvrtc.Result, error) {
 			src := "extern \"C\" __global__ void __launch_bounds__(128, 1) probe(float* out) {\n" +
-				"  __shared__ unsigned s[64];\n  unsigned a = (unsigned)__cvta_generic_to_shared(s);\n  " + body + "\n  if (a == 1u) *out = 1.0f;\n}\n"
-			r, err := lib.Compile(src, "probe.cu", nvrtc.Options{Arch: chip.Arch})
-			s := chip.Features[f]
-			if (err == nil) != s.Hardware {
-				t.Errorf("%s on %s: hardware %v, but ptxas says %v", f, name, s.Hardware, err)
+				"  __shared__ unsigned s[64];\n  unsigned a = (unsigned)__cvta_generic_to_shared(s);\n"
+			for _, f := range features {
+				if probes[f] == "" {
+					t.Fatalf("no probe of %s", f)
+				}
+				src += "  { " + probes[f] + " }\n"
 			}
-			if err == nil && strings.Contains(r.Log, "reduced performance") != (s.Avoided != "") {
-				t.Errorf("%s on %s: avoided %q, but ptxas says %s", f, name, s.Avoided, r.Log)
+			return lib.Compile(src+"  if (a == 1u) *out = 1.0f;\n}\n", "probe.cu", nvrtc.Options{Arch: chip.Arch})
+		}
+		var has []target.Feature // compiled together; what it has not, one by one, so that each is refused for itself
+		avoids := false
+		for _, f := range target.Features() {
+			if s := chip.Features[f]; s.Hardware {
+				has, avoids = append(has, f), avoids || s.Avoided != ""
+			} else if _, err := compile(f); err == nil {
+				t.Errorf("ptxas compiles %s for %s, which has it not", f, name)
 			}
+		}
+		r, err := compile(has...)
+		if err != nil {
+			t.Errorf("%s: ptxas refuses one of %s: %v", name, has, err)
+		} else if slow := strings.Contains(r.Log, "reduced performance"); slow != avoids {
+			t.Errorf("%s avoids a feature: %v, but ptxas says\n%s", name, avoids, r.Log)
 		}
 	}
 }

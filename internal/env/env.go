@@ -36,7 +36,7 @@ var table = []Var{
 	{Dump, "directory into which the IR of every kernel is written after every pass"},
 	{Lines, "1 compiles kernels with the lines of their Go source, for compute-sanitizer, ncu and other tools; see docs/debugging.md"},
 	{NVRTC, "path of libnvrtc; default: the system's, a toolkit's or a pip wheel's"},
-	{Off, "comma-separated operations that take their reference path instead of the fused kernel, such as kda,rmsnorm"},
+	{Off, "comma-separated operations that take their reference path instead of the fused kernel, such as rmsnorm,rmsnorm_add"},
 }
 
 // All lists the variables by name.

@@ -3,6 +3,7 @@ package gatecase
 
 import (
 	"github.com/gotile/gotile/runtime/autodiff"
+	"github.com/gotile/gotile/runtime/device"
 	"github.com/gotile/gotile/runtime/gate"
 	"github.com/gotile/gotile/tile/tiletest"
 )
@@ -11,7 +12,7 @@ import (
 // compared twice only.
 func Of[P, In, Out, S any](op *autodiff.Op[P, In, Out, S], c gate.Case[P]) tiletest.Case {
 	return tiletest.Case{Name: "gate/" + op.Name() + "/" + c.Name, Run: func(r *tiletest.Run) error {
-		if r.Device.Kind() == "sim" && c.Runs == 0 {
+		if r.Device.Kind() == device.Sim && c.Runs == 0 {
 			c.Runs = 2
 		}
 		report, err := gate.Check(r.Stream, op, c)

@@ -143,7 +143,7 @@ func (b *Builder) emit(v *Value) *Value {
 		limit = DefaultLimit
 	}
 	if b.count >= limit {
-		b.errorAt(v.Pos, v.Op, ErrLimit, "the kernel records more than %d ops: a Go loop unrolls, so a long one belongs in tile.Range; or raise tile.Limit", limit)
+		b.errorAt(v.Pos, v.Op, ErrLimit, "the kernel records more than %d ops: a Go loop unrolls; use tile.Range for a long one, or raise tile.Limit", limit)
 		panic(stop{})
 	}
 	b.count++
@@ -246,7 +246,7 @@ func (b *Builder) Const(dt dtype.Type, bits Bits) *Value {
 // Int is an i32 constant.
 func (b *Builder) Int(n int) *Value {
 	if int(int32(n)) != n {
-		b.Errorf(Const, ErrLimit, "%d does not fit an index: indices are 32-bit, at most %d", n, math.MaxInt32)
+		b.Errorf(Const, ErrLimit, "%d does not fit an index: indices are 32-bit, at most %d; split the dimension", n, math.MaxInt32)
 		return nil
 	}
 	return b.Const(dtype.I32, Bits(uint32(int32(n))))

@@ -16,7 +16,7 @@ func (b *Builder) Peer(p Place, rank *Value) (Place, bool) {
 	case b.Kernel.Cluster == 0:
 		b.Errorf(Invalid, ErrScope, "Peer in a kernel without clusters: a block has no peers; give Define tile.ClusterSize(2), 4 or 8")
 	case isConst && (n < 0 || n >= b.Kernel.Cluster):
-		b.Errorf(Invalid, ErrShape, "Peer of rank %d in a cluster of %d blocks: ranks are 0 to %d", n, b.Kernel.Cluster, b.Kernel.Cluster-1)
+		b.Errorf(Invalid, ErrShape, "Peer of rank %d in a cluster of %d blocks: use a rank from 0 to %d", n, b.Kernel.Cluster, b.Kernel.Cluster-1)
 	default:
 		p.Peer, p.Rank = true, rank
 		return p, true

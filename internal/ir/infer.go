@@ -236,9 +236,9 @@ func vector(s *Span) string {
 // axisRange says which axes a tile has.
 func axisRange(s *Span) string {
 	if s.Rank() == 1 {
-		return "its only axis is 0"
+		return "use axis 0, its only one"
 	}
-	return fmt.Sprintf("its axes are 0 to %d", s.Rank()-1)
+	return fmt.Sprintf("use an axis from 0 to %d", s.Rank()-1)
 }
 
 // Count prints a number of things: 1 dimension, 2 dimensions.

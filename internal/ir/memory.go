@@ -75,11 +75,11 @@ func (b *Builder) place(op Op, s Scope, p Place, span *Span) ([]*Value, *Span, b
 		}
 		if n, ok := intConst(o); ok {
 			if n < 0 {
-				b.Errorf(op, ErrShape, "%s at offset %d of %s's dimension %d: offsets count from 0", name, n, p.Name(), i)
+				b.Errorf(op, ErrShape, "%s at offset %d of %s's dimension %d: use an offset of at least 0", name, n, p.Name(), i)
 				return nil, nil, false
 			}
 			if size := dims[i].Size; dims[i].Symbol == nil && n >= size {
-				b.Errorf(op, ErrShape, "%s at offset %d of %s's dimension %d, which has %s; offsets count from 0", name, n, p.Name(), i, Count(size, "element"))
+				b.Errorf(op, ErrShape, "%s at offset %d of %s's dimension %d, which has %s; use an offset from 0 to %d", name, n, p.Name(), i, Count(size, "element"), size-1)
 				return nil, nil, false
 			}
 		}

@@ -11,7 +11,7 @@ import (
 func (b *Builder) poisoned(op Op, vs ...*Value) bool {
 	bad := slices.Contains(vs, nil)
 	if bad && len(b.errs) == 0 {
-		b.Errorf(op, ErrScope, "an operand of %s has no value; an atomic on a tile returns none", Table[op].Go)
+		b.Errorf(op, ErrScope, "an operand of %s has no value: an atomic on a tile returns none; load the memory afterwards", Table[op].Go)
 	}
 	return bad
 }
@@ -153,11 +153,11 @@ func (b *Builder) Expand(x *Value, span *Span, axis int) *Value {
 		if part == nil && x.Type.Span == nil {
 			return b.Full(span, x)
 		}
-		b.Errorf(Broadcast, ErrShape, "Expand of %s along axis %d of a tile of %s: it takes %s; tile.Full repeats one value", vector(x.Type.Span), axis, shape(span), vector(part))
+		b.Errorf(Broadcast, ErrShape, "Expand of %s along axis %d of a tile of %s: give %s, or use tile.Full to repeat one value", vector(x.Type.Span), axis, shape(span), vector(part))
 		return nil
 	}
 	if !slices.Equal(part.Dist.Shape, x.Type.Span.Dist.Shape) {
-		b.Errorf(Broadcast, ErrShape, "Expand of %s along axis %d of a tile of %s: it takes %s, which a reduction over axis %d gives", vector(x.Type.Span), axis, shape(span), vector(part), axis)
+		b.Errorf(Broadcast, ErrShape, "Expand of %s along axis %d of a tile of %s: give %s, which a reduction over axis %d gives", vector(x.Type.Span), axis, shape(span), vector(part), axis)
 		return nil
 	}
 	if !part.Dist.Equal(x.Type.Span.Dist) {

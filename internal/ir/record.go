@@ -102,7 +102,7 @@ func (b *Builder) Persist(n *Value, step int, info PersistentInfo, body func(i *
 		b.Errorf(Persistent, ErrControl, "Blocks with a loop of the %v in a kernel with clusters: a grid is whole clusters, so Blocks counts those; give Persistent the cluster as its scope", info.Scope)
 		ok = false
 	case ok && !hostValue(n):
-		b.Errorf(Persistent, ErrControl, "the bound of Persistent is not known at launch: the grid is sized from dimensions, scalars and arithmetic on them")
+		b.Errorf(Persistent, ErrControl, "the bound of Persistent is not known at launch; use dimensions, scalars and arithmetic on them, from which the grid is sized")
 		ok = false
 	}
 	for _, v := range b.Kernel.Body.Ops {

@@ -200,6 +200,7 @@ type Kernel struct {
 	Whole     bool     // rows are whole 16-byte vectors: the launch sees to it
 	Targets   []string // the targets the kernel claims; nil: all
 	Doc       string
+	Pos       Pos // where it was defined
 }
 
 // SameValue reports whether two rank-0 values are certain to be equal: the same value, or the same pure op of the

@@ -46,7 +46,7 @@ func (b *Builder) Set(v, x *Value) {
 // be there.
 func assignable(s, t *Span) *fault {
 	if (s == nil) != (t == nil) || s != nil && !slices.Equal(s.Dist.Shape, t.Dist.Shape) {
-		return faultf(ErrShape, "Set of a variable of %s to %s; shapes must agree", shape(s), shape(t))
+		return faultf(ErrShape, "Set of a variable of %s to %s; give it a tile of its shape", shape(s), shape(t))
 	}
 	if s == nil || s == t {
 		return nil

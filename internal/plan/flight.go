@@ -69,11 +69,11 @@ func (y *syncer) refuseInFlight(h hazards, at thr.At, t touch) {
 	switch {
 	case worst == nil:
 	case worst.flight == 1:
-		y.err = positioned(at.Pos, "%s is used here, but the copy to it of %s is not committed; put tile.Commit and tile.WaitGroup between the two", t.name(), h[*worst])
+		y.err = positioned(ir.ErrScope, at.Pos, "%s is used here, but the copy to it of %s is not committed; put tile.Commit and tile.WaitGroup between the two", t.name(), h[*worst])
 	case worst.waited:
-		y.err = positioned(at.Pos, "%s is used here, but the copy to it of %s may be in flight: the tile.WaitGroup between the two leaves its group; wait with a smaller number", t.name(), h[*worst])
+		y.err = positioned(ir.ErrScope, at.Pos, "%s is used here, but the copy to it of %s may be in flight: the tile.WaitGroup between the two leaves its group; wait with a smaller number", t.name(), h[*worst])
 	default:
-		y.err = positioned(at.Pos, "%s is used here, but the copy to it of %s may be in flight; put a tile.WaitGroup between the two", t.name(), h[*worst])
+		y.err = positioned(ir.ErrScope, at.Pos, "%s is used here, but the copy to it of %s may be in flight; put a tile.WaitGroup between the two", t.name(), h[*worst])
 	}
 }
 

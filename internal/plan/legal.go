@@ -24,7 +24,7 @@ func needs(v *ir.Value) (target.Feature, bool) {
 // legal refuses a kernel that its target cannot run.
 func legal(s *state) error {
 	if len(s.k.Targets) > 0 && !slices.Contains(s.k.Targets, s.t.Name) && !slices.Contains(s.k.Targets, s.t.Proxy) {
-		return positioned(ir.Pos{}, "the kernel claims %s only; add %q to tile.Targets", strings.Join(s.k.Targets, ", "), s.t.Name)
+		return positioned(ir.ErrTarget, s.k.Pos, "the kernel claims %s only; add %q to tile.Targets", strings.Join(s.k.Targets, ", "), s.t.Name)
 	}
 	if err := clusters(s); err != nil {
 		return err
@@ -32,7 +32,7 @@ func legal(s *state) error {
 	var err error
 	eachOp(s.k.Body, func(v *ir.Value) {
 		if f, ok := needs(v); ok && !s.t.Has(f) && err == nil {
-			err = positioned(v.Pos, "%s needs %s, which %s has not", v.Op, f, s.t.Name)
+			err = positioned(ir.ErrTarget, v.Pos, "%s needs %s, which %s has not; leave the target out with tile.Targets", v.Op, f, s.t.Name)
 		}
 	})
 	return err
@@ -54,7 +54,7 @@ func clusters(s *state) error {
 	if t.Has(target.Cluster) {
 		most = fmt.Sprintf("clusters of at most %d", t.Cluster)
 	}
-	return positioned(ir.Pos{}, "ClusterSize(%d): %s has %s; define the kernel with tile.Targets(%s), and another for the other targets", n, t.Name, most, strings.Join(have, ", "))
+	return positioned(ir.ErrTarget, s.k.Pos, "ClusterSize(%d): %s has %s; define the kernel with tile.Targets(%s), and another for the other targets", n, t.Name, most, strings.Join(have, ", "))
 }
 
 // eachOp visits every op of a region and of the regions below it, in program order.

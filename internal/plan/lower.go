@@ -50,7 +50,7 @@ func lowerKernel(s *state) error {
 
 func (l *lowering) fail(pos ir.Pos, format string, args ...any) {
 	if l.err == nil {
-		l.err = positioned(pos, format, args...)
+		l.err = positioned(ir.ErrLayout, pos, format, args...)
 	}
 }
 

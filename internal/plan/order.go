@@ -62,7 +62,7 @@ func (y *syncer) release(out []thr.Stmt, h hazards, at thr.At, o ir.Order, scope
 	}
 	if wider != nil {
 		if y.err == nil {
-			y.err = positioned(at.Pos, "a release at %v scope follows an access of %s at %v scope at %s: it orders what the %v did, not the others; put a block.Sync() between the two",
+			y.err = positioned(ir.ErrScope, at.Pos, "a release at %v scope follows an access of %s at %v scope at %s: it orders what the %v did, not the others; put a block.Sync() between the two",
 				scope, wider.name(), wider.scope, h[*wider], scope)
 		}
 		return out
@@ -82,7 +82,7 @@ func (y *syncer) meet(out []thr.Stmt, h hazards, at thr.At, scope ir.Scope, what
 		barrier = thr.ClusterSync
 	}
 	if agree := y.agree(); agree < scope && y.err == nil {
-		y.err = positioned(at.Pos, "%s needs a barrier here, inside control flow on which only a %v agrees; use a loop or condition at %v scope", what, agree, scope)
+		y.err = positioned(ir.ErrScope, at.Pos, "%s needs a barrier here, inside control flow on which only a %v agrees; use a loop or condition at %v scope", what, agree, scope)
 	}
 	y.clear(h, barrier)
 	return append(out, thr.Do{At: at, Fn: barrier})

@@ -3,7 +3,6 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -81,10 +80,6 @@ func dump(dir string, s *state, n int, pass, text string) error {
 }
 
 // positioned is an error at a line of the user's code.
-func positioned(pos ir.Pos, format string, args ...any) error {
-	text := fmt.Sprintf(format, args...)
-	if !pos.Known() { // of the kernel as a whole
-		return errors.New(text)
-	}
-	return fmt.Errorf("%s: %s", pos, text)
+func positioned(rule error, pos ir.Pos, format string, args ...any) error {
+	return &ir.Error{Pos: pos.Alone(), Rule: rule, Msg: fmt.Sprintf(format, args...)}
 }

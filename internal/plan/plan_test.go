@@ -284,7 +284,7 @@ func TestErrors(t *testing.T) {
 		target string
 		want   []string // parts of the message; none: no error
 	}{
-		{"too much shared memory", define(t, "big", big), "sm_120a", []string{"big for sm_120a", "131104 bytes", "sm_120a has 101376", "131072 bytes  s0 (tile [32 1024])", "32 bytes  s1"}},
+		{"too much shared memory", define(t, "big", big), "sm_120a", []string{"big for sm_120a", "131104 bytes", "sm_120a has 101376", "plan_test.go:", "s0 (tile [32 1024]) has 131072", "s1 (tile [8]) has 32"}},
 		{"as much on a larger chip", define(t, "big", big), "sm_90a", nil},
 		{"a target that is not claimed", define(t, "k", carried, tile.Targets("sm_80")), "sm_90a", []string{"claims sm_80 only", `add "sm_90a" to tile.Targets`}},
 		{"a claimed target", define(t, "k", carried, tile.Targets("sm_80")), "sm_80", nil},

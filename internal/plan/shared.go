@@ -19,11 +19,12 @@ func layoutShared(s *state) error {
 		s.out.SharedBytes += (b.Bytes + sharedAlign - 1) &^ (sharedAlign - 1)
 	}
 	if s.out.SharedBytes > s.t.Shared {
-		var table strings.Builder
+		var all []string
 		for _, b := range s.out.Shared {
-			fmt.Fprintf(&table, "\n  %8d bytes  %s (%s)", b.Bytes, b.Name, b.Note)
+			all = append(all, fmt.Sprintf("%s (%s) has %d", b.Name, b.Note, b.Bytes))
 		}
-		return fmt.Errorf("shared memory: %d bytes, %s has %d a block; make tiles smaller:%s", s.out.SharedBytes, s.t.Name, s.t.Shared, table.String())
+		return positioned(ir.ErrTarget, s.k.Pos, "the kernel takes %d bytes of shared memory and %s has %d a block; make tiles smaller, or leave the target out with tile.Targets: %s",
+			s.out.SharedBytes, s.t.Name, s.t.Shared, strings.Join(all, ", "))
 	}
 	s.out.Body = rewrite(s.out.Body, func(e thr.Expr) thr.Expr {
 		switch e := e.(type) {

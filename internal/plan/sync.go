@@ -277,7 +277,7 @@ func (y *syncer) access(out []thr.Stmt, h hazards, at thr.At, t touch) []thr.Stm
 	conflicts := h.with(t)
 	if i := slices.IndexFunc(conflicts, func(o touch) bool { return o.scope != t.scope && !o.peers(t) }); i >= 0 {
 		if o := conflicts[i]; y.err == nil {
-			y.err = positioned(at.Pos, "%s is used at %s scope here and at %s scope at %s; put a %s.Sync() between the two", t.name(), t.scope, o.scope, h[o], max(t.scope, o.scope, ir.ScopeBlock))
+			y.err = positioned(ir.ErrScope, at.Pos, "%s is used at %s scope here and at %s scope at %s; put a %s.Sync() between the two", t.name(), t.scope, o.scope, h[o], max(t.scope, o.scope, ir.ScopeBlock))
 		}
 		return out
 	}
@@ -287,14 +287,14 @@ func (y *syncer) access(out []thr.Stmt, h hazards, at thr.At, t touch) []thr.Stm
 	case slices.ContainsFunc(conflicts, func(o touch) bool { return o.across(t) }):
 		barrier = thr.ClusterSync
 		if y.warpFlow+y.blockFlow > 0 && y.err == nil {
-			y.err = positioned(at.Pos, "%s needs a barrier of the cluster here, inside control flow on which only a %s agrees; use a loop or condition at cluster scope, or put a cluster.Sync() before it", t.name(), y.agree())
+			y.err = positioned(ir.ErrScope, at.Pos, "%s needs a barrier of the cluster here, inside control flow on which only a %s agrees; use a loop or condition at cluster scope, or put a cluster.Sync() before it", t.name(), y.agree())
 		}
 	case t.scope == ir.ScopeWarp:
 		barrier = thr.WarpSync
 	default:
 		barrier = thr.BlockSync
 		if y.warpFlow > 0 && y.err == nil {
-			y.err = positioned(at.Pos, "%s needs a barrier of the block here, inside control flow on which only a warp agrees; use a loop or condition at block scope", t.name())
+			y.err = positioned(ir.ErrScope, at.Pos, "%s needs a barrier of the block here, inside control flow on which only a warp agrees; use a loop or condition at block scope", t.name())
 		}
 	}
 	if barrier != thr.InvalidFn {

@@ -11,8 +11,8 @@ import (
 
 // FragmentNames is the list of what [Named] reads.
 const FragmentNames = `  mma.m16n8kK.TYPE.A      operand A of mma.sync, [m,k]; K and TYPE: k4 k8 tf32, k8 k16 f16 bf16,
-  mma.m16n8kK.TYPE.B      k16 k32 s8 u8 e4m3 e5m2, k32 k64 s4 u4 e2m1; B is [k,n]. Without a TYPE it is that of
-                          k8 tf32, k16 f16, k32 s8, k64 e2m1
+  mma.m16n8kK.TYPE.B      k16 k32 s8 u8 e4m3 e5m2, k32 k64 s4 u4, k64 e2m1; B is [k,n]. Without a TYPE it is that
+                          of k8 tf32, k16 f16, k32 s8, k64 e2m1
   mma.m16n8kK.C           accumulator of mma.sync, [m,n]; D is the same
   wgmma.m64nN.D           accumulator of wgmma, [m,n]; N: 8, 16, ... 256
   wgmma.m64kK.A           operand A of wgmma from registers, [m,k]; k8 tf32, k16 f16 bf16, k32 8-bit
@@ -28,6 +28,7 @@ type Fragment struct {
 	Name string
 	Axes []string
 	Dist *layout.Dist
+	Bits int // of an element, where the name says so or one is usual
 }
 
 // bitsOf are the element types of MMA operands.
@@ -37,14 +38,14 @@ var bitsOf = map[string]int{
 
 // Named finds a thread-value map by a name of the list FragmentNames.
 func Named(name string) (*Fragment, error) {
-	d, axes, err := named(name)
+	d, axes, bits, err := named(name)
 	if err != nil {
 		return nil, err
 	}
-	return &Fragment{name, axes, d}, nil
+	return &Fragment{name, axes, d, bits}, nil
 }
 
-func named(name string) (d *layout.Dist, axes []string, err error) {
+func named(name string) (d *layout.Dist, axes []string, bits int, err error) {
 	parts := strings.Split(name, ".")
 	switch op := parts[0]; {
 	case op == "mma" && len(parts) > 2:
@@ -52,11 +53,13 @@ func named(name string) (d *layout.Dist, axes []string, err error) {
 	case op == "wgmma" && len(parts) > 2:
 		return wgmma(name, parts[1:])
 	case (op == "ldmatrix" || op == "stmatrix") && len(parts) > 1 && len(parts) < 4:
-		return matrices(name, parts)
+		d, axes, err = matrices(name, parts)
+		return d, axes, 16, err
 	case strings.HasPrefix(op, "striped"):
-		return striped(name)
+		d, axes, err = striped(name)
+		return d, axes, 32, err
 	}
-	return nil, nil, unknown(name)
+	return nil, nil, 0, unknown(name)
 }
 
 func unknown(name string) error {
@@ -74,53 +77,56 @@ func after(s, prefix string) (n int, ok bool) {
 }
 
 // mma reads m16n8kK[.TYPE].OPERAND.
-func mma(name string, parts []string) (*layout.Dist, []string, error) {
+func mma(name string, parts []string) (*layout.Dist, []string, int, error) {
 	k, ok := after(parts[0], "m16n8k")
 	operand := parts[len(parts)-1]
 	if !ok || k < 1 || len(parts) > 3 {
-		return nil, nil, unknown(name)
+		return nil, nil, 0, unknown(name)
 	}
 	bits := 256 / k // a row of A is 32 bytes
 	switch {
 	case len(parts) == 3:
 		if bits, ok = bitsOf[parts[1]]; !ok {
-			return nil, nil, unknown(name)
+			return nil, nil, 0, unknown(name)
+		}
+		if parts[1] == "e2m1" && k != 64 {
+			return nil, nil, 0, fmt.Errorf("%s: e2m1 has 4 bits in k64; in k32 each lies in a byte: use mma.m16n8k32.e4m3.%s", name, operand)
 		}
 	case k != 8 && k != 16 && k != 32 && k != 64:
-		return nil, nil, fmt.Errorf("%s: k%d is not the k8 of tf32, k16 of f16, k32 of s8 or k64 of e2m1; name one of these, or the type, such as mma.m16n8k8.f16.A", name, k)
+		return nil, nil, 0, fmt.Errorf("%s: k%d is not the k8 of tf32, k16 of f16, k32 of s8 or k64 of e2m1; name one of these, or the type, such as mma.m16n8k8.f16.A", name, k)
 	}
 	switch operand {
 	case "A":
 		d, err := layout.MMASyncA(k, bits)
-		return d, []string{"m", "k"}, err
+		return d, []string{"m", "k"}, bits, err
 	case "B":
 		d, err := layout.MMASyncB(k, bits)
-		return d, []string{"k", "n"}, err
+		return d, []string{"k", "n"}, bits, err
 	case "C", "D":
 		if _, err := layout.MMASyncA(k, bits); err != nil { // there is no such instruction
-			return nil, nil, err
+			return nil, nil, 0, err
 		}
-		return layout.MMASyncC(), []string{"m", "n"}, nil
+		return layout.MMASyncC(), []string{"m", "n"}, 32, nil
 	}
-	return nil, nil, unknown(name)
+	return nil, nil, 0, unknown(name)
 }
 
 // wgmma reads m64nN.D and m64kK[.TYPE].A.
-func wgmma(name string, parts []string) (*layout.Dist, []string, error) {
+func wgmma(name string, parts []string) (*layout.Dist, []string, int, error) {
 	if n, ok := after(parts[0], "m64n"); ok && len(parts) == 2 && parts[1] == "D" {
 		d, err := layout.WGMMAD(n)
-		return d, []string{"m", "n"}, err
+		return d, []string{"m", "n"}, 32, err
 	}
 	k, ok := after(parts[0], "m64k")
 	if !ok || k < 1 || len(parts) > 3 || parts[len(parts)-1] != "A" {
-		return nil, nil, unknown(name)
+		return nil, nil, 0, unknown(name)
 	}
 	bits := 256 / k
 	if len(parts) == 3 && bitsOf[parts[1]] != bits || bits*k != 256 {
-		return nil, nil, fmt.Errorf("%s: k is 32 bytes: k8 of tf32, k16 of f16 or bf16, k32 of 8-bit elements", name)
+		return nil, nil, 0, fmt.Errorf("%s: k is 32 bytes: k8 of tf32, k16 of f16 or bf16, k32 of 8-bit elements", name)
 	}
 	d, err := layout.WGMMAA(bits)
-	return d, []string{"m", "k"}, err
+	return d, []string{"m", "k"}, bits, err
 }
 
 // matrices reads ldmatrix.xN and stmatrix.xN with what may follow.

@@ -51,6 +51,7 @@ func TestNamed(t *testing.T) {
 		"mma.m16n8k24.A":       "name one of these, or the type",
 		"mma.m16n8k32.f16.A":   "use k8 or k16",
 		"mma.m16n8k32.f16.C":   "use k8 or k16",
+		"mma.m16n8k32.e2m1.B":  "use mma.m16n8k32.e4m3.B",
 		"wgmma.m64n12.D":       "multiple of 8",
 		"wgmma.m64n8.A":        "unknown fragment",
 		"wgmma.m64k16.f16.D":   "unknown fragment",
@@ -82,10 +83,10 @@ func TestNothingToDraw(t *testing.T) {
 		},
 		"elements of 0 bytes": func() (*Picture, error) { return DrawLayout(layout.MustParse("8:1"), layout.Swizzle{}, 0) },
 		"65536 cells": func() (*Picture, error) {
-			return DrawFragment(&Fragment{"long", []string{"element"}, layout.Striped(32, 65536, 8)})
+			return DrawFragment(&Fragment{"long", []string{"element"}, layout.Striped(32, 65536, 8), 32})
 		},
 		"4 axes": func() (*Picture, error) {
-			return DrawFragment(&Fragment{"deep", make([]string, 4), &layout.Dist{Shape: []int{1, 1, 1, 1}}})
+			return DrawFragment(&Fragment{"deep", make([]string, 4), &layout.Dist{Shape: []int{1, 1, 1, 1}}, 32})
 		},
 		"no accesses": func() (*Picture, error) { return DrawBanks("nobody", nil, 4) },
 		"8192 x 1024 cells": func() (*Picture, error) {

@@ -48,6 +48,14 @@ func pictures(t *testing.T) map[string]*Picture {
 		}
 		return must(DrawBanks(name+" in "+mem, a, width))
 	}
+	shared := layout.WarpAccess{} // four lanes a word, all words in bank 0
+	for _, addr := range layout.MustParse("(4,8):(0,128)").Offsets() {
+		shared.Addr = append(shared.Addr, addr)
+	}
+	var err error
+	if shared.Cost, err = layout.CountBanks(shared.Addr, 4); err != nil {
+		t.Fatal(err)
+	}
 	memory := PlanOf(plan(), 4096)
 	memory.Files = []string{"rows.go"}
 	for i := range memory.Steps {
@@ -62,12 +70,13 @@ func pictures(t *testing.T) map[string]*Picture {
 		"m16n8k8.B":  must(DrawFragment(fragment("mma.m16n8k8.tf32.B"))),
 		"ldmatrix":   must(DrawFragment(fragment("ldmatrix.x2.trans"))),
 		"striped":    must(DrawFragment(fragment("striped(8,40,2)"))),
-		"reduced":    must(DrawFragment(&Fragment{"sum of rows", []string{"row"}, layout.Striped2(32, 8, 8, 32, 4).Reduce(1)})),
+		"reduced":    must(DrawFragment(&Fragment{"sum of rows", []string{"row"}, layout.Striped2(32, 8, 8, 32, 4).Reduce(1), 32})),
 		"swizzle128": must(DrawSwizzle(layout.Swizzle128)),
 		"swizzle64":  must(DrawSwizzle(layout.Swizzle64)),
 		"banks.row":  banks("ldmatrix.x4.source", "(16,64):(64,1)", layout.Swizzle{}, 2, 16),
 		"banks.sw":   banks("ldmatrix.x4.source", "(16,64):(64,1)", layout.Swizzle128, 2, 16),
 		"banks.C":    banks("mma.m16n8k16.C", "(16,8):(8,1)", layout.Swizzle{}, 4, 8),
+		"banks.same": must(DrawBanks("four lanes a word", []layout.WarpAccess{shared}, 4)),
 		"banks.off":  banks("striped(32,20,1)", "20:2", layout.Swizzle{}, 4, 4),
 	}
 }

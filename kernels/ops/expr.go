@@ -51,8 +51,8 @@ var (
 	addExpr    = expr{"add", "a + b", func(x []f32, _ f32) f32 { return x[0].Add(x[1]) }}
 	mulExpr    = expr{"mul", "a * b", func(x []f32, _ f32) f32 { return x[0].Mul(x[1]) }}
 	divExpr    = expr{"div", "a / b", func(x []f32, _ f32) f32 { return x[0].Div(x[1]) }}
-	divBwdExpr = expr{"div_bwd", "-a / b^2, the gradient of the divisor b for a product a of dy and the dividend", func(x []f32, _ f32) f32 {
-		return x[0].Neg().Div(x[1].Mul(x[1]))
+	divBwdExpr = expr{"div_bwd", "-(a/b) / b, the gradient of the divisor b for a product a of dy and the dividend", func(x []f32, _ f32) f32 {
+		return x[0].Neg().Div(x[1]).Div(x[1])
 	}}
 	powBwdExpr  = expr{"pow_bwd", "a * p*b^(p-1), the gradient of b^p", func(x []f32, p f32) f32 { return x[0].Mul(powSlope(x[1], p)) }}
 	sqrtBwdExpr = expr{"sqrt_bwd", "a / 2b, the gradient where b is the square root", func(x []f32, _ f32) f32 {
@@ -63,6 +63,11 @@ var (
 	}}
 	siluBwdExpr = expr{"silu_bwd", "a times the slope of silu at b", func(x []f32, _ f32) f32 { return x[0].Mul(siluSlope(x[1])) }}
 )
+
+// divGradExpr has an f32 between the product and the quotients, which in 16 bits would overflow.
+var divGradExpr = expr{"div_grad", "-(dy*a/b) / b, the gradient of the divisor", func(x []f32, _ f32) f32 {
+	return x[0].Mul(x[1]).Neg().Div(x[2]).Div(x[2])
+}}
 
 // Of rows and columns.
 var (

@@ -57,6 +57,9 @@ type (
 	sigmoidBwdArgs[T tile.Float] binaryArgs[T]
 	siluBwdArgs[T tile.Float]    binaryArgs[T]
 
+	divGradArgs[T tile.Float] struct {
+		DY, A, B, Y tile.Global[T] `tile:"n"`
+	}
 	mulRowsArgs[T, V tile.Float] struct {
 		A tile.Global[T] `tile:"rows,n"`
 		B tile.Global[V] `tile:"n"`
@@ -127,6 +130,17 @@ func buildBinary[T tile.Float, A binaryLike[T]](c config) (*tile.Kernel, error) 
 		span := block.Striped(chunk, vec(c.t))
 		for i := range tile.Persistent(k, a.Y.Dim(0), tile.Step(chunk), tile.OneBlockEach()) {
 			y := c.expr.of([]f32{load(block, a.A.At(i), span), load(block, a.B.At(i), span)}, a.P.Reg())
+			tile.Store(block, a.Y.At(i), tile.Cast[T](y))
+		}
+	}, tile.Threads(threads), c.doc())
+}
+
+func buildDivGrad[T tile.Float](c config) (*tile.Kernel, error) {
+	return tile.Define(c.KernelName(), func(k *tile.Builder, a divGradArgs[T]) {
+		block := k.Block()
+		span := block.Striped(chunk, vec(c.t))
+		for i := range tile.Persistent(k, a.Y.Dim(0), tile.Step(chunk), tile.OneBlockEach()) {
+			y := c.expr.of([]f32{load(block, a.DY.At(i), span), load(block, a.A.At(i), span), load(block, a.B.At(i), span)}, f32{})
 			tile.Store(block, a.Y.At(i), tile.Cast[T](y))
 		}
 	}, tile.Threads(threads), c.doc())
@@ -299,11 +313,12 @@ func Kernels() tile.Set {
 		tile.Configs(byT(buildBinary[b, addArgs[b]], buildBinary[h, addArgs[h]], buildBinary[f, addArgs[f]]), each(addExpr)...),
 		tile.Configs(byT(buildBinary[b, mulArgs[b]], buildBinary[h, mulArgs[h]], buildBinary[f, mulArgs[f]]), each(mulExpr)...),
 		tile.Configs(byT(buildBinary[b, divArgs[b]], buildBinary[h, divArgs[h]], buildBinary[f, divArgs[f]]), each(divExpr)...),
-		tile.Configs(byT(buildBinary[b, divBwdArgs[b]], buildBinary[h, divBwdArgs[h]], buildBinary[f, divBwdArgs[f]]), each(divBwdExpr)...),
+		tile.Configs(byT(buildBinary[b, divBwdArgs[b]], buildBinary[h, divBwdArgs[h]], buildBinary[f, divBwdArgs[f]]), config{divBwdExpr, dtype.F32, dtype.Invalid}),
 		tile.Configs(byT(buildBinary[b, powBwdArgs[b]], buildBinary[h, powBwdArgs[h]], buildBinary[f, powBwdArgs[f]]), each(powBwdExpr)...),
 		tile.Configs(byT(buildBinary[b, sqrtBwdArgs[b]], buildBinary[h, sqrtBwdArgs[h]], buildBinary[f, sqrtBwdArgs[f]]), each(sqrtBwdExpr)...),
 		tile.Configs(byT(buildBinary[b, sigmoidBwdArgs[b]], buildBinary[h, sigmoidBwdArgs[h]], buildBinary[f, sigmoidBwdArgs[f]]), each(sigmoidBwdExpr)...),
 		tile.Configs(byT(buildBinary[b, siluBwdArgs[b]], buildBinary[h, siluBwdArgs[h]], buildBinary[f, siluBwdArgs[f]]), each(siluBwdExpr)...),
+		tile.Configs(byT(buildDivGrad[b], buildDivGrad[h], buildDivGrad[f]), each(divGradExpr)...),
 		tile.Configs(byV(buildMulRows[b, b], buildMulRows[h, h], buildMulRows[f, f], buildMulRows[b, f], buildMulRows[h, f]), pairs(mulRowsExpr)...),
 		tile.Configs(byV(buildDotRows[b, b], buildDotRows[h, h], buildDotRows[f, f], buildDotRows[b, f], buildDotRows[h, f]), pairs(dotRowsExpr)...),
 		tile.Configs(byT(buildDivCols[b], buildDivCols[h], buildDivCols[f]), each(divColsExpr)...),

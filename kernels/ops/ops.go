@@ -35,7 +35,7 @@ type Out struct {
 // sameShape is the Accept of binary ops.
 func sameShape[P any](_ P, in Binary) error {
 	if a, b := in.A.Shape(), in.B.Shape(); !slices.Equal(a, b) {
-		return fmt.Errorf("A is %v and B is %v; they have one shape: %w", a, b, device.ErrShape)
+		return fmt.Errorf("the shapes of A and B are %v and %v, and must be one: %w", a, b, device.ErrShape)
 	}
 	return nil
 }
@@ -91,9 +91,9 @@ func Div(t *autodiff.Tape, a, b autodiff.Tensor) autodiff.Tensor {
 	return DivOp.Apply(t, None{}, Binary{a, b}).Y
 }
 
-// DivOp is the op of Div: da = dy/b, db = -dy*a/b^2.
+// DivOp is the op of Div: da = dy/b, db = -(dy*a/b)/b.
 var DivOp = autodiff.New("div", autodiff.Spec[None, Binary, Out, None]{
-	Launches: autodiff.Launches{Forward: 1, Backward: 3}, MemoryBound: true, Accept: sameShape[None],
+	Launches: autodiff.Launches{Forward: 1, Backward: 2}, MemoryBound: true, Accept: sameShape[None],
 	Forward: func(x *autodiff.Exec, _ None, in Binary) (out Out, s None, err error) {
 		out.Y = x.Like(in.A)
 		return out, s, launchDiv(x.Stream(), divParams{A: x.Flat(in.A), B: x.Flat(in.B), Y: x.Flat(out.Y)})
@@ -104,11 +104,8 @@ var DivOp = autodiff.New("div", autodiff.Spec[None, Binary, Out, None]{
 			err = launchDiv(x.Stream(), divParams{A: x.Flat(dy.Y), B: x.Flat(in.B), Y: x.Flat(d.A)})
 		}
 		if err == nil && x.Needs(in.B) {
-			product := x.Like(in.B)
 			d.B = x.Like(in.B)
-			if err = mul(x, dy.Y, in.A, product); err == nil {
-				err = launchDivBwd(x.Stream(), divBwdParams{A: x.Flat(product), B: x.Flat(in.B), Y: x.Flat(d.B)})
-			}
+			err = launchDivGrad(x.Stream(), divGradParams{DY: x.Flat(dy.Y), A: x.Flat(in.A), B: x.Flat(in.B), Y: x.Flat(d.B)})
 		}
 		return d, err
 	},
@@ -145,7 +142,7 @@ var SqrtOp = autodiff.New("sqrt", autodiff.Spec[None, Unary, Out, saved]{
 	Launches: autodiff.Launches{Forward: 1, Backward: 1}, MemoryBound: true,
 	Forward: func(x *autodiff.Exec, _ None, in Unary) (out Out, s saved, err error) {
 		out.Y = x.Like(in.X)
-		return out, saved{out.Y}, launchSqrt(x.Stream(), sqrtParams{X: x.Flat(in.X), Y: x.Flat(out.Y)})
+		return out, saved(out), launchSqrt(x.Stream(), sqrtParams{X: x.Flat(in.X), Y: x.Flat(out.Y)})
 	},
 	Backward: func(x *autodiff.Exec, _ None, in Unary, s saved, dy Out) (d Unary, err error) {
 		d.X = x.Like(in.X)
@@ -178,7 +175,7 @@ var SigmoidOp = autodiff.New("sigmoid", autodiff.Spec[None, Unary, Out, saved]{
 	Launches: autodiff.Launches{Forward: 1, Backward: 1}, MemoryBound: true,
 	Forward: func(x *autodiff.Exec, _ None, in Unary) (out Out, s saved, err error) {
 		out.Y = x.Like(in.X)
-		return out, saved{out.Y}, launchSigmoid(x.Stream(), sigmoidParams{X: x.Flat(in.X), Y: x.Flat(out.Y)})
+		return out, saved(out), launchSigmoid(x.Stream(), sigmoidParams{X: x.Flat(in.X), Y: x.Flat(out.Y)})
 	},
 	Backward: func(x *autodiff.Exec, _ None, in Unary, s saved, dy Out) (d Unary, err error) {
 		d.X = x.Like(in.X)
@@ -251,7 +248,7 @@ func DivCols(t *autodiff.Tape, a, d autodiff.Tensor) autodiff.Tensor {
 	return DivColsOp.Apply(t, None{}, ColsIn{a, d}).Y
 }
 
-// DivColsOp is the op of DivCols: da = dy/d, dd = the sum over the columns of dy*a, divided by -d^2.
+// DivColsOp is the op of DivCols: da = dy/d, dd = the sum over the columns of dy*a, divided by -d twice.
 var DivColsOp = autodiff.New("div_cols", autodiff.Spec[None, ColsIn, MatrixOut, None]{
 	Launches: autodiff.Launches{Forward: 1, Backward: 3}, MemoryBound: true,
 	Forward: func(x *autodiff.Exec, _ None, in ColsIn) (out MatrixOut, s None, err error) {
@@ -294,7 +291,7 @@ var MeanOp = autodiff.New("mean", autodiff.Spec[None, MatrixIn, ColumnOut, None]
 	Launches: autodiff.Launches{Forward: 1, Backward: 1}, MemoryBound: true,
 	Accept: func(_ None, in MatrixIn) error {
 		if in.X.Dim(1) == 0 {
-			return fmt.Errorf("X is %v; the mean of no elements is not defined: %w", in.X, device.ErrShape)
+			return fmt.Errorf("the mean of no elements is not defined, and X is %v: %w", in.X, device.ErrShape)
 		}
 		return nil
 	},

@@ -19,9 +19,9 @@ const _ = device.GenV1
 // divBwdParams are the arguments of launchDivBwd.
 // Dimensions called n are equal.
 type divBwdParams struct {
-	A device.Tensor // [n] bf16 or f16 or f32, read
-	B device.Tensor // [n] bf16 or f16 or f32, read
-	Y device.Tensor // [n] bf16 or f16 or f32, written
+	A device.Tensor // [n] f32, read
+	B device.Tensor // [n] f32, read
+	Y device.Tensor // [n] f32, written
 	P float32
 }
 
@@ -45,12 +45,6 @@ var (
 	_ [32]struct{} = [unsafe.Sizeof(divBwdLayout{})]struct{}{}
 )
 
-//go:embed div_bwd_bf16.cu
-var cu_div_bwd_bf16 string
-
-//go:embed div_bwd_f16.cu
-var cu_div_bwd_f16 string
-
 //go:embed div_bwd_f32.cu
 var cu_div_bwd_f32 string
 
@@ -64,38 +58,6 @@ var divBwdFamily = bind.Family{
 		{Name: "Y", Dims: []bind.Dim{{Symbol: 0}}, Written: true},
 	},
 	Configs: []bind.Config{
-		{
-			Kernel: &device.Kernel{
-				Name:     "div_bwd_bf16",
-				Source:   cu_div_bwd_bf16,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				ArgBytes: 32,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("div_bwd_bf16")
-				},
-			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16},
-			Max:    []int{0},
-			Each:   true,
-			Work:   []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "div_bwd_f16",
-				Source:   cu_div_bwd_f16,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				ArgBytes: 32,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("div_bwd_f16")
-				},
-			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16},
-			Max:    []int{0},
-			Each:   true,
-			Work:   []int{0},
-		},
 		{
 			Kernel: &device.Kernel{
 				Name:     "div_bwd_f32",

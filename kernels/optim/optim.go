@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/runtime/autodiff"
@@ -35,10 +36,10 @@ var SquaredErrorOp = autodiff.New("squared_error", autodiff.Spec[struct{}, LossI
 	Launches: autodiff.Launches{Forward: 2, Backward: 1},
 	Accept: func(_ struct{}, in LossIn) error {
 		if x, y := in.X.Shape(), in.Target.Shape(); fmt.Sprint(x) != fmt.Sprint(y) {
-			return fmt.Errorf("X is %v and Target is %v; they have one shape: %w", x, y, device.ErrShape)
+			return fmt.Errorf("the shapes of X and Target are %v and %v, and must be one: %w", x, y, device.ErrShape)
 		}
 		if in.X.Elems() == 0 {
-			return fmt.Errorf("X is %v; the mean of no elements is not defined: %w", in.X, device.ErrShape)
+			return fmt.Errorf("the mean of no elements is not defined, and X is %v: %w", in.X, device.ErrShape)
 		}
 		return nil
 	},
@@ -66,7 +67,6 @@ func partsOf(n int) int {
 
 // Config are the numbers of AdamW.
 type Config struct {
-	Rate         float32 // learning rate
 	Beta1, Beta2 float32 // 0: 0.9 and 0.999
 	Eps          float32 // 0: 1e-8
 	Decay        float32 // of weights, apart from the gradient
@@ -99,10 +99,31 @@ func NewAdamW(s *device.Stream, c Config, params ...*autodiff.Param) (*AdamW, er
 	if c.Eps == 0 {
 		c.Eps = 1e-8
 	}
-	if c.Clip == 0 {
-		c.Clip = math.MaxFloat32
+	for _, n := range []struct {
+		name     string
+		value    float32
+		low, top float64
+	}{{"Beta1", c.Beta1, 0, 1}, {"Beta2", c.Beta2, 0, 1}, {"Eps", c.Eps, 0, math.MaxFloat32}, {"Decay", c.Decay, 0, math.MaxFloat32}, {"Clip", c.Clip, 0, math.MaxFloat32}} {
+		if v := float64(n.value); !(v >= n.low && v < n.top) {
+			return nil, fmt.Errorf("optim: Config.%s is %v; it is at least %v and below %v: %w", n.name, n.value, n.low, n.top, autodiff.ErrSpec)
+		}
 	}
-	o := &AdamW{s: s, config: c, params: params}
+	if s == nil {
+		return nil, fmt.Errorf("optim: the stream is nil; use Device.Stream: %w", autodiff.ErrUnset)
+	}
+	for i, p := range params {
+		switch {
+		case p == nil:
+			return nil, fmt.Errorf("optim: parameter %d is nil; make it with autodiff.NewParam: %w", i, autodiff.ErrUnset)
+		case slices.Contains(params[:i], p):
+			return nil, fmt.Errorf("optim: parameter %s stands in the list twice; it would move twice a step: %w", p.Name(), autodiff.ErrSpec)
+		case p.Data().Check(s.Device()) != nil:
+			return nil, fmt.Errorf("optim: parameter %s: %w", p.Name(), p.Data().Check(s.Device()))
+		case !p.Data().Contiguous():
+			return nil, fmt.Errorf("optim: parameter %s is %v, which is not contiguous; train a contiguous tensor: %w", p.Name(), p.Data(), device.ErrShape)
+		}
+	}
+	o := &AdamW{s: s, config: c, params: slices.Clone(params)}
 	if err := o.allocate(); err != nil {
 		return nil, errors.Join(err, o.Close())
 	}
@@ -133,36 +154,64 @@ func (o *AdamW) allocate() (err error) {
 	if o.clip, err = device.NewTensor(o.s.Device(), dtype.F32, 2); err != nil {
 		return err
 	}
+	if err := device.UploadFloats(o.s, o.clip, []float64{1, 0}); err != nil {
+		return err
+	}
 	o.control, err = autodiff.NewControl(o.s, "rate", "correct1", "correct2")
 	return err
 }
 
 // Next begins a step, with a learning rate: it counts it and queues sending the rate and the corrections to the device.
-// It comes before each Step, and before each replay of a captured one.
+// It comes before each Step, and before each replay of a captured one; a step that failed is repeated without it.
 func (o *AdamW) Next(rate float32) error {
-	o.steps++
-	correct := func(beta float32) float32 { return float32(1 - math.Pow(float64(beta), float64(o.steps))) }
-	return errors.Join(
+	correct := func(beta float32) float32 { return float32(1 - math.Pow(float64(beta), float64(o.steps+1))) }
+	err := errors.Join(
 		o.control.Set("rate", rate),
 		o.control.Set("correct1", correct(o.config.Beta1)),
 		o.control.Set("correct2", correct(o.config.Beta2)),
 		o.control.Upload(),
 	)
+	if err == nil {
+		o.steps++
+	}
+	return err
 }
 
 // Step changes the parameters by the gradients that Backward left on the tape. A parameter without one is an error, and
 // nothing is launched.
 func (o *AdamW) Step(t *autodiff.Tape) error {
+	switch err := t.Err(); {
+	case err != nil:
+		return err
+	case t.Stream() != o.s:
+		return fmt.Errorf("optim: the tape is on another stream than the optimizer, whose moments it would race for: make both on one stream: %w", autodiff.ErrForeign)
+	case o.steps == 0:
+		return fmt.Errorf("optim: Step without Next, which sets the learning rate and counts the step: %w", autodiff.ErrUnset)
+	}
 	grads := make([]autodiff.Tensor, len(o.params))
 	for i, p := range o.params {
 		var err error
 		if grads[i], err = t.Param(p).Grad(); err != nil {
-			return fmt.Errorf("optim: parameter %s has no gradient: %w", p.Name(), err)
+			return t.Fail(fmt.Errorf("optim: parameter %s has no gradient: %w", p.Name(), err))
 		}
 	}
 	return t.Update("adamw", func(x *autodiff.Exec) error {
+		weights := make([]device.Tensor, len(o.params))
+		for i, p := range o.params { // all of them, before anything is launched
+			w := x.Mutate(t.Param(p))
+			if w.Buffer() == nil {
+				return nil // the transaction has the error
+			}
+			var err error
+			if weights[i], err = w.Reshape(w.Elems()); err != nil {
+				return err
+			}
+		}
 		from := 0
 		for i := range o.params {
+			if o.config.Clip == 0 {
+				break // no limit: the factor stays 1
+			}
 			to := from + partsOf(grads[i].Elems())
 			part, err := device.View(o.part.Buffer(), from, dtype.F32, []int{to - from}, nil)
 			if err == nil {
@@ -173,19 +222,16 @@ func (o *AdamW) Step(t *autodiff.Tape) error {
 			}
 			from = to
 		}
-		if err := launchClip(x.Stream(), clipParams{Part: o.part, Clip: o.clip, Limit: o.config.Clip}); err != nil {
-			return err
-		}
-		for i, p := range o.params {
-			w := x.Mutate(t.Param(p))
-			flat, err := device.View(w.Buffer(), int(w.Addr()-w.Buffer().Addr())/w.DType().Size(), w.DType(), []int{w.Elems()}, nil)
-			if err == nil {
-				err = launchAdam(x.Stream(), adamParams{
-					W: flat, G: x.Flat(grads[i]), M: o.m[i], V: o.v[i], Clip: o.clip, Step: o.control.Tensor(),
-					Beta1: o.config.Beta1, Beta2: o.config.Beta2, Eps: o.config.Eps, Decay: o.config.Decay,
-				})
+		if o.config.Clip > 0 {
+			if err := launchClip(x.Stream(), clipParams{Part: o.part, Clip: o.clip, Limit: o.config.Clip}); err != nil {
+				return err
 			}
-			if err != nil {
+		}
+		for i := range o.params {
+			if err := launchAdam(x.Stream(), adamParams{
+				W: weights[i], G: x.Flat(grads[i]), M: o.m[i], V: o.v[i], Clip: o.clip, Step: o.control.Tensor(),
+				Beta1: o.config.Beta1, Beta2: o.config.Beta2, Eps: o.config.Eps, Decay: o.config.Decay,
+			}); err != nil {
 				return err
 			}
 		}
@@ -193,7 +239,8 @@ func (o *AdamW) Step(t *autodiff.Tape) error {
 	})
 }
 
-// Norm is the norm of all gradients of the last step, before they were scaled. It waits for the device.
+// Norm is the norm of all gradients of the last step, before they were scaled; 0 where Config sets no limit, and none is
+// computed. It waits for the device.
 func (o *AdamW) Norm() (float64, error) {
 	v, err := device.DownloadFloats(o.s, o.clip)
 	if err != nil {

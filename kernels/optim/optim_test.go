@@ -74,10 +74,11 @@ func newModel(t testing.TB, s *device.Stream, config optim.Config) *model {
 // step applies the model, finds gradients and changes the parameters.
 func (m *model) step(t *autodiff.Tape) error {
 	x := t.Input("x", m.x)
-	p := rmsnorm.Params{Eps: 1e-5, Act: rmsnorm.Silu}
+	p := rmsnorm.Params{Eps: 1e-5}
+	gated := rmsnorm.Params{Eps: 1e-5, Act: rmsnorm.Silu}
 	h := rmsnorm.Op.Apply(t, p, rmsnorm.In{X: x, W: t.Param(m.w[0])}).Y
 	a := rmsnorm.AddOp.Apply(t, p, rmsnorm.AddIn{X: h, R: x, W: t.Param(m.w[1])})
-	y := rmsnorm.GatedOp.Apply(t, p, rmsnorm.GatedIn{X: a.S, Z: a.Y, W: t.Param(m.w[2])}).Y
+	y := rmsnorm.GatedOp.Apply(t, gated, rmsnorm.GatedIn{X: a.S, Z: a.Y, W: t.Param(m.w[2])}).Y
 	loss := optim.SquaredError(t, y, t.Input("target", m.target))
 	if err := t.Backward(loss); err != nil {
 		return err
@@ -268,12 +269,48 @@ func TestNoGradientNoStep(t *testing.T) {
 	if err := tp.Backward(optim.SquaredError(tp, h, x)); err != nil {
 		t.Fatal(err)
 	}
+	if err := m.opt.Step(tp); !errors.Is(err, autodiff.ErrUnset) || !strings.Contains(err.Error(), "Step without Next") {
+		t.Errorf("without Next: %v", err)
+	}
+	if err := m.opt.Next(0.1); err != nil {
+		t.Fatal(err)
+	}
 	before := s.Launches()
 	if err := m.opt.Step(tp); !errors.Is(err, autodiff.ErrUnreached) || !strings.Contains(err.Error(), "parameter w1 has no gradient") {
 		t.Errorf("a parameter without a gradient: %v", err)
 	}
 	if s.Launches() != before {
 		t.Error("the optimizer launched kernels")
+	}
+	tp.Close()
+}
+
+// The optimizer returns the tape's first error as it is, and refuses a tape of another stream.
+func TestStepOnAnotherTape(t *testing.T) {
+	s := open(t)
+	m := newModel(t, s, optim.Config{})
+	if err := m.opt.Next(0.1); err != nil {
+		t.Fatal(err)
+	}
+	tp, err := autodiff.NewTape(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rmsnorm.Op.Apply(tp, rmsnorm.Params{}, rmsnorm.In{X: tp.Input("x", m.x)})
+	if err := m.opt.Step(tp); !errors.Is(err, autodiff.ErrUnset) || err != tp.Err() || !strings.Contains(err.Error(), "rmsnorm: W: ") {
+		t.Errorf("after an error of the tape: %v", err)
+	}
+	tp.Close()
+	other, err := s.Device().NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if tp, err = autodiff.NewTape(other); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.opt.Step(tp); !errors.Is(err, autodiff.ErrForeign) {
+		t.Errorf("a tape on another stream: %v", err)
 	}
 	tp.Close()
 }

@@ -11,7 +11,7 @@ import (
 
 // Cases are the differential tests of every committed kernel, for the simulator and for GPUs.
 func Cases() []tiletest.Case {
-	var out []tiletest.Case
+	out := gateCases()
 	for _, t := range pairs {
 		for _, s := range shapes() {
 			for _, p := range (problem{shape: s, x: t.x, w: t.w}).variants() {

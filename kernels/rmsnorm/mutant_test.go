@@ -12,6 +12,7 @@ import (
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/runtime/autodiff"
 	"github.com/gotile/gotile/runtime/device"
+	"github.com/gotile/gotile/runtime/gate"
 )
 
 // mutant is an op with one mistake. Tensors are in the order of the ports.
@@ -26,13 +27,28 @@ type mutant struct {
 	launches autodiff.Launches
 }
 
+// check runs a case of a mutant of the form's op.
+func (c gateCase) check(s *device.Stream, m *mutant) (*gate.Report, error) {
+	switch c.form {
+	case plain:
+		return gate.Check(s, mutate(Op, spec, m), few(c))
+	case added:
+		return gate.Check(s, mutate(AddOp, addSpec, m), few(c))
+	}
+	return gate.Check(s, mutate(GatedOp, gatedSpec, m), few(c))
+}
+
+// few is the case with few runs: the simulator repeats itself.
+func few(c gateCase) gate.Case[Params] {
+	g := c.gate()
+	g.Runs = 2
+	return g
+}
+
 var registered int
 
-// mutate registers the op with the mistake; without one it is the op itself.
+// mutate registers the op with the mistake.
 func mutate[In, Out, S any](op *autodiff.Op[Params, In, Out, S], spec autodiff.Spec[Params, In, Out, S], m *mutant) *autodiff.Op[Params, In, Out, S] {
-	if m == nil {
-		return op
-	}
 	right := spec
 	if m.accept != nil {
 		spec.Accept = func(Params, In) error { return m.accept }

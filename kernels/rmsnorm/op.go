@@ -3,6 +3,8 @@
 package rmsnorm
 
 import (
+	"fmt"
+
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/kernels/ops"
 	"github.com/gotile/gotile/runtime/autodiff"
@@ -57,6 +59,7 @@ type savedAdd struct {
 var Op = autodiff.New("rmsnorm", spec)
 
 var spec = autodiff.Spec[Params, In, Out, saved]{
+	Accept:      func(p Params, _ In) error { return noGate(p) },
 	Launches:    autodiff.Launches{Forward: 1, Backward: -1},
 	MemoryBound: true,
 	Forward: func(x *autodiff.Exec, p Params, in In) (out Out, s saved, err error) {
@@ -76,6 +79,7 @@ var spec = autodiff.Spec[Params, In, Out, saved]{
 var AddOp = autodiff.New("rmsnorm_add", addSpec)
 
 var addSpec = autodiff.Spec[Params, AddIn, AddOut, savedAdd]{
+	Accept:      func(p Params, _ AddIn) error { return noGate(p) },
 	Launches:    autodiff.Launches{Forward: 1, Backward: -1},
 	MemoryBound: true,
 	Forward: func(x *autodiff.Exec, p Params, in AddIn) (out AddOut, s savedAdd, err error) {
@@ -103,6 +107,12 @@ var addSpec = autodiff.Spec[Params, AddIn, AddOut, savedAdd]{
 var GatedOp = autodiff.New("rmsnorm_gated", gatedSpec)
 
 var gatedSpec = autodiff.Spec[Params, GatedIn, Out, saved]{
+	Accept: func(p Params, _ GatedIn) error {
+		if !p.Act.known() {
+			return fmt.Errorf("Params.Act is %v; a gate has Sigmoid or Silu", p.Act)
+		}
+		return nil
+	},
 	Launches:    autodiff.Launches{Forward: 1, Backward: -1},
 	MemoryBound: true,
 	Forward: func(x *autodiff.Exec, p Params, in GatedIn) (out Out, s saved, err error) {
@@ -143,7 +153,16 @@ func backwardOp(x *autodiff.Exec, in Saved, out Gradients) error {
 	return Backward(x.Stream(), in, out, c)
 }
 
-// composed is RMSNorm of primitive ops, six launches.
+// noGate refuses an activation where there is no gate.
+func noGate(p Params) error {
+	if p.Act != 0 {
+		return fmt.Errorf("Params.Act is %v, and the op has no gate; use GatedOp", p.Act)
+	}
+	return nil
+}
+
+// composed is RMSNorm of primitive ops, six launches. It rounds after each, so that in f16, whose largest number is
+// 65,504, the squares limit it to |x| below 256; the fused kernels have no such limit.
 func composed(t *autodiff.Tape, p Params, x, w autodiff.Tensor) autodiff.Tensor {
 	rms := ops.Sqrt(t, ops.AddScalar(t, ops.Mean(t, ops.Pow(t, x, 2)), p.Eps))
 	return ops.MulRows(t, ops.DivCols(t, x, rms), w)

@@ -167,9 +167,9 @@ func TestOpsSwitchedOff(t *testing.T) {
 		x, r, z, w := tp.TrackedInput("x", tx), tp.TrackedInput("r", tr), tp.TrackedInput("z", tz), tp.TrackedInput("w", tw)
 		before := s.Launches()
 		p := Params{Eps: 1e-5, Act: Silu}
-		y := Op.Apply(tp, p, In{x, w}).Y
+		y := Op.Apply(tp, Params{Eps: p.Eps}, In{x, w}).Y
 		launches = s.Launches() - before
-		a := AddOp.Apply(tp, p, AddIn{y, r, w})
+		a := AddOp.Apply(tp, Params{Eps: p.Eps}, AddIn{y, r, w})
 		g := GatedOp.Apply(tp, p, GatedIn{a.S, z, w}).Y
 		if err := tp.BackwardFrom(autodiff.Seed{Of: a.Y, Grad: tdy}, autodiff.Seed{Of: g, Grad: tdy}); err != nil {
 			t.Fatal(err)

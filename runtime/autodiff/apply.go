@@ -43,10 +43,18 @@ func (t *Tape) apply(n *node, book *Counts) bool {
 // run is a forward pass with its checks.
 func (t *Tape) run(x *Exec, n *node) (outs []*value, launches int, err error) {
 	launches, err = t.phased("forward", func() (err error) {
-		outs, err = n.app.forward(x, n)
-		return err
+		return x.guarded(func(x *Exec) (err error) {
+			outs, err = n.app.forward(x, n)
+			return err
+		})
 	})
-	if err = x.cause(err); err == nil {
+	err = x.cause(err)
+	for _, v := range outs {
+		if err == nil && v != nil && v.tape == t && v.store == nil && v.made != nil && v.made != n { // an input, dropped meanwhile
+			err = t.remake(v)
+		}
+	}
+	if err == nil {
 		err = t.checkOut(n.core, n.in, outs, n.at)
 	}
 	return outs, launches, err
@@ -64,13 +72,18 @@ func (t *Tape) adopt(x *Exec, v *value, again bool) *value {
 
 // settle notes what a forward pass leaves behind, and gives back what nobody returned.
 func (t *Tape) settle(x *Exec, n *node) {
-	n.seen = n.seen[:0]
+	for _, s := range x.own {
+		s.base = s.buf.Changes()
+	}
+	first := n.seen == nil // a replay reads what the first run has read, or it is an error
 	for _, v := range slices.Concat(n.in, n.out) {
-		version := 0
+		version := int64(0)
 		if v != nil && v.store != nil {
-			version = v.store.version
+			version = v.store.version()
 		}
-		n.seen = append(n.seen, version)
+		if first {
+			n.seen = append(n.seen, version)
+		}
 	}
 	n.held = x.kept
 	for _, v := range x.made {

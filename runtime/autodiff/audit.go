@@ -3,6 +3,7 @@ package autodiff
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gotile/gotile/runtime/device"
@@ -25,7 +26,7 @@ func (a auditor) due(book *Counts) bool { return a.every > 0 && book.Fused%a.eve
 
 // auditCall runs Ref and compares. Nothing of it stays on the tape or in the books.
 func (t *Tape) auditCall(n *node, book *Counts, ref func(*Tape) []*value) {
-	phase, ledger, audit, nodes, made := t.phase, t.book, t.audit, len(t.nodes), len(t.made)
+	phase, ledger, audit, nodes, made, leaves := t.phase, t.book, t.audit, len(t.nodes), len(t.made), len(t.leaves)
 	t.phase, t.book, t.audit = Eval, Ledger{}, auditor{}
 	outs := ref(t)
 	worst, port, err := 0.0, "", t.err
@@ -37,7 +38,7 @@ func (t *Tape) auditCall(n *node, book *Counts, ref func(*Tape) []*value) {
 			continue
 		}
 		var e float64
-		if e, err = t.difference(n.out[i].data, v.data); e > worst || port == "" || e != e {
+		if e, err = t.difference(n.out[i].data, v.data); e > worst || port == "" || math.IsNaN(e) {
 			worst, port = e, n.core.out.list[i].name
 		}
 	}
@@ -45,7 +46,12 @@ func (t *Tape) auditCall(n *node, book *Counts, ref func(*Tape) []*value) {
 		t.release(v.store)
 		v.store = nil
 	}
-	t.phase, t.book, t.audit, t.nodes, t.made = phase, ledger, audit, t.nodes[:nodes], t.made[:made]
+	for p, v := range t.params { // those that only Ref has asked for are not tracked here
+		if slices.Contains(t.leaves[leaves:], v) {
+			delete(t.params, p)
+		}
+	}
+	t.phase, t.book, t.audit, t.nodes, t.made, t.leaves = phase, ledger, audit, t.nodes[:nodes], t.made[:made], t.leaves[:leaves]
 	if err != nil {
 		t.fail(&Error{Op: n.core.name, At: n.at.String(), Err: err, Text: fmt.Sprintf("the audit's Ref failed: %v", err)})
 		return
@@ -67,13 +73,16 @@ func (t *Tape) difference(got, want device.Tensor) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if len(a) != len(b) {
+		return math.NaN(), nil
+	}
 	var diff, scale float64
 	for i := range b {
 		d := math.Abs(a[i] - b[i])
 		if a[i] == b[i] { // infinities
 			d = 0
 		}
-		if d != d {
+		if math.IsNaN(d) {
 			return d, nil
 		}
 		diff, scale = max(diff, d), max(scale, math.Abs(b[i]))
@@ -93,6 +102,9 @@ func (t *Tape) finite(n *node, vs []*value, prefix string) error {
 	for i, v := range vs {
 		if v == nil || v.store == nil || !floating(v.data.DType()) {
 			continue
+		}
+		if in := n.in; prefix != "" && (in[i] == nil || !in[i].track || list[i].nograd) {
+			continue // a gradient that nobody needs
 		}
 		bad, at, err := t.firstBad(v.data)
 		if err != nil {

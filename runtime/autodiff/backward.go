@@ -1,6 +1,7 @@
 package autodiff
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -25,8 +26,7 @@ func (t *Tape) Backward(losses ...Tensor) error {
 	for _, l := range losses {
 		d, s, err := t.newTensor(l.v.data.DType(), l.v.data.Shape())
 		if err == nil {
-			err = sum.Fill(t.s, d, 1)
-			t.give(l.v, d, s)
+			err = errors.Join(sum.Fill(t.s, d, 1), t.give(l.v, d, s))
 		}
 		if err != nil {
 			t.fail(&Error{Op: "Backward", At: at.String(), Err: err})
@@ -74,6 +74,11 @@ func (t *Tape) beginFrom(at position, seeds []Seed) error {
 		}
 		if err := seed.Grad.Check(t.s.Device()); err != nil {
 			return &Error{Op: op, At: at.String(), Err: err}
+		}
+		for _, p := range t.params {
+			if p.data.Buffer() == seed.Grad.Buffer() {
+				return &Error{Op: op, At: at.String(), Err: ErrChanged, Text: fmt.Sprintf("the gradient lies in the memory of %v, which an optimizer changes: copy it", p)}
+			}
 		}
 		if y := seed.Of; seed.Grad.DType() != y.DType() || !slices.Equal(seed.Grad.Shape(), y.Shape()) {
 			return &Error{Op: op, At: at.String(), Err: device.ErrShape, Text: fmt.Sprintf("the gradient is %v; %v needs one of its type and shape", seed.Grad, y.v)}
@@ -125,6 +130,7 @@ func (t *Tape) give(v *value, d device.Tensor, s *storage) error {
 	if !store.pooled || store.refs > 1 { // others see it
 		var err error
 		if out, store, err = t.newTensor(d.DType(), d.Shape()); err != nil {
+			t.release(s)
 			return err
 		}
 	}
@@ -134,6 +140,12 @@ func (t *Tape) give(v *value, d device.Tensor, s *storage) error {
 	}
 	v.grad, v.gstore = out, store
 	t.release(s)
+	if err == nil && t.anomaly {
+		bad, at, e := t.firstBad(out)
+		if err = e; at >= 0 {
+			err = &Error{Op: "Backward", Err: ErrNotFinite, Text: fmt.Sprintf("the sum of two gradients of %v is %v at element %d", v, bad, at)}
+		}
+	}
 	return err
 }
 
@@ -163,10 +175,13 @@ func (t *Tape) step(n *node) error {
 	dOut := t.outputGradients(x, n)
 	var dIn []*value
 	launches, err := t.phased("backward", func() (err error) {
-		if x.err == nil {
-			dIn, err = n.app.backward(x, n, dOut)
+		if x.err != nil {
+			return nil
 		}
-		return err
+		return x.guarded(func(x *Exec) (err error) {
+			dIn, err = n.app.backward(x, n, dOut)
+			return err
+		})
 	})
 	book := t.book.of(t.phase, n.core)
 	book.Launches.Backward += launches
@@ -184,7 +199,11 @@ func (t *Tape) step(n *node) error {
 		if v := n.in[i]; d != nil && v != nil && v.track && !n.core.in.list[i].nograd {
 			d.store.refs++
 			if err := t.give(v, d.data, d.store); err != nil {
-				x.end(true)
+				x.end(false)
+				if e := (*Error)(nil); errors.As(err, &e) {
+					e.At = n.at.String()
+					return e
+				}
 				return &Error{Op: n.core.name, Port: "d" + n.core.in.list[i].name, At: n.at.String(), Err: err}
 			}
 		}

@@ -3,6 +3,7 @@ package autodiff_test
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -152,7 +153,7 @@ func TestSwitches(t *testing.T) {
 	}
 	t.Setenv("GOTILE_OFF", "cubes")
 	_, err := autodiff.NewTape(s)
-	if !errors.Is(err, autodiff.ErrUnknownOp) || !strings.Contains(err.Error(), `"cubes"; the program has add, add_scalar, cube, `) {
+	if !errors.Is(err, autodiff.ErrUnknownOp) || !strings.Contains(err.Error(), `"cubes"; the program has add, add_scalar, `) {
 		t.Errorf("an unknown op in GOTILE_OFF: %v", err)
 	}
 	t.Setenv("GOTILE_OFF", "")
@@ -295,6 +296,17 @@ func TestAudit(t *testing.T) {
 	}
 	if st := pool.Stats(); st.InUse != 0 {
 		t.Errorf("%d bytes in use after Close", st.InUse)
+	}
+	tp = tape(t, s, autodiff.Audit(1, 0))
+	skewed.Apply(tp, math.NaN(), unaryIn{tp.Input("x", x)})
+	nan := closed(t, tp)
+	text, err := nan.JSON()
+	if err != nil || !strings.Contains(string(text), `"worst": "NaN"`) {
+		t.Errorf("books with NaN: %s, %v", text, err)
+	}
+	var back autodiff.Ledger
+	if err := json.Unmarshal(text, &back); err != nil || !math.IsNaN(float64(back.Of(autodiff.Train, "skewed").Audit.Worst)) {
+		t.Errorf("books with NaN, read back: %v", err)
 	}
 	tp = tape(t, s, autodiff.Audit(1, 1e-3))
 	skewed.Apply(tp, 0.5, unaryIn{tp.Input("x", x)})

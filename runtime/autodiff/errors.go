@@ -30,6 +30,10 @@ var (
 	ErrNotFinite = errors.New("not finite")
 	// ErrAudit: a fused kernel and its Ref disagree.
 	ErrAudit = errors.New("differs from its Ref")
+	// ErrPanic: an op's function panicked.
+	ErrPanic = errors.New("panicked")
+	// ErrGrow: a step that is captured needs memory that its pool has not. A graph cannot allocate.
+	ErrGrow = errors.New("the pool would grow")
 	// ErrClosed: a tape, pool or Exec that was closed.
 	ErrClosed = errors.New("closed")
 	// ErrConcurrent: a tape used by two goroutines at once.

@@ -68,6 +68,6 @@ func ExampleStrict() {
 	fmt.Println(err)
 	// Output:
 	// train rmsnorm=1/1 bwd=0 ref=0 dropped=1
-	// Close: the backward step of 1 ops never ran; use their results, Detach them, or evaluate on a tape WithPhase(Eval):
+	// Close: the backward step of 1 ops never ran; use their results, Detach their inputs, or evaluate on a tape WithPhase(Eval):
 	//	example_test.go:65: rmsnorm
 }

@@ -2,7 +2,6 @@ package autodiff
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/gotile/gotile/dtype"
@@ -17,7 +16,8 @@ type Exec struct {
 	node *node  // nil: an Update
 	back bool
 	at   position
-	made []*value   // by Like and New
+	made []*value   // by Like, New and Alias
+	own  []*storage // of Like and New: nobody else sees it
 	work []*storage // of Scratch, parallel to raw
 	raw  []device.Tensor
 	kept []*storage // of work, what the op saved
@@ -45,6 +45,10 @@ func (x *Exec) View(t Tensor) device.Tensor {
 		x.mistake("", ErrForeign, fmt.Sprintf("View of %v, which is on another tape", v))
 		return device.Tensor{}
 	}
+	if v.track && x.node != nil && !x.has(v) {
+		x.mistake("", ErrUntracked, fmt.Sprintf("View of %v, which is tracked but at no port of the op: its gradient would be lost. Give it a port, or Detach it, with the reason", v))
+		return device.Tensor{}
+	}
 	if v.store == nil {
 		if err := x.t.remake(v); err != nil {
 			x.err = err
@@ -64,10 +68,24 @@ func (x *Exec) View(t Tensor) device.Tensor {
 // unchanged refuses, in Backward, what was changed in place since Forward.
 func (x *Exec) unchanged(v *value) {
 	for i, w := range slices.Concat(x.node.in, x.node.out) {
-		if w == v && v.store.version != x.node.seen[i] {
-			x.mistake("", ErrChanged, fmt.Sprintf("its backward step reads %v, which %s has changed in place since: make the change after Backward, or in a copy", v, v.store.writer))
+		if w == v && i < len(x.node.seen) && v.store.version() != x.node.seen[i] {
+			by := v.store.writer.String()
+			if by == "" {
+				by = "an upload, a copy or another tape"
+			}
+			x.mistake("", ErrChanged, fmt.Sprintf("its backward step reads %v, which %s has changed in place since: make the change after Backward, or in a copy", v, by))
 		}
 	}
+}
+
+// has reports whether a value is of this application.
+func (x *Exec) has(v *value) bool {
+	return slices.Contains(x.node.in, v) || slices.Contains(x.node.out, v) || slices.Contains(x.node.extra, v) || slices.Contains(x.made, v)
+}
+
+// trackedMemory reports whether an input that gradients flow to has the memory of v.
+func (x *Exec) trackedMemory(v *value) bool {
+	return slices.ContainsFunc(x.node.in, func(in *value) bool { return in != nil && in.track && in.store == v.store })
 }
 
 // Flat is View of a contiguous tensor as one row, for kernels that do not care for the shape.
@@ -76,7 +94,7 @@ func (x *Exec) Flat(t Tensor) device.Tensor {
 	if d.DType() == dtype.Invalid {
 		return d
 	}
-	flat, err := reshaped(d, []int{d.Elems()})
+	flat, err := d.Reshape(d.Elems())
 	if err != nil {
 		x.mistake("", err, fmt.Sprintf("Flat of %v: %v", d, err))
 		return device.Tensor{}
@@ -89,16 +107,15 @@ func (x *Exec) Flat(t Tensor) device.Tensor {
 func (x *Exec) Mutate(t Tensor) device.Tensor {
 	d := x.View(t)
 	switch {
-	case d.DType() == dtype.Invalid || slices.Contains(x.made, t.v):
+	case d.DType() == dtype.Invalid || slices.Contains(x.own, t.v.store):
 	case x.back:
 		x.mistake("", ErrChanged, fmt.Sprintf("Mutate of %v: a backward pass changes nothing in place; make a tensor with Exec.Like", t.v))
 		return device.Tensor{}
-	case x.node != nil && t.v.track:
+	case x.node != nil && x.trackedMemory(t.v):
 		x.mistake("", ErrChanged, fmt.Sprintf("Mutate of %v, which is tracked: the value before is lost to its gradient; make an output with Exec.Like, or change parameters in an Update", t.v))
 		return device.Tensor{}
 	default:
-		t.v.store.version++
-		t.v.store.writer = x.at
+		t.v.store.changed(x.at)
 	}
 	return d
 }
@@ -123,7 +140,7 @@ func (x *Exec) New(dt dtype.Type, shape ...int) Tensor {
 		return Tensor{}
 	}
 	v := &value{tape: x.t, data: d, store: s}
-	x.made = append(x.made, v)
+	x.made, x.own = append(x.made, v), append(x.own, s)
 	return Tensor{v}
 }
 
@@ -134,7 +151,7 @@ func (x *Exec) Alias(t Tensor, shape ...int) Tensor {
 	if d.DType() == dtype.Invalid {
 		return Tensor{}
 	}
-	view, err := reshaped(d, shape)
+	view, err := d.Reshape(shape...)
 	if err != nil {
 		x.mistake("", err, fmt.Sprintf("Alias of %v as %v: %v", d, shape, err))
 		return Tensor{}
@@ -143,25 +160,6 @@ func (x *Exec) Alias(t Tensor, shape ...int) Tensor {
 	v := &value{tape: x.t, data: view, store: t.v.store}
 	x.made = append(x.made, v)
 	return Tensor{v}
-}
-
-// reshaped views a contiguous tensor in another shape.
-func reshaped(d device.Tensor, shape []int) (device.Tensor, error) {
-	n := 1
-	for _, s := range shape {
-		if s < 0 || s > 0 && n > math.MaxInt/s {
-			return device.Tensor{}, fmt.Errorf("the shape is out of range: %w", device.ErrShape)
-		}
-		n *= s
-	}
-	switch {
-	case n != d.Elems():
-		return device.Tensor{}, fmt.Errorf("it has %d elements, not %d: %w", d.Elems(), n, device.ErrShape)
-	case !d.Contiguous():
-		return device.Tensor{}, fmt.Errorf("it is not contiguous; copy it first: %w", device.ErrShape)
-	}
-	b := d.Buffer()
-	return device.View(b, int(d.Addr()-b.Addr())/d.DType().Size(), d.DType(), shape, nil)
 }
 
 // Scratch makes memory for the kernels of this call. In Forward, what the returned S holds in fields of type
@@ -192,22 +190,47 @@ func (x *Exec) Zeros(dt dtype.Type, shape ...int) device.Tensor {
 
 // Zero fills a tensor that the transaction has made with zeros. It launches no kernel.
 func (x *Exec) Zero(t Tensor) Tensor {
-	if d := x.View(t); d.DType() != dtype.Invalid {
-		if err := x.t.zero(d); err != nil {
-			x.mistake("", err, "")
-		}
+	d := x.View(t)
+	if d.DType() == dtype.Invalid {
+		return t
+	}
+	if !slices.Contains(x.own, t.v.store) {
+		x.mistake("", ErrChanged, fmt.Sprintf("Zero of %v, which this call has not made", t.v))
+	} else if err := x.t.zero(d); err != nil {
+		x.mistake("", err, "")
 	}
 	return t
 }
 
 // keep marks scratch as saved.
-func (x *Exec) keep(d device.Tensor) {
+func (x *Exec) keep(d device.Tensor, outs []*value) {
+	for _, v := range slices.Concat(x.node.in, outs) {
+		if v != nil && v.store != nil && v.store.pooled && v.store.buf == d.Buffer() {
+			x.mistake("", ErrSpec, fmt.Sprintf("Forward saves the memory of %v, which the tape may give back before Backward: save the Tensor, and View it there", v))
+			return
+		}
+	}
 	if i := slices.IndexFunc(x.raw, func(r device.Tensor) bool { return d.Buffer() != nil && r.Buffer() == d.Buffer() }); i >= 0 {
 		if s := x.work[i]; !slices.Contains(x.kept, s) {
 			s.refs++
 			x.kept = append(x.kept, s)
 		}
 	}
+}
+
+// guarded runs the body of a transaction. A panic in it is the tape's error, and goes on.
+func (x *Exec) guarded(body func(x *Exec) error) (err error) {
+	done := false
+	defer func() {
+		if !done {
+			x.end(false)
+			x.t.fail(&Error{Op: x.name, At: x.at.String(), Err: ErrPanic})
+			x.t.leave()
+		}
+	}()
+	err = body(x)
+	done = true
+	return err
 }
 
 func (x *Exec) failed() bool {

@@ -13,14 +13,12 @@ import (
 	"github.com/gotile/gotile/runtime/device"
 )
 
-// ErrGrow: a step that is captured needs memory that its pool has not. A graph cannot allocate.
-var ErrGrow = errors.New("the pool would grow")
-
 // Program is a captured step: what its tapes launched, ready to be replayed as a whole. It repeats kernels and sizes
 // exactly; what may differ from one replay to the next is the contents of the memory that it reads: inputs (Load), a
 // Control, parameters. The owner closes it.
 type Program struct {
 	s       *device.Stream
+	pool    *Pool
 	graph   *device.Graph
 	inputs  map[string]device.Tensor
 	once    Ledger // of one replay
@@ -50,14 +48,18 @@ func (r *Recording) Tape(opts ...Option) (*Tape, error) {
 // The program holds the memory that it was captured with, which the pool may give to later tapes on the same stream:
 // what a replay has computed is to be copied out within the step (Tape.CopyTo).
 func Capture(pool *Pool, step func(r *Recording) error) (*Program, error) {
-	if pool == nil {
+	if step == nil {
+		return nil, &Error{Op: "Capture", At: here().String(), Err: ErrUnset, Text: "there is no step to capture"}
+	}
+	if pool == nil || pool.s == nil {
 		return nil, &Error{Op: "Capture", At: here().String(), Err: ErrUnset, Text: "the pool is nil; make one with NewPool, run the step once with it, then capture"}
 	}
-	p := &Program{s: pool.s, inputs: map[string]device.Tensor{}}
+	p := &Program{s: pool.s, pool: pool, inputs: map[string]device.Tensor{}}
 	r := &Recording{pool: pool}
 	var err error
-	pool.sealed = true
 	p.graph, err = pool.s.Capture(func() error {
+		pool.sealed = true
+		defer func() { pool.sealed = false }()
 		err := step(r)
 		for _, t := range r.tapes {
 			if !t.closed {
@@ -67,11 +69,14 @@ func Capture(pool *Pool, step func(r *Recording) error) (*Program, error) {
 		}
 		return err
 	})
-	pool.sealed = false
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range r.tapes {
+		if t.twice != "" {
+			return nil, errors.Join(&Error{Op: "Capture", At: here().String(), Err: ErrSpec,
+				Text: fmt.Sprintf("two inputs are called %q; a program's inputs are known by name", t.twice)}, p.graph.Close())
+		}
 		p.once.Add(&t.book, 1)
 		for name, d := range t.inputs {
 			if old, ok := p.inputs[name]; ok && old != d {
@@ -84,8 +89,11 @@ func Capture(pool *Pool, step func(r *Recording) error) (*Program, error) {
 	return p, nil
 }
 
-// Replay queues the step.
+// Replay queues the step. It is refused while a tape with the same pool is open, whose tensors it would write over.
 func (p *Program) Replay() error {
+	if p.pool.inUse > 0 {
+		return &Error{Op: "Replay", At: here().String(), Err: ErrChanged, Text: fmt.Sprintf("an open tape has %d bytes of the pool, which the replay writes to: close the tape first, or give it a pool of its own", p.pool.inUse)}
+	}
 	if err := p.graph.Launch(p.s); err != nil {
 		return err
 	}
@@ -93,7 +101,7 @@ func (p *Program) Replay() error {
 	return nil
 }
 
-// Load queues a copy of src into the memory of the input that the step put on its tape under the name, for the replays
+// Load binds an input anew: it queues a copy of src into the memory of the input that the step put on its tape under the name, for the replays
 // that come after. Type and shape are the input's.
 func (p *Program) Load(name string, src device.Tensor) error {
 	dst, ok := p.inputs[name]
@@ -141,6 +149,9 @@ func (t *Tape) CopyTo(dst device.Tensor, x Tensor) error {
 		err = &Error{Op: "CopyTo", At: here().String(), Err: ErrFreed, Text: fmt.Sprintf("%v: %s", v, freedText)}
 	default:
 		err = copyTensor(t.s, "CopyTo", dst, v.data)
+		if dst.Buffer() != nil {
+			t.storageOf(dst.Buffer()).writer = here()
+		}
 	}
 	t.fail(err)
 	return err
@@ -181,7 +192,10 @@ type slot struct {
 
 // NewControl makes a block of numbers, 0 at first.
 func NewControl(s *device.Stream, names ...string) (*Control, error) {
-	c := &Control{s: s, names: names, value: make([]float32, len(names))}
+	if s == nil || len(names) == 0 {
+		return nil, &Error{Op: "NewControl", At: here().String(), Err: ErrUnset, Text: "a control needs a stream and at least one name"}
+	}
+	c := &Control{s: s, names: slices.Clone(names), value: make([]float32, len(names))}
 	var err error
 	if c.data, err = device.NewTensor(s.Device(), dtype.F32, len(names)); err != nil {
 		return nil, err
@@ -213,6 +227,9 @@ func (c *Control) Tensor() device.Tensor { return c.data }
 // Upload queues sending the numbers to the device: what is queued on the stream afterwards sees them. It is not part of
 // a step that is captured, but comes before each replay.
 func (c *Control) Upload() error {
+	if len(c.host) == 0 {
+		return &Error{Op: "Control.Upload", At: here().String(), Err: ErrClosed, Text: "the control is closed"}
+	}
 	h := c.host[c.next]
 	c.next = (c.next + 1) % len(c.host)
 	if h.done != nil {
@@ -223,9 +240,6 @@ func (c *Control) Upload() error {
 	}
 	for i, v := range c.value {
 		binary.LittleEndian.PutUint32(h.b.Bytes()[4*i:], math.Float32bits(v))
-	}
-	if len(c.value) == 0 {
-		return nil
 	}
 	err := c.s.CopyInAsync(c.data.Buffer(), 0, h.b, 0, 4*len(c.value))
 	if err == nil {

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -39,9 +41,27 @@ type LaunchCounts struct {
 
 // AuditCounts are what audits of an op found.
 type AuditCounts struct {
-	Runs  int     `json:"runs"`
-	Worst float64 `json:"worst"` // of max|fused-ref| / max|ref| over outputs and runs
-	Port  string  `json:"port"`  // that it was at
+	Runs  int        `json:"runs"`
+	Worst Difference `json:"worst"` // of max|fused-ref| / max|ref| over outputs and runs
+	Port  string     `json:"port"`  // that it was at
+}
+
+// Difference is an error; in JSON, which has no NaN and no infinity, those are the strings "NaN" and "+Inf".
+type Difference float64
+
+// MarshalJSON writes a number or a string.
+func (d Difference) MarshalJSON() ([]byte, error) {
+	if f := float64(d); math.IsNaN(f) || math.IsInf(f, 0) {
+		return json.Marshal(fmt.Sprint(f))
+	}
+	return json.Marshal(float64(d))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (d *Difference) UnmarshalJSON(text []byte) error {
+	f, err := strconv.ParseFloat(strings.Trim(string(text), `"`), 64)
+	*d = Difference(f)
+	return err
 }
 
 // killed is the reason of Declined for ops that are switched off.
@@ -165,7 +185,7 @@ func (l *Ledger) Add(o *Ledger, times int) {
 				*to += k * times
 			}
 			if c.Audit != nil {
-				n.audit(c.Audit.Runs*times, c.Audit.Worst, c.Audit.Port)
+				n.audit(c.Audit.Runs*times, float64(c.Audit.Worst), c.Audit.Port)
 			}
 		}
 	}
@@ -190,8 +210,8 @@ func (c *Counts) audit(runs int, worst float64, port string) {
 		c.Audit = &AuditCounts{}
 	}
 	c.Audit.Runs += runs
-	if worst > c.Audit.Worst || c.Audit.Port == "" || worst != worst {
-		c.Audit.Worst, c.Audit.Port = worst, port
+	if worst > float64(c.Audit.Worst) || c.Audit.Port == "" || math.IsNaN(worst) {
+		c.Audit.Worst, c.Audit.Port = Difference(worst), port
 	}
 }
 

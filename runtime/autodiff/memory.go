@@ -115,11 +115,20 @@ func (p *Pool) put(b *device.Buffer) {
 
 // storage is memory that tensors of a tape view, and what was done to it.
 type storage struct {
-	buf     *device.Buffer
-	pooled  bool // the tape's; else the user's
-	refs    int  // of pooled memory: what needs it
-	version int  // counts the changes in place
-	writer  position
+	buf    *device.Buffer
+	pooled bool     // the tape's; else the user's
+	refs   int      // of pooled memory: what needs it
+	base   int64    // the memory's changes when an op had made what is there
+	writer position // of the last change in place on this tape
+}
+
+// version counts the changes in place.
+func (s *storage) version() int64 { return s.buf.Changes() - s.base }
+
+// changed notes a change in place.
+func (s *storage) changed(at position) {
+	s.buf.NoteChange()
+	s.writer = at
 }
 
 // newTensor takes memory for a contiguous tensor from the pool.

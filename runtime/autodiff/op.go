@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"github.com/gotile/gotile/runtime/device"
@@ -56,6 +57,7 @@ type core struct {
 	at      position
 	err     error // why it cannot be used
 	in, out ports
+	back    bool // it has a Backward
 	ref     bool
 	memory  bool
 	decl    Launches
@@ -85,6 +87,9 @@ func (c *core) Ports() (in, out []Port) {
 	return list(c.in), list(c.out)
 }
 
+// HasRef reports whether the op has a Ref.
+func (c *core) HasRef() bool { return c.ref }
+
 // New registers an op under a name of its own, of one word: "rmsnorm". It is called where the op's variable is declared;
 // what is wrong with the spec is reported by NewTape, and by the first Apply.
 //
@@ -95,25 +100,71 @@ func (c *core) Ports() (in, out []Port) {
 // raw: Backward wants the zero Tensor where no gradient came, instead of zeros.
 func New[P, In, Out, S any](name string, spec Spec[P, In, Out, S]) *Op[P, In, Out, S] {
 	op := &Op[P, In, Out, S]{spec: spec}
-	op.name, op.at, op.ref, op.memory, op.decl = name, here(), spec.Ref != nil, spec.MemoryBound, spec.Launches
+	op.name, op.at, op.back, op.ref, op.memory, op.decl = name, here(), spec.Backward != nil, spec.Ref != nil, spec.MemoryBound, spec.Launches
 	var errs [3]error
 	op.in, errs[0] = portsOf(reflect.TypeFor[In]())
 	op.out, errs[1] = portsOf(reflect.TypeFor[Out]())
 	if spec.Forward == nil {
 		errs[2] = errors.New("it has no Forward")
 	}
-	if s := reflect.TypeFor[S](); s.Kind() == reflect.Struct {
-		for i := range s.NumField() {
-			if s.Field(i).Type == reflect.TypeFor[device.Tensor]() {
-				op.saves = append(op.saves, s.Field(i).Offset)
-			}
-		}
+	if holds(reflect.TypeFor[P]()) {
+		errs[2] = errors.Join(errs[2], fmt.Errorf("its parameters %v hold a Tensor, whose gradient would be lost: give it a port", reflect.TypeFor[P]()))
 	}
-	if err := errors.Join(errs[:]...); err != nil {
+	saves, err := memoryOf(reflect.TypeFor[S](), 0, nil)
+	op.saves = saves
+	if err := errors.Join(append(errs[:], err)...); err != nil {
 		op.err = &Error{Op: name, At: op.at.String(), Err: ErrSpec, Text: err.Error()}
 	}
 	register(&op.core)
 	return op
+}
+
+// holds reports whether values of a type hold Tensors.
+func holds(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if holds(t.Field(i).Type) {
+				return true
+			}
+		}
+	case reflect.Array, reflect.Slice, reflect.Map:
+		return holds(t.Elem())
+	case reflect.Pointer:
+		return t.Elem() == tensorType
+	}
+	return t == tensorType
+}
+
+// memoryOf gives the offsets of the device.Tensors in what an op saves. within are the types around t.
+func memoryOf(t reflect.Type, at uintptr, within []reflect.Type) (out []uintptr, err error) {
+	if t == tensorType || slices.Contains(within, t) {
+		return nil, nil
+	}
+	within = append(within, t)
+	add := func(in reflect.Type, at uintptr) {
+		more, e := memoryOf(in, at, within)
+		out, err = append(out, more...), errors.Join(err, e)
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		if t == reflect.TypeFor[device.Tensor]() {
+			return []uintptr{at}, nil
+		}
+		for i := range t.NumField() {
+			add(t.Field(i).Type, at+t.Field(i).Offset)
+		}
+	case reflect.Array:
+		for i := range t.Len() {
+			more, e := memoryOf(t.Elem(), at+uintptr(i)*t.Elem().Size(), within)
+			out, err = append(out, more...), errors.Join(err, e)
+		}
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		if add(t.Elem(), 0); len(out) > 0 {
+			return nil, fmt.Errorf("what it saves has a %v, in which the tape cannot see memory that is to be kept; save device.Tensors in fields", t)
+		}
+	}
+	return out, err
 }
 
 // application is one call of an op: what its node can do again, and backward.
@@ -137,10 +188,11 @@ func (c *call[P, In, Out, S]) forward(x *Exec, n *node) ([]*value, error) {
 		return nil, err
 	}
 	c.saved = saved
+	outs := c.op.out.values(unsafe.Pointer(&out))
 	for _, offset := range c.op.saves {
-		x.keep(*(*device.Tensor)(unsafe.Add(unsafe.Pointer(&c.saved), offset)))
+		x.keep(*(*device.Tensor)(unsafe.Add(unsafe.Pointer(&c.saved), offset)), outs)
 	}
-	return c.op.out.values(unsafe.Pointer(&out)), nil
+	return outs, nil
 }
 
 func (c *call[P, In, Out, S]) saves() bool { return reflect.TypeFor[S]().Size() > 0 }
@@ -177,7 +229,7 @@ func (op *Op[P, In, Out, S]) Apply(t *Tape, p P, in In) (out Out) {
 	}
 	book.Fused++
 	c := &call[P, In, Out, S]{op: op, p: p, in: in}
-	n := &node{core: &op.core, app: c, at: at, in: op.in.values(unsafe.Pointer(&in)), grad: op.spec.Backward != nil}
+	n := &node{core: &op.core, app: c, at: at, inner: t.refs > 0, in: op.in.values(unsafe.Pointer(&in)), grad: op.spec.Backward != nil}
 	ok = t.apply(n, book)
 	if ok {
 		op.out.set(unsafe.Pointer(&out), n.out)
@@ -221,12 +273,13 @@ func (op *Op[P, In, Out, S]) decide(t *Tape, p P, in In, at position) (fused boo
 		return false, "", false
 	}
 	var err error
-	if t.off[op.name] {
-		err = Decline(killed)
-	} else if op.spec.Accept != nil {
+	if op.spec.Accept != nil {
 		err = op.spec.Accept(p, in)
 	}
 	var d *declined
+	if t.off[op.name] && (err == nil || errors.As(err, &d)) { // what is wrong with the call is wrong for Ref too
+		err = Decline(killed)
+	}
 	switch {
 	case err == nil:
 		return true, "", true
@@ -242,14 +295,24 @@ func (op *Op[P, In, Out, S]) decide(t *Tape, p P, in In, at position) (fused boo
 
 // runRef applies the ops that Ref is composed of.
 func (op *Op[P, In, Out, S]) runRef(t *Tape, p P, in In, at position) (out Out) {
+	t.refs++
 	out = op.spec.Ref(t, p, in)
+	t.refs--
+	var zero Out
 	if t.err != nil {
-		var zero Out
 		return zero
 	}
-	if err := t.checkOut(&op.core, op.in.values(unsafe.Pointer(&in)), op.out.values(unsafe.Pointer(&out)), at); err != nil {
+	ins, outs := op.in.values(unsafe.Pointer(&in)), op.out.values(unsafe.Pointer(&out))
+	err := t.checkOut(&op.core, ins, outs, at)
+	if n := (&node{core: &op.core, in: ins}); err == nil && op.back && t.phase == Train && n.wanted() {
+		for i, v := range outs {
+			if v != nil && floating(v.data.DType()) && !v.track {
+				err = &Error{Op: op.name, Port: op.out.list[i].name, At: at.String(), Err: ErrUntracked, Text: "Ref has lost the gradient of its inputs: compose it of ops that have a Backward, without Detach"}
+			}
+		}
+	}
+	if err != nil {
 		t.fail(err)
-		var zero Out
 		return zero
 	}
 	return out

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/runtime/device"
 )
 
 // port is one Tensor field of an op's In or Out struct.
@@ -151,34 +152,33 @@ type bound[V any] struct {
 func (b bound[V]) named(name string) bool { return b.name == name }
 
 // check holds a tensor against its port, and notes the symbols that it is the first to have.
-func (p *port) check(v *value, s *symbols) (text string) {
+func (p *port) check(v *value, s *symbols) (text string, sentinel error) {
 	dt, shape := v.data.DType(), v.data.Shape()
 	if p.same != "" {
 		i := slices.IndexFunc(s.types, func(b bound[dtype.Type]) bool { return b.named(p.same) })
 		listed := slices.Contains(p.types, dt)
 		switch {
 		case p.or && listed:
+		case !p.or && len(p.types) > 0 && !listed:
+			return fmt.Sprintf("the tensor is %v; its type may be %v: cast it", v.data, p.types), device.ErrDType
 		case i < 0:
-			if !p.or && len(p.types) > 0 && !listed {
-				return fmt.Sprintf("the tensor is %v; its type may be %v: cast it", v.data, p.types)
-			}
 			s.types = append(s.types, bound[dtype.Type]{p.same, p.name, dt})
 		case dt != s.types[i].value:
-			return fmt.Sprintf("the tensor is %v, %s is %v: they have one type; cast one of them", v.data, s.types[i].port, s.types[i].value)
+			return fmt.Sprintf("the tensor is %v, %s is %v: they have one type; cast one of them", v.data, s.types[i].port, s.types[i].value), device.ErrDType
 		}
 	} else if len(p.types) > 0 && !slices.Contains(p.types, dt) {
-		return fmt.Sprintf("the tensor is %v; its type may be %v: cast it", v.data, p.types)
+		return fmt.Sprintf("the tensor is %v; its type may be %v: cast it", v.data, p.types), device.ErrDType
 	}
 	if !p.shaped {
-		return ""
+		return "", nil
 	}
 	if len(shape) != len(p.dims) {
-		return fmt.Sprintf("the tensor is %v, of rank %d; its shape is %s, of rank %d", v.data, len(shape), p.shapeText(), len(p.dims))
+		return fmt.Sprintf("the tensor is %v, of rank %d; its shape is %s, of rank %d", v.data, len(shape), p.shapeText(), len(p.dims)), device.ErrShape
 	}
 	for i, d := range p.dims {
 		if d.symbol == "" {
 			if shape[i] != d.size {
-				return fmt.Sprintf("the tensor is %v; its shape is %s: dimension %d has size %d", v.data, p.shapeText(), i, d.size)
+				return fmt.Sprintf("the tensor is %v; its shape is %s: dimension %d has size %d", v.data, p.shapeText(), i, d.size), device.ErrShape
 			}
 			continue
 		}
@@ -186,10 +186,10 @@ func (p *port) check(v *value, s *symbols) (text string) {
 		if j < 0 {
 			s.dims = append(s.dims, bound[int]{d.symbol, p.name, shape[i]})
 		} else if shape[i] != s.dims[j].value {
-			return fmt.Sprintf("the tensor is %v; its shape is %s, and %s is %d by %s", v.data, p.shapeText(), d.symbol, s.dims[j].value, s.dims[j].port)
+			return fmt.Sprintf("the tensor is %v; its shape is %s, and %s is %d by %s", v.data, p.shapeText(), d.symbol, s.dims[j].value, s.dims[j].port), device.ErrShape
 		}
 	}
-	return ""
+	return "", nil
 }
 
 func (p *port) shapeText() string {

@@ -49,6 +49,9 @@ type Tape struct {
 	inputs map[string]device.Tensor // by Input and TrackedInput
 	stores map[*device.Buffer]*storage
 	blocks []block
+	refs   int    // depth of Refs that run
+	twice  string // an input's name that stands for two tensors
+	nested int    // launches of replays within other passes, which are counted there
 
 	err    error // the first
 	ran    bool  // Backward was called
@@ -65,10 +68,11 @@ type node struct {
 	at      position
 	grad    bool // the op has a Backward
 	tracked bool
+	inner   bool // part of a Ref
 	passed  bool // its backward step has run
 	dropped bool // its outputs and what it saved were given back at the end of a Block
 	in, out []*value
-	seen    []int      // versions of in, then of out
+	seen    []int64    // versions of in, then of out
 	held    []*storage // what it saved
 	extra   []*value   // outputs of a replay that what it saved refers to
 }
@@ -86,7 +90,7 @@ func WithStrategy(s Strategy) Option { return func(t *Tape) { t.strategy = s } }
 func WithPool(p *Pool) Option { return func(t *Tape) { t.pool = p } }
 
 // Strict makes dropped nodes an error of Close: ops that were applied to tracked tensors and whose backward step never
-// ran.
+// ran. Those within a Ref are counted only: it may have outputs that nobody uses.
 func Strict() Option { return func(t *Tape) { t.strict = true } }
 
 // Off sends the named ops to their Ref, as GOTILE_OFF does. Names that no op has are an error of NewTape.
@@ -104,7 +108,9 @@ func NewTape(s *device.Stream, opts ...Option) (*Tape, error) {
 	}
 	t := &Tape{s: s, phase: Train, strategy: SaveAll, params: map[*Param]*value{}, inputs: map[string]device.Tensor{}, stores: map[*device.Buffer]*storage{}}
 	for _, o := range opts {
-		o(t)
+		if o != nil {
+			o(t)
+		}
 	}
 	if err := errors.Join(registered(), env.Check()); err != nil {
 		return nil, err
@@ -180,6 +186,13 @@ func (t *Tape) clashed() error {
 
 func (t *Tape) leave() { t.busy.Store(false) }
 
+// Fail makes err the tape's error, if it has none yet: for code around a tape that finds a step wrong, such as an
+// optimizer. It returns the tape's error.
+func (t *Tape) Fail(err error) error {
+	t.fail(err)
+	return t.err
+}
+
 // Input puts memory on the tape as a tensor that no gradient flows to. The memory stays the caller's, must stay open
 // until the tape is closed and must not be written by others meanwhile. The name is for messages.
 func (t *Tape) Input(name string, d device.Tensor) Tensor { return t.leaf("Input", name, d, false) }
@@ -240,6 +253,9 @@ func (t *Tape) leaf(call, name string, d device.Tensor, track bool) Tensor {
 	v := &value{tape: t, data: d, store: t.storageOf(d.Buffer()), name: name, track: track && t.phase == Train, retain: true}
 	t.leaves = append(t.leaves, v)
 	if call != "Param" {
+		if old, ok := t.inputs[name]; ok && old != d {
+			t.twice = name
+		}
 		t.inputs[name] = d
 	}
 	return Tensor{v}
@@ -265,8 +281,12 @@ func (t *Tape) checkIn(c *core, in []*value, at position) error {
 			err, text = ErrFreed, fmt.Sprintf("%v: %s", v, freedText)
 		case v.data.Buffer().Closed():
 			err, text = device.ErrClosed, fmt.Sprintf("the memory of %v was closed; keep it open until the tape is closed", v)
+		case v.track && p.nograd:
+			err, text = ErrUntracked, fmt.Sprintf("%v is tracked, and no gradient flows through this port: Detach it, with the reason", v)
+		case v.track && !c.back:
+			err, text = ErrUntracked, fmt.Sprintf("%v is tracked, and the op has no Backward: Detach it, with the reason", v)
 		default:
-			err, text = device.ErrShape, p.check(v, &s)
+			text, err = p.check(v, &s)
 		}
 		if text != "" {
 			return &Error{Op: c.name, Port: p.name, At: at.String(), Err: err, Text: text}
@@ -295,7 +315,7 @@ func (t *Tape) checkOut(c *core, in, out []*value, at position) error {
 		case v.tape != t || v.store == nil:
 			err, text = ErrForeign, "the op has returned a tensor that is not of this call; make it with Exec.Like or Exec.New"
 		default:
-			err, text = device.ErrShape, p.check(v, &s)
+			text, err = p.check(v, &s)
 		}
 		if text != "" {
 			return &Error{Op: c.name, Port: p.name, At: at.String(), Err: err, Text: text}
@@ -311,8 +331,12 @@ func (t *Tape) Update(name string, body func(x *Exec) error) error {
 		return t.err
 	}
 	defer t.leave()
+	if body == nil {
+		t.fail(&Error{Op: name, At: here().String(), Err: ErrUnset, Text: "there is no function to run"})
+		return t.err
+	}
 	x := &Exec{t: t, name: name, at: here()}
-	n, err := t.phased("optimizer", func() error { return body(x) })
+	n, err := t.phased("optimizer", func() error { return x.guarded(body) })
 	t.book.update(t.phase, name, n)
 	if err = x.cause(err); err != nil {
 		x.end(false)
@@ -343,11 +367,14 @@ func (x *Exec) cause(err error) error {
 
 // phased runs body with the stream in a phase, and counts the launches.
 func (t *Tape) phased(name string, body func() error) (launches int, err error) {
-	old, before := t.s.Phase(), t.s.Launches()
+	old, before, inner := t.s.Phase(), t.s.Launches(), t.nested
 	t.s.SetPhase(name)
+	defer t.s.SetPhase(old)
 	err = body()
-	t.s.SetPhase(old)
-	return t.s.Launches() - before, err
+	all := t.s.Launches() - before
+	launches = all - (t.nested - inner)
+	t.nested = inner + all
+	return launches, err
 }
 
 // Close ends the tape: it gives back all memory that the tape's ops have made, checks that the books balance and returns
@@ -411,6 +438,9 @@ func (t *Tape) countDropped() error {
 			continue
 		}
 		t.book.of(t.phase, n.core).Dropped++
+		if n.inner {
+			continue // a Ref may have outputs that nobody uses
+		}
 		if more++; more <= most {
 			list += fmt.Sprintf("\n\t%s: %s", n.at, n.core.name)
 		}
@@ -419,7 +449,7 @@ func (t *Tape) countDropped() error {
 		if more > most {
 			list += fmt.Sprintf("\n\tand %d more", more-most)
 		}
-		first = &Error{Op: "Close", Err: ErrDropped, Text: fmt.Sprintf("the backward step of %d ops never ran; use their results, Detach them, or evaluate on a tape WithPhase(Eval):%s", more, list)}
+		first = &Error{Op: "Close", Err: ErrDropped, Text: fmt.Sprintf("the backward step of %d ops never ran; use their results, Detach their inputs, or evaluate on a tape WithPhase(Eval):%s", more, list)}
 	}
 	return first
 }

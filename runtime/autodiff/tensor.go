@@ -138,7 +138,9 @@ func (t Tensor) Grad() (Tensor, error) {
 	case v == nil:
 		return Tensor{}, &Error{Op: "Grad", At: here().String(), Err: ErrUnset, Text: "the tensor is the zero Tensor; it may be the result of an op after an error: see Tape.Err"}
 	case !v.track:
-		return Tensor{}, &Error{Op: "Grad", At: here().String(), Err: ErrUntracked, Text: fmt.Sprintf("no gradient flows to %v: make it with Param, or with Input and Tracked, on a tape that trains", v)}
+		return Tensor{}, &Error{Op: "Grad", At: here().String(), Err: ErrUntracked, Text: fmt.Sprintf("no gradient flows to %v: make it with Param or TrackedInput on a tape that trains", v)}
+	case v.tape.err != nil:
+		return Tensor{}, v.tape.err
 	case v.state == unreached && !v.tape.ran:
 		return Tensor{}, &Error{Op: "Grad", At: here().String(), Err: ErrUnreached, Text: fmt.Sprintf("%v has no gradient before Backward", v)}
 	case v.state == unreached:

@@ -69,11 +69,11 @@ func TestMistakes(t *testing.T) {
 		{"dtype", func(tp *autodiff.Tape) error {
 			mul.Apply(tp, none{}, binaryIn{tp.Param(p), tp.Input("x", half)})
 			return tp.Err()
-		}, device.ErrShape, "times: B: |bf16|A is f32"},
+		}, device.ErrDType, "times: B: |bf16|A is f32"},
 		{"type of a port", func(tp *autodiff.Tape) error {
 			cube.Apply(tp, none{}, unaryIn{tp.Input("x", words)})
 			return tp.Err()
-		}, device.ErrShape, "cube: X: |i32|may be [f32 bf16]"},
+		}, device.ErrDType, "cube: X: |i32|may be [f32 bf16]"},
 		{"rank", func(tp *autodiff.Tape) error {
 			l := total.Apply(tp, none{}, unaryIn{tp.Param(p)}).L
 			cube.Apply(tp, none{}, unaryIn{l})

@@ -2,6 +2,7 @@ package device
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -181,6 +182,26 @@ func (t Tensor) overlaps() bool {
 		last += (t.dim[i] - 1) * t.stride[i]
 	}
 	return false
+}
+
+// Reshape views the elements of a contiguous tensor in another shape, of as many elements.
+func (t Tensor) Reshape(shape ...int) (Tensor, error) {
+	n := 1
+	for _, s := range shape {
+		if s < 0 || s > 0 && n > math.MaxInt/s {
+			return Tensor{}, fmt.Errorf("the shape is out of range: %w", ErrShape)
+		}
+		n *= s
+	}
+	switch {
+	case n != t.Elems():
+		return Tensor{}, fmt.Errorf("it has %d elements, not %d: %w", t.Elems(), n, ErrShape)
+	case !t.Contiguous():
+		return Tensor{}, fmt.Errorf("it is not contiguous; copy it first: %w", ErrShape)
+	case t.buf == nil:
+		return Tensor{}, fmt.Errorf("it has no memory: %w", ErrClosed)
+	}
+	return View(t.buf, t.offset/t.dt.Size(), t.dt, shape, nil)
 }
 
 // Close closes the tensor's buffer, for all who view it.

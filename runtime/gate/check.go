@@ -21,10 +21,12 @@ func (g *gates) run() error {
 			return err
 		}
 	}
+	before := g.s.Device().Memory().InUse
 	base, err := g.exec(how{}, g.values)
 	if err != nil {
 		return err
 	}
+	base.outside = g.s.Device().Memory().InUse - before
 	g.path(base)
 	if base.err != nil {
 		return nil // the other gates have nothing to look at
@@ -46,7 +48,76 @@ func (g *gates) run() error {
 	if err := g.unset(base); err != nil {
 		return err
 	}
+	if err := g.alone(base); err != nil {
+		return err
+	}
+	if err := g.ref(base, want); err != nil {
+		return err
+	}
 	return g.alias(base)
+}
+
+// alone demands the same gradient where only one input needs one, and where the op was applied once more before.
+func (g *gates) alone(base outcome) error {
+	for i, p := range g.in {
+		if !g.tracked(i) {
+			continue
+		}
+		o, err := g.exec(how{only: i + 1}, g.values)
+		if err != nil {
+			return err
+		}
+		text := ""
+		switch {
+		case o.err != nil:
+			text = o.err.Error()
+		case !same(o.grad[i], base.grad[i]):
+			text = "the gradient differs where no other input is tracked"
+		}
+		g.report.demand("needs", "d"+p.Name, text == "", "%s", text)
+	}
+	o, err := g.exec(how{again: true}, g.values)
+	if err != nil {
+		return err
+	}
+	text := differs(base, o)
+	g.report.demand("again", "", text == "", "beside another application: %s", text)
+	return nil
+}
+
+// ref compares what Ref gives with the reference.
+func (g *gates) ref(base outcome, want [][]float64) error {
+	if !g.hasRef {
+		return nil
+	}
+	o, err := g.exec(how{off: true}, g.values)
+	if err != nil {
+		return err
+	}
+	if o.err != nil || o.counts.Ref != 1 {
+		g.report.demand("ref", "", false, "switched off, Ref ran %d times: %v", o.counts.Ref, o.err)
+		return nil
+	}
+	// Ref rounds after each of its ops, to the coarsest type of the case, where the fused kernel rounds once.
+	const looser = 4
+	coarsest := dtype.F32
+	for i, in := range g.inputs {
+		if g.values[i] != nil && floating(in.Type) && roundoff(in.Type) > roundoff(coarsest) {
+			coarsest = in.Type
+		}
+	}
+	expected := g.reference(g.values)
+	for i, p := range g.out {
+		if i < len(expected) && expected[i] != nil {
+			g.report.compare("ref", p.Name, scaled(o.out[i], expected[i]), looser*bar(g.forwardBar, coarsest, 2e-6, 1e-3, 8e-3), "")
+		}
+	}
+	for i, p := range g.in {
+		if g.tracked(i) && want[i] != nil {
+			g.report.compare("ref", "d"+p.Name, scaled(o.grad[i], want[i]), looser*bar(g.backwardBar, coarsest, 1e-5, 2e-3, 1.6e-2), "")
+		}
+	}
+	return nil
 }
 
 // path demands that the kernels ran.
@@ -56,7 +127,14 @@ func (g *gates) path(o outcome) {
 	if o.err != nil {
 		text = o.err.Error()
 	}
-	g.report.demand("path", "", o.err == nil && c.Asked == 1 && c.Fused == 1 && c.Forward == 1 && c.Backward == 1 && c.Ref == 0, "%s", text)
+	tracked := 0
+	for i := range g.in {
+		if g.tracked(i) {
+			tracked = 1
+		}
+	}
+	ok := c.Asked == 1 && c.Fused == 1 && c.Forward == tracked && c.Backward == tracked && c.Untracked == 1-tracked && c.Ref == 0
+	g.report.demand("path", "", o.err == nil && ok, "%s", text)
 	if o.err != nil {
 		return
 	}
@@ -64,7 +142,7 @@ func (g *gates) path(o outcome) {
 		port           string
 		declared, were int
 	}{{"forward", g.launches.Forward, c.Launches.Forward}, {"backward", g.launches.Backward, c.Launches.Backward}} {
-		if l.declared >= 0 {
+		if l.declared >= 0 && (l.port == "forward" || tracked == 1) {
 			g.report.demand("launches", "", l.declared == l.were, "%s launches %d kernels, the op declares %d", l.port, l.were, l.declared)
 		}
 	}
@@ -73,6 +151,9 @@ func (g *gates) path(o outcome) {
 // forward compares the outputs with the reference.
 func (g *gates) forward(o outcome) {
 	want := g.reference(g.values)
+	if len(want) != len(g.out) {
+		g.report.demand("forward", "", false, "Reference gives %d outputs, the op has %d; those that are not to be compared are nil", len(want), len(g.out))
+	}
 	for i, p := range g.out {
 		if i >= len(want) || want[i] == nil {
 			continue
@@ -83,14 +164,19 @@ func (g *gates) forward(o outcome) {
 
 // memory demands that inputs are as they were and nothing is left.
 func (g *gates) memory(o outcome) {
-	g.report.demand("memory", "", o.changed == "" && o.leaked == 0, "input %q was changed; %d bytes are left in use", o.changed, o.leaked)
+	g.report.demand("memory", "", o.changed == "", "%s was changed", o.changed)
+	g.report.demand("memory", "", o.leaked == 0 && o.outside <= 0, "%d bytes of the pool and %d others are left in use", o.leaked, o.outside)
 }
 
 // wanted are the gradients of the reference for the seeded outputs (nil: all).
 func (g *gates) wanted(o outcome, seeded []int) ([][]float64, error) {
 	dOut := g.dOut(o, seeded)
 	if g.gradient != nil {
-		return g.gradient(g.values, dOut), nil
+		want := g.gradient(g.values, dOut)
+		if len(want) != len(g.in) {
+			return nil, fmt.Errorf("the case's Gradient gives %d gradients for %d inputs; those that are not to be compared are nil", len(want), len(g.in))
+		}
+		return want, nil
 	}
 	out := make([][]float64, len(g.in))
 	for i := range g.in {

@@ -10,8 +10,11 @@
 //	repeat       results are the same bit for bit in every run
 //	interior     the same, for inputs that are outputs of other ops, and by the strategy Recompute
 //	unset        gradients where only one of several outputs has one
+//	needs        the same gradient where only one input needs one
+//	again        the same, where the op is applied to other inputs too
+//	ref          what the op's Ref gives, against the reference
 //	alias        the gradient of a tensor that is given to two ports is the sum of both
-//	memory       inputs are not changed; nothing is read that was not written, or was given back; nothing is leaked
+//	memory       inputs, outputs and their gradients are not changed; nothing is read that was not written, or was given back; nothing is leaked
 //	path         the books say that the kernels ran, forward and backward, as often as they were asked to
 //	launches     as many kernels were launched as the op declares
 //
@@ -145,7 +148,7 @@ func Check[P, In, Out, S any](s *device.Stream, op *autodiff.Op[P, In, Out, S], 
 	g := &gates{
 		s: s, name: op.Name(), in: in, out: out, inputs: c.In, fast: c.Fast, runs: c.Runs,
 		report:   &Report{Op: op.Name(), Case: c.Name},
-		launches: op.Launches(), forwardBar: c.Forward, backwardBar: c.Backward,
+		launches: op.Launches(), hasRef: op.HasRef(), forwardBar: c.Forward, backwardBar: c.Backward,
 		apply: func(t *autodiff.Tape, in []autodiff.Tensor) []autodiff.Tensor { return op.ApplyList(t, c.Params, in) },
 	}
 	if c.Launches != nil {
@@ -180,6 +183,7 @@ type gates struct {
 
 	reference               func(in [][]float64) [][]float64
 	gradient                func(in, dOut [][]float64) [][]float64
+	hasRef                  bool
 	launches                autodiff.Launches
 	forwardBar, backwardBar float64
 	runs                    int

@@ -11,10 +11,16 @@ import (
 	"github.com/gotile/gotile/runtime/device"
 )
 
-// through hands a tensor on, so that an input is the output of an op.
+// through copies a tensor, so that an input is the output of an op, which Recompute drops.
 var through = autodiff.New("gate_through", autodiff.Spec[struct{}, throughPort, throughPort, struct{}]{
-	Forward: func(x *autodiff.Exec, _ struct{}, in throughPort) (throughPort, struct{}, error) {
-		return throughPort{x.Alias(in.X, in.X.Shape()...)}, struct{}{}, nil
+	MemoryBound: true,
+	Forward: func(x *autodiff.Exec, _ struct{}, in throughPort) (out throughPort, s struct{}, err error) {
+		out.X = x.Like(in.X)
+		from, to := x.View(in.X), x.View(out.X)
+		if n := to.Elems() * to.DType().Size(); n > 0 {
+			err = x.Stream().Copy(to.Buffer(), 0, from.Buffer(), 0, n)
+		}
+		return out, s, err
 	},
 	Backward: func(x *autodiff.Exec, _ struct{}, _ throughPort, _ struct{}, dy throughPort) (throughPort, error) {
 		return dy, nil
@@ -30,6 +36,9 @@ type how struct {
 	seeded   []int  // outputs that get a gradient; nil: all
 	same     [2]int // ports that get one tensor; equal: none
 	eval     bool
+	off      bool // by Ref
+	again    bool // applied twice
+	only     int  // the one input that is tracked, counted from 1; 0: all
 }
 
 // outcome is what a run gave.
@@ -40,27 +49,34 @@ type outcome struct {
 	counts    autodiff.Counts
 	err       error // of the tape
 	changed   string
-	leaked    int64
+	leaked    int64 // bytes of the pool in use
+	outside   int64 // bytes of the device that a run leaves in use
 }
 
 // exec runs the op on values once.
 func (g *gates) exec(h how, values [][]float64) (o outcome, err error) {
 	pool := autodiff.NewPool(g.s).Poison()
 	defer func() { err = errors.Join(err, pool.Close()) }()
-	opts := []autodiff.Option{autodiff.WithPool(pool), autodiff.Strict()}
+	opts := []autodiff.Option{autodiff.WithPool(pool)}
+	if !h.again { // the other application is dropped
+		opts = append(opts, autodiff.Strict())
+	}
 	if h.strategy != "" {
 		opts = append(opts, autodiff.WithStrategy(h.strategy))
 	}
 	if h.eval {
 		opts = append(opts, autodiff.WithPhase(autodiff.Eval))
 	}
+	if h.off {
+		opts = append(opts, autodiff.Off(g.name))
+	}
 	t, err := autodiff.NewTape(g.s, opts...)
 	if err != nil {
 		return o, err
 	}
-	memory := make([]device.Tensor, len(values))
+	memory, extra := make([]device.Tensor, len(values)), []device.Tensor(nil)
 	defer func() {
-		for _, m := range memory {
+		for _, m := range append(memory, extra...) {
 			if m.Buffer() != nil {
 				err = errors.Join(err, m.Close())
 			}
@@ -78,13 +94,26 @@ func (g *gates) exec(h how, values [][]float64) (o outcome, err error) {
 		if memory[i], err = g.upload(g.inputs[i], v); err != nil {
 			return o, err
 		}
-		if g.in[i].NoGrad || !floating(g.inputs[i].Type) {
+		if !g.tracked(i) || h.only != 0 && h.only != i+1 {
 			leaves[i] = t.Input(g.in[i].Name, memory[i])
 		} else {
 			leaves[i] = t.TrackedInput(g.in[i].Name, memory[i])
 		}
 	}
-	outs := autodiff.Block(t, func() tensors {
+	others := slices.Clone(leaves)
+	for i, v := range values {
+		if h.again && g.tracked(i) {
+			back := slices.Clone(v)
+			slices.Reverse(back)
+			m, err := g.upload(g.inputs[i], back)
+			if err != nil {
+				return o, err
+			}
+			extra = append(extra, m)
+			others[i] = t.TrackedInput("another "+g.in[i].Name, m)
+		}
+	}
+	outs := autodiff.Block(t, func() []autodiff.Tensor {
 		args := slices.Clone(leaves)
 		if h.interior {
 			for i := range args {
@@ -93,8 +122,12 @@ func (g *gates) exec(h how, values [][]float64) (o outcome, err error) {
 				}
 			}
 		}
-		return keep(g.apply(t, args))
-	}).list(len(g.out))
+		out := g.apply(t, args)
+		if h.again { // another application, of other inputs, with what it saves
+			g.apply(t, others)
+		}
+		return out
+	})
 	o.out, o.types, o.shapes = make([][]float64, len(outs)), make([]dtype.Type, len(outs)), make([][]int, len(outs))
 	for i, y := range outs {
 		if y.Set() {
@@ -110,7 +143,31 @@ func (g *gates) exec(h how, values [][]float64) (o outcome, err error) {
 		if err != nil {
 			return o, err
 		}
+		for _, y := range outs {
+			y.Retain()
+		}
 		if len(seeds) > 0 && t.BackwardFrom(seeds...) == nil {
+			for i, y := range outs {
+				if !y.Set() {
+					continue
+				}
+				now, err := y.Floats()
+				if err != nil {
+					return o, err
+				}
+				if !same(now, o.out[i]) {
+					o.changed = "output " + g.out[i].Name
+				}
+			}
+			for _, seed := range seeds {
+				now, err := device.DownloadFloats(g.s, seed.Grad)
+				if err != nil {
+					return o, err
+				}
+				if i := slices.Index(outs, seed.Of); !same(now, seedData(i, seed.Grad.DType(), seed.Grad.Elems())) {
+					o.changed = "gradient of " + g.out[i].Name
+				}
+			}
 			o.grad = make([][]float64, len(leaves))
 			for i, x := range leaves {
 				if x.Tracked() {
@@ -133,8 +190,8 @@ func (g *gates) exec(h how, values [][]float64) (o outcome, err error) {
 		if err != nil {
 			return o, err
 		}
-		if !slices.Equal(now, values[i]) {
-			o.changed = g.in[i].Name
+		if !same(now, values[i]) {
+			o.changed = "input " + g.in[i].Name
 		}
 	}
 	ledger, closing := t.Close()
@@ -145,20 +202,6 @@ func (g *gates) exec(h how, values [][]float64) (o outcome, err error) {
 	o.counts, o.err = ledger.Of(phase, g.name), closing
 	o.leaked = pool.Stats().InUse
 	return o, nil
-}
-
-// tensors are outputs in a struct, as Block takes them.
-type tensors struct{ A, B, C, D, E, F autodiff.Tensor }
-
-func keep(list []autodiff.Tensor) (t tensors) {
-	for i, to := range []*autodiff.Tensor{&t.A, &t.B, &t.C, &t.D, &t.E, &t.F}[:len(list)] {
-		*to = list[i]
-	}
-	return t
-}
-
-func (t tensors) list(n int) []autodiff.Tensor {
-	return []autodiff.Tensor{t.A, t.B, t.C, t.D, t.E, t.F}[:n]
 }
 
 // upload makes a tensor of an input's type and shape.

@@ -51,7 +51,7 @@ func Examine(ctx context.Context, m *Machine) *Report {
 	r.Module = m.module(ctx, r.Go)
 	r.Driver, r.GPUs = m.driver(ctx)
 	r.NVRTC = m.nvrtc(r.Driver, r.GPUs)
-	r.Headers = m.headers()
+	r.Headers = m.headers(r.Module)
 	r.Commands = r.commands()
 	return r
 }

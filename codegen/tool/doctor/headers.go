@@ -11,7 +11,8 @@ import (
 	"github.com/gotile/gotile/internal/env"
 )
 
-// Headers is cuda.h, which builds with -tags gorgonia need and nothing else.
+// Headers is cuda.h, which builds with -tags gorgonia need and nothing else. The script that brings it brings the rest
+// of what they need, and sets the variables of cgo.
 type Headers struct {
 	Check
 	File    string `json:"file,omitempty"`
@@ -20,7 +21,7 @@ type Headers struct {
 
 var cudaVersion = regexp.MustCompile(`(?m)^#define\s+CUDA_VERSION\s+(\d+)`)
 
-func (m *Machine) headers() Headers {
+func (m *Machine) headers(mod Module) Headers {
 	for _, dir := range includeDirs() {
 		for _, file := range m.Glob(dir + "/cuda.h") {
 			text, err := m.ReadFile(file)
@@ -32,8 +33,11 @@ func (m *Machine) headers() Headers {
 			return Headers{Check{State: OK}, file, fmt.Sprintf("%d.%d", n/1000, n%1000/10)}
 		}
 	}
-	return Headers{Check: Check{Missing, "cuda.h is in no include folder; only builds with -tags gorgonia need it",
-		"python3 -m pip install --upgrade --target " + wheelDir("headers") + " 'nvidia-cuda-runtime==13.0.*'"}}
+	h := Headers{Check: Check{State: Missing, Why: "cuda.h is in no include folder; only builds with -tags gorgonia need it"}}
+	if mod.State == OK { // otherwise the script is not at hand
+		h.Command = fmt.Sprintf(`eval "$(bash "$(go list -m -f '{{.Dir}}' %s)"/runtime/driver/gorgonia/prepare.sh %s)"`, gotile, wheelDir("cuda"))
+	}
+	return h
 }
 
 // includeDirs are the folders, as patterns: what the C compiler is told, toolkits, wheels, the system's.

@@ -20,10 +20,9 @@ func ExampleRun() {
 	}
 	p := worker.Package{Command: "sim", Path: "github.com/gotile/gotile/examples/softmax", Name: "softmax",
 		Kernels: softmax.Kernels, Cases: softmax.Cases, Sources: sources}
-	code := worker.Run(context.Background(), p, []string{"-v", "-run", "^f32/1x100$"}, os.Stdout, os.Stderr)
+	code := worker.Run(context.Background(), p, []string{"-run", "^f32/1x100$"}, os.Stdout, os.Stderr)
 	fmt.Println("exit code", code)
 	// Output:
-	// ok   f32/1x100 (0.00s) softmax_f32_c4096 y=1.1e-07
 	// 1 cases passed on sim
 	// exit code 0
 }

@@ -54,13 +54,13 @@ func TestSimFails(t *testing.T) {
 // The simulator passes whatever the .cu files hold, so sim says which are stale.
 func TestSimWarnsOfStaleFiles(t *testing.T) {
 	p := fixture(t)
-	if _, _, errs := call(t, p, "sim", "-run", "sum"); errs != "" {
+	if _, _, errs := call(t, p, "sim", "-run", "sum"); strings.Contains(errs, "warning") { // a slow machine may report progress
 		t.Errorf("fresh files: %q", errs)
 	}
 	cu := filepath.Join(p.Dir, "sum_f32_c512.cu")
 	write(t, read(t, cu)+"// edited\n", cu)
 	code, out, errs := call(t, hashed(t, p), "sim", "-run", "sum")
-	if want := "gotile: sim: warning: sum_f32_c512.cu is not what the kernel prints now; run gotile gen\n"; code != 0 || errs != want || out != "2 cases passed on sim\n" {
+	if want := "gotile: sim: warning: sum_f32_c512.cu is not what the kernel prints now; run gotile gen\n"; code != 0 || !strings.HasSuffix(errs, want) || strings.Count(errs, "warning") != 1 || out != "2 cases passed on sim\n" {
 		t.Errorf("exit code %d, %q, %q; want the warning %q", code, out, errs, want)
 	}
 }

@@ -52,8 +52,8 @@ func Run(t *testing.T, m Machine) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := must[driver.Context](t)(m.Driver.Retain(0))
+			defer func() { ok(t, c.Release()) }() // also of a test that is skipped
 			test.run(&tester{T: t, Machine: m, c: c})
-			ok(t, c.Release())
 		})
 	}
 }
@@ -65,11 +65,7 @@ type tester struct {
 	c driver.Context
 }
 
-// do is for calls whose failure ends the test.
-func do(t *testing.T) func(c driver.Context, err error) driver.Context {
-	return must[driver.Context](t)
-}
-
+// must is for calls whose failure ends the test.
 func must[V any](t *testing.T) func(V, error) V {
 	return func(v V, err error) V {
 		t.Helper()

@@ -41,5 +41,5 @@ func flat(t device.Tensor) (device.Tensor, error) {
 	if t.Buffer() == nil || !t.Contiguous() {
 		return t, fmt.Errorf("%v is not contiguous: %w", t, device.ErrShape)
 	}
-	return device.View(t.Buffer(), int(t.Addr()-t.Buffer().Addr())/t.DType().Size(), t.DType(), []int{t.Elems()}, nil)
+	return t.Reshape(t.Elems())
 }

@@ -94,20 +94,24 @@ R cuDevicePrimaryCtxRetain(context **c, int d) {
 }
 R cuDevicePrimaryCtxRelease_v2(int d) { return --primary[d - FIRST].refs < 0 ? INVALID_CONTEXT : OK; }
 
+// A long call now and then makes Go give the processor away, and the goroutine move to another thread afterwards if
+// it is not locked to this one: in the calls that come before those which need the context.
+static void dawdle(void) {
+  static unsigned calls;
+  if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % 64 == 0) usleep(100);
+}
+
 // The stack of contexts of a thread.
-R cuCtxPushCurrent_v2(context *c) { return depth == DEPTH || !c ? INVALID_VALUE : (stack[depth++] = c, OK); }
+R cuCtxPushCurrent_v2(context *c) { return dawdle(), depth == DEPTH || !c ? INVALID_VALUE : (stack[depth++] = c, OK); }
 R cuCtxPopCurrent_v2(context **c) {
   NEED_CONTEXT;
   depth--;
   if (c) *c = stack[depth];
   return OK;
 }
-R cuCtxGetCurrent(context **c) { return *c = current(), OK; }
-// A long call now and then makes Go give the processor away, and the goroutine move to another thread afterwards if
-// it is not locked to this one.
+R cuCtxGetCurrent(context **c) { return dawdle(), *c = current(), OK; }
 R cuCtxSetCurrent(context *c) {
-  static unsigned calls;
-  if (++calls % 64 == 0) usleep(100);
+  dawdle();
   if (!c) return depth = depth ? depth - 1 : 0, OK;
   if (!depth) depth = 1;
   return stack[depth - 1] = c, OK;

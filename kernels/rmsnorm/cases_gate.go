@@ -4,12 +4,36 @@ package rmsnorm
 
 import (
 	"fmt"
-	"testing"
 
 	"github.com/gotile/gotile/dtype"
-	"github.com/gotile/gotile/runtime/device"
+	"github.com/gotile/gotile/internal/gatecase"
 	"github.com/gotile/gotile/runtime/gate"
+	"github.com/gotile/gotile/tile/tiletest"
 )
+
+// gateCases are the gates of the three ops.
+func gateCases() []tiletest.Case {
+	var out []tiletest.Case
+	for f := range forms {
+		for _, c := range []gateCase{
+			{f, dtype.F32, dtype.F32, 3, 40},
+			{f, dtype.BF16, dtype.F32, 2, 33},
+			{f, dtype.F16, dtype.F16, 4, 17},
+			{f, dtype.F32, dtype.F32, 2, 1},
+			{f, dtype.BF16, dtype.BF16, 3, 1024},
+		} {
+			switch f {
+			case plain:
+				out = append(out, gatecase.Of(Op, c.gate()))
+			case added:
+				out = append(out, gatecase.Of(AddOp, c.gate()))
+			default:
+				out = append(out, gatecase.Of(GatedOp, c.gate()))
+			}
+		}
+	}
+	return out
+}
 
 // gateCase is a case of a form: ports in order, with a residual or a gate.
 type gateCase struct {
@@ -56,7 +80,7 @@ func (c gateCase) gate() gate.Case[Params] {
 		return r
 	}
 	g := gate.Case[Params]{
-		Name: c.String(), Params: Params{Eps: c.eps(), Act: c.act()}, In: []gate.Input{x, w}, Runs: 3,
+		Name: c.String(), Params: Params{Eps: c.eps(), Act: c.act()}, In: []gate.Input{x, w}, Fast: c.n > 100,
 		Reference: func(p Params, in [][]float64) [][]float64 {
 			r := ref(p, in)
 			if c.form == added {
@@ -98,42 +122,4 @@ func sum(dt dtype.Type, x, r []float64) []float64 {
 		}
 	}
 	return s
-}
-
-// check runs a case of the form's op, or of a mutant of it.
-func (c gateCase) check(s *device.Stream, m *mutant) (*gate.Report, error) {
-	switch c.form {
-	case plain:
-		return gate.Check(s, mutate(Op, spec, m), c.gate())
-	case added:
-		return gate.Check(s, mutate(AddOp, addSpec, m), c.gate())
-	}
-	return gate.Check(s, mutate(GatedOp, gatedSpec, m), c.gate())
-}
-
-func TestGates(t *testing.T) {
-	d, err := device.Open("sim")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	for f := range forms {
-		for _, c := range []gateCase{
-			{f, dtype.F32, dtype.F32, 3, 40},
-			{f, dtype.BF16, dtype.F32, 2, 33},
-			{f, dtype.F16, dtype.F16, 4, 17},
-			{f, dtype.F32, dtype.F32, 2, 1},
-		} {
-			t.Run(c.String(), func(t *testing.T) {
-				r, err := c.check(d.Stream(), nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Logf("%s", r)
-				if err := r.Err(); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-	}
 }
