@@ -177,11 +177,15 @@ func short(all []Config) []Config {
 	return slices.DeleteFunc(all, func(c Config) bool { return c.Cap > smallCap || !c.Whole })
 }
 
-// fitForward gives a thread 32 bytes of a row of up to 8 KB and 64 of a longer one: small blocks, which start and end
-// independently of one another. Rows of 64 KB are staged. The straight line is faster for short rows only, as measured.
+// fitForward gives a thread 16 bytes of the shortest rows, 32 of rows of up to 8 KB and 64 of longer ones: small blocks,
+// which start and end independently of one another. Rows of 64 KB are staged. The straight line is faster for short rows
+// only, as measured.
 func fitForward(c *Config) {
 	fitShares(c, 8<<10)
 	c.Loop = c.Cap > 2048
+	if c.Cap == 512 {
+		c.Per = 16 / c.X.Size()
+	}
 }
 
 // fitForwardAdd is fitForward with the registers that a second input takes; measured without a loop only.
@@ -224,9 +228,13 @@ func fitLate(c *Config) {
 }
 
 // fitBackward leaves registers for two inputs, w, and the sums of dw in f32. A block of 512 threads and several rows
-// has few shares of dw to write; with w in f32 it would have too many registers a thread.
+// has few shares of dw to write; with w in f32 it would have too many registers a thread. Where rows are short blocks of
+// half as many threads wait less for one another.
 func fitBackward(c *Config) {
 	c.Per, c.Min = 32/c.X.Size(), 512
+	if c.Cap <= smallCap {
+		c.Min = 256
+	}
 	if c.W.Size() > c.X.Size() {
 		c.Min, c.Tight = 128, c.Cap == 16384
 	}
@@ -264,9 +272,9 @@ func fitOne(c *Config) {
 }
 
 // fitGatedBackward leaves registers for three inputs, w, what is kept of them until the sum is known, and the sums of
-// dw in f32. Rows of 32 KB are staged.
+// dw in f32: 16 bytes a thread, so that two blocks and more are resident. Rows of 32 KB are staged.
 func fitGatedBackward(c *Config) {
-	c.Per, c.Min = 32/c.X.Size(), 128
+	c.Per, c.Min = 16/c.X.Size(), 256
 	if c.Cap*c.X.Size() > 16<<10 {
 		c.Per = 0
 	}

@@ -3,15 +3,15 @@
 // rmsnorm_add_bwd_one_bf16_bf16_c512_v: RMSNorm backward of a sum in one launch: dx = dr and dw.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 512 threads a block, 32800 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 256 threads a block, 16416 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: s, dy, ds, dx, w, part, group, dw on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0    32768  f32   part_part: partial results of sum, one a warp
-//    32768        4  u32   old_shared: the result of atomic_add
-//    32784        4  u32   old2_shared: the result of atomic_add
+//        0    16384  f32   part_part: partial results of sum, one a warp
+//    16384        4  u32   old_shared: the result of atomic_add
+//    16400        4  u32   old2_shared: the result of atomic_add
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -128,7 +128,7 @@ static_assert(field_offset(rmsnorm_add_bwd_one_bf16_bf16_c512_v_args, n) == 132,
 static_assert(field_offset(rmsnorm_add_bwd_one_bf16_bf16_c512_v_args, parts) == 136, "parts");
 static_assert(field_offset(rmsnorm_add_bwd_one_bf16_bf16_c512_v_args, groups) == 140, "groups");
 
-extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_one_bf16_bf16_c512_v(const __grid_constant__ rmsnorm_add_bwd_one_bf16_bf16_c512_v_args a) {
+extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_one_bf16_bf16_c512_v(const __grid_constant__ rmsnorm_add_bwd_one_bf16_bf16_c512_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = ((int)threadIdx.x & 31) * 8;
   int row0 = (int)threadIdx.x >> 5;
@@ -145,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_one_bf16_bf16_
   for (int i = 0; i < 16; i++) {
     acc[i] = 0.0f;
   }
-  for (int row = (int)(blockIdx.x * 16u); row < a.rows; row += (int)(gridDim.x * 16u)) {
+  for (int row = (int)(blockIdx.x * 8u); row < a.rows; row += (int)(gridDim.x * 8u)) {
     int rows_left = (int)((u32)a.rows - (u32)row);
     const bf16* ds_at = a.ds + (i64)row * a.ds_stride0;
 
@@ -225,13 +225,13 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_one_bf16_bf16_
     store_shared_f32(smem + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), part[i]);
   }
   __syncthreads();
-  if (((int)(threadIdx.x >> 5) & 15) == 0) {
+  if (((int)(threadIdx.x >> 5) & 7) == 0) {
     #pragma unroll
     for (int i = 0; i < 16; i++) {
       part[i] = 0.0f;
       float part2;
       #pragma unroll
-      for (int j = 0; j < 16; j++) {
+      for (int j = 0; j < 8; j++) {
         part2 = load_shared_f32(smem + (u32)(((j * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
         part[i] += part2;
       }
@@ -251,15 +251,15 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_one_bf16_bf16_
   u32 old = 0u;
   __syncthreads();
   if ((int)threadIdx.x == 0) old = atomic_add_acq_rel_u32(count_at, 1u);
-  store_shared_u32_if(smem + 32768, old, (int)threadIdx.x == 0);
+  store_shared_u32_if(smem + 16384, old, (int)threadIdx.x == 0);
   __syncthreads();
-  old = load_shared_u32(smem + 32768);
+  old = load_shared_u32(smem + 16384);
   int mul = div_of2 * 16;
   int parts_left = a.parts - mul;
   if ((int)old == min(parts_left, 16) - 1) {
     u32* count_at2 = a.count + (i64)div_of2;
     store_u32_if(count_at2, 0u, (int)threadIdx.x == 0);
-    for (int it = 0; it < a.n; it += 2048) {
+    for (int it = 0; it < a.n; it += 1024) {
       int n_left = a.n - it;
       float* part_at2 = a.part + (i64)mul * a.part_stride0 + (i64)it;
 
@@ -287,13 +287,13 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_one_bf16_bf16_
     u32 old2 = 0u;
     __syncthreads();
     if ((int)threadIdx.x == 0) old2 = atomic_add_acq_rel_u32(count_at3, 1u);
-    store_shared_u32_if(smem + 32784, old2, (int)threadIdx.x == 0);
+    store_shared_u32_if(smem + 16400, old2, (int)threadIdx.x == 0);
     __syncthreads();
-    old2 = load_shared_u32(smem + 32784);
+    old2 = load_shared_u32(smem + 16400);
     if ((int)old2 == a.groups - 1) {
       u32* count_at4 = a.count + 63;
       store_u32_if(count_at4, 0u, (int)threadIdx.x == 0);
-      for (int it2 = 0; it2 < a.n; it2 += 2048) {
+      for (int it2 = 0; it2 < a.n; it2 += 1024) {
         int n_left2 = a.n - it2;
         float* group_at2 = a.group + (i64)it2;
 

@@ -3,16 +3,16 @@
 // rmsnorm_add_bwd_one_f16_f16_c1024_v: RMSNorm backward of a sum in one launch: dx = dr and dw.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 512 threads a block, 32864 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 256 threads a block, 16448 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: s, dy, ds, dx, w, part, group, dw on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       64  f32   sum_part: partial results of sum, one a warp
-//       64    32768  f32   part2_part: partial results of sum, one a warp
-//    32832        4  u32   old_shared: the result of atomic_add
-//    32848        4  u32   old2_shared: the result of atomic_add
+//        0       32  f32   sum_part: partial results of sum, one a warp
+//       32    16384  f32   part2_part: partial results of sum, one a warp
+//    16416        4  u32   old_shared: the result of atomic_add
+//    16432        4  u32   old2_shared: the result of atomic_add
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -132,7 +132,7 @@ static_assert(field_offset(rmsnorm_add_bwd_one_f16_f16_c1024_v_args, n) == 132, 
 static_assert(field_offset(rmsnorm_add_bwd_one_f16_f16_c1024_v_args, parts) == 136, "parts");
 static_assert(field_offset(rmsnorm_add_bwd_one_f16_f16_c1024_v_args, groups) == 140, "groups");
 
-extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_one_f16_f16_c1024_v(const __grid_constant__ rmsnorm_add_bwd_one_f16_f16_c1024_v_args a) {
+extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_one_f16_f16_c1024_v(const __grid_constant__ rmsnorm_add_bwd_one_f16_f16_c1024_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = ((int)threadIdx.x & 63) * 8;
   int row0 = (int)threadIdx.x >> 6;
@@ -149,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_one_f16_f16_c1
   for (int i = 0; i < 16; i++) {
     acc[i] = 0.0f;
   }
-  for (int row = (int)(blockIdx.x * 8u); row < a.rows; row += (int)(gridDim.x * 8u)) {
+  for (int row = (int)(blockIdx.x * 4u); row < a.rows; row += (int)(gridDim.x * 4u)) {
     int rows_left = (int)((u32)a.rows - (u32)row);
     const f16* ds_at = a.ds + (i64)row * a.ds_stride0;
 
@@ -238,17 +238,17 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_one_f16_f16_c1
   // sum: over the warps of the block
   #pragma unroll
   for (int i = 0; i < 16; i++) {
-    store_shared_f32(smem + (64u + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4)), part2[i]);
+    store_shared_f32(smem + (32u + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4)), part2[i]);
   }
   __syncthreads();
-  if (((int)(threadIdx.x >> 5) & 14) == 0) {
+  if (((int)(threadIdx.x >> 5) & 6) == 0) {
     #pragma unroll
     for (int i = 0; i < 16; i++) {
       part2[i] = 0.0f;
       float part3;
       #pragma unroll
-      for (int j = 0; j < 8; j++) {
-        part3 = load_shared_f32(smem + (64u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -15) + (u32)(j * 2)) * 16u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
+      for (int j = 0; j < 4; j++) {
+        part3 = load_shared_f32(smem + (32u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -7) + (u32)(j * 2)) * 16u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
         part2[i] += part3;
       }
     }
@@ -267,15 +267,15 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_one_f16_f16_c1
   u32 old = 0u;
   __syncthreads();
   if ((int)threadIdx.x == 0) old = atomic_add_acq_rel_u32(count_at, 1u);
-  store_shared_u32_if(smem + 32832, old, (int)threadIdx.x == 0);
+  store_shared_u32_if(smem + 16416, old, (int)threadIdx.x == 0);
   __syncthreads();
-  old = load_shared_u32(smem + 32832);
+  old = load_shared_u32(smem + 16416);
   int mul = div_of2 * 16;
   int parts_left = a.parts - mul;
   if ((int)old == min(parts_left, 16) - 1) {
     u32* count_at2 = a.count + (i64)div_of2;
     store_u32_if(count_at2, 0u, (int)threadIdx.x == 0);
-    for (int it = 0; it < a.n; it += 2048) {
+    for (int it = 0; it < a.n; it += 1024) {
       int n_left = a.n - it;
       float* part_at2 = a.part + (i64)mul * a.part_stride0 + (i64)it;
 
@@ -303,13 +303,13 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_one_f16_f16_c1
     u32 old2 = 0u;
     __syncthreads();
     if ((int)threadIdx.x == 0) old2 = atomic_add_acq_rel_u32(count_at3, 1u);
-    store_shared_u32_if(smem + 32848, old2, (int)threadIdx.x == 0);
+    store_shared_u32_if(smem + 16432, old2, (int)threadIdx.x == 0);
     __syncthreads();
-    old2 = load_shared_u32(smem + 32848);
+    old2 = load_shared_u32(smem + 16432);
     if ((int)old2 == a.groups - 1) {
       u32* count_at4 = a.count + 63;
       store_u32_if(count_at4, 0u, (int)threadIdx.x == 0);
-      for (int it2 = 0; it2 < a.n; it2 += 2048) {
+      for (int it2 = 0; it2 < a.n; it2 += 1024) {
         int n_left2 = a.n - it2;
         float* group_at2 = a.group + (i64)it2;
 

@@ -3,12 +3,12 @@
 // rmsnorm_bwd_bf16_bf16_c512: RMSNorm backward: dx, and each block's share of dw in f32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 512 threads a block, 32768 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 256 threads a block, 16384 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0    32768  f32   part_part: partial results of sum, one a warp
+//        0    16384  f32   part_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -106,7 +106,7 @@ static_assert(field_offset(rmsnorm_bwd_bf16_bf16_c512_args, rows) == 80, "rows")
 static_assert(field_offset(rmsnorm_bwd_bf16_bf16_c512_args, n) == 84, "n");
 static_assert(field_offset(rmsnorm_bwd_bf16_bf16_c512_args, parts) == 88, "parts");
 
-extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_bf16_bf16_c512(const __grid_constant__ rmsnorm_bwd_bf16_bf16_c512_args a) {
+extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_bf16_bf16_c512(const __grid_constant__ rmsnorm_bwd_bf16_bf16_c512_args a) {
   extern __shared__ __align__(16) char smem[];
   bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
   int col0 = ((int)threadIdx.x & 31) * 8;
@@ -137,7 +137,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_bf16_bf16_c512(con
   for (int i = 0; i < 16; i++) {
     acc[i] = 0.0f;
   }
-  for (int row = (int)(blockIdx.x * 16u); row < a.rows; row += (int)(gridDim.x * 16u)) {
+  for (int row = (int)(blockIdx.x * 8u); row < a.rows; row += (int)(gridDim.x * 8u)) {
     int rows_left = (int)((u32)a.rows - (u32)row);
     const bf16* x_at = a.x + (i64)row * a.x_stride0;
 
@@ -241,13 +241,13 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_bf16_bf16_c512(con
     store_shared_f32(smem + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), part[i]);
   }
   __syncthreads();
-  if (((int)(threadIdx.x >> 5) & 15) == 0) {
+  if (((int)(threadIdx.x >> 5) & 7) == 0) {
     #pragma unroll
     for (int i = 0; i < 16; i++) {
       part[i] = 0.0f;
       float part2;
       #pragma unroll
-      for (int j = 0; j < 16; j++) {
+      for (int j = 0; j < 8; j++) {
         part2 = load_shared_f32(smem + (u32)(((j * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
         part[i] += part2;
       }

@@ -3,13 +3,13 @@
 // rmsnorm_bwd_f16_f16_c512_v: RMSNorm backward: dx, and each block's share of dw in f32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 512 threads a block, 32768 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 256 threads a block, 16384 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, dy, dx, w, part on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0    32768  f32   part_part: partial results of sum, one a warp
+//        0    16384  f32   part_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -90,7 +90,7 @@ static_assert(field_offset(rmsnorm_bwd_f16_f16_c512_v_args, rows) == 80, "rows")
 static_assert(field_offset(rmsnorm_bwd_f16_f16_c512_v_args, n) == 84, "n");
 static_assert(field_offset(rmsnorm_bwd_f16_f16_c512_v_args, parts) == 88, "parts");
 
-extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f16_f16_c512_v(const __grid_constant__ rmsnorm_bwd_f16_f16_c512_v_args a) {
+extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f16_f16_c512_v(const __grid_constant__ rmsnorm_bwd_f16_f16_c512_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = ((int)threadIdx.x & 31) * 8;
   int row0 = (int)threadIdx.x >> 5;
@@ -106,7 +106,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f16_f16_c512_v(con
   for (int i = 0; i < 16; i++) {
     acc[i] = 0.0f;
   }
-  for (int row = (int)(blockIdx.x * 16u); row < a.rows; row += (int)(gridDim.x * 16u)) {
+  for (int row = (int)(blockIdx.x * 8u); row < a.rows; row += (int)(gridDim.x * 8u)) {
     int rows_left = (int)((u32)a.rows - (u32)row);
     const f16* x_at = a.x + (i64)row * a.x_stride0;
 
@@ -178,13 +178,13 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f16_f16_c512_v(con
     store_shared_f32(smem + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), part[i]);
   }
   __syncthreads();
-  if (((int)(threadIdx.x >> 5) & 15) == 0) {
+  if (((int)(threadIdx.x >> 5) & 7) == 0) {
     #pragma unroll
     for (int i = 0; i < 16; i++) {
       part[i] = 0.0f;
       float part2;
       #pragma unroll
-      for (int j = 0; j < 16; j++) {
+      for (int j = 0; j < 8; j++) {
         part2 = load_shared_f32(smem + (u32)(((j * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
         part[i] += part2;
       }

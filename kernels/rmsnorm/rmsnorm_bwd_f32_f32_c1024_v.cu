@@ -3,14 +3,14 @@
 // rmsnorm_bwd_f32_f32_c1024_v: RMSNorm backward: dx, and each block's share of dw in f32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 512 threads a block, 16448 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 256 threads a block, 8224 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, dy, dx, w, part on 16 bytes; n a multiple of 4
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       64  f32   sum_part: partial results of sum, one a warp
-//       64    16384  f32   part2_part: partial results of sum, one a warp
+//        0       32  f32   sum_part: partial results of sum, one a warp
+//       32     8192  f32   part2_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -77,7 +77,7 @@ static_assert(field_offset(rmsnorm_bwd_f32_f32_c1024_v_args, rows) == 80, "rows"
 static_assert(field_offset(rmsnorm_bwd_f32_f32_c1024_v_args, n) == 84, "n");
 static_assert(field_offset(rmsnorm_bwd_f32_f32_c1024_v_args, parts) == 88, "parts");
 
-extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f32_f32_c1024_v(const __grid_constant__ rmsnorm_bwd_f32_f32_c1024_v_args a) {
+extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f32_f32_c1024_v(const __grid_constant__ rmsnorm_bwd_f32_f32_c1024_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = ((int)threadIdx.x & 127) * 4;
   int row0 = (int)threadIdx.x >> 7;
@@ -93,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f32_f32_c1024_v(co
   for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
-  for (int row = (int)(blockIdx.x * 4u); row < a.rows; row += (int)(gridDim.x * 4u)) {
+  for (int row = (int)(blockIdx.x * 2u); row < a.rows; row += (int)(gridDim.x * 2u)) {
     int rows_left = (int)((u32)a.rows - (u32)row);
     const float* x_at = a.x + (i64)row * a.x_stride0;
 
@@ -170,17 +170,17 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f32_f32_c1024_v(co
   // sum: over the warps of the block
   #pragma unroll
   for (int i = 0; i < 8; i++) {
-    store_shared_f32(smem + (64u + (u32)((((int)(threadIdx.x >> 5) * 8 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4)), part2[i]);
+    store_shared_f32(smem + (32u + (u32)((((int)(threadIdx.x >> 5) * 8 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4)), part2[i]);
   }
   __syncthreads();
-  if (((int)(threadIdx.x >> 5) & 12) == 0) {
+  if (((int)(threadIdx.x >> 5) & 4) == 0) {
     #pragma unroll
     for (int i = 0; i < 8; i++) {
       part2[i] = 0.0f;
       float part3;
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        part3 = load_shared_f32(smem + (64u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -13) + (u32)(j * 4)) * 8u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
+      for (int j = 0; j < 2; j++) {
+        part3 = load_shared_f32(smem + (32u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -5) + (u32)(j * 4)) * 8u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
         part2[i] += part3;
       }
     }

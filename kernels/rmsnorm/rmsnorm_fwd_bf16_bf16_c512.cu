@@ -3,8 +3,12 @@
 // rmsnorm_fwd_bf16_bf16_c512: RMSNorm forward: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 0 bytes of dynamic shared memory, a grid of rows/4 blocks, rounded up
+// Launch: 128 threads a block, 16 bytes of dynamic shared memory, a grid of rows/2 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
+//
+// Shared memory, in bytes:
+//   offset     size  type  buffer
+//        0       16  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -36,6 +40,11 @@ __device__ __forceinline__ u32 bf16_pair(float lo, float hi) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
 }
+__device__ __forceinline__ float load_shared_f32(const void* p) {
+  float r;
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
+  return r;
+}
 __device__ __forceinline__ u32 load_u16_if(const void* p, bool on) {
   u32 r = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.u16 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
@@ -47,6 +56,9 @@ __device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
 }
 __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_u16_if(void* p, u32 r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
@@ -79,52 +91,47 @@ static_assert(field_offset(rmsnorm_fwd_bf16_bf16_c512_args, rows) == 52, "rows")
 static_assert(field_offset(rmsnorm_fwd_bf16_bf16_c512_args, n) == 56, "n");
 
 extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_bf16_bf16_c512(const __grid_constant__ rmsnorm_fwd_bf16_bf16_c512_args a) {
+  extern __shared__ __align__(16) char smem[];
   bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
-  int col0 = ((int)threadIdx.x & 31) * 8;
+  int col0 = ((int)threadIdx.x & 63) * 8;
   bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
-  int row0 = (int)threadIdx.x >> 5;
+  int row0 = (int)threadIdx.x >> 6;
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
 
   // load w
-  u32 w[8];
+  u32 w[4];
   if (w_vec) {
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 256), col0 + i * 256 < a.n);
-    }
+    load_u32x4_if(w, a.w + (i64)col0, col0 < a.n);
   } else {
     int col0_ = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      u32 lo = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + (i >> 2) * 256)), col0_ + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
-      u32 hi = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 256)), col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
+    for (int i = 0; i < 4; i++) {
+      u32 lo = load_u16_if(a.w + (i64)(col0_ + i * 2), col0_ + i * 2 < a.n);
+      u32 hi = load_u16_if(a.w + (i64)(col0_ + (i * 2 + 1)), col0_ + (i * 2 + 1) < a.n);
       w[i] = lo | hi << 16;
     }
   }
-  int row = (int)(blockIdx.x * 4u);
+  int row = (int)(blockIdx.x * 2u);
   int rows_left = (int)((u32)a.rows - (u32)row);
   const bf16* x_at = a.x + (i64)row * a.x_stride0;
 
   // load x
-  u32 x[8];
+  u32 x[4];
   if (x_vec) {
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
-    }
+    load_u32x4_if(x, x_at + (i64)row0 * a.x_stride0 + (i64)col0, row0 < rows_left && col0 < a.n);
   } else {
     int row0_ = opaque(row0);
     int col0_2 = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      u32 lo2 = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
-      u32 hi2 = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), row0_ < rows_left && col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
+    for (int i = 0; i < 4; i++) {
+      u32 lo2 = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + i * 2), row0_ < rows_left && col0_2 + i * 2 < a.n);
+      u32 hi2 = load_u16_if(x_at + (i64)row0_ * a.x_stride0 + (i64)(col0_2 + (i * 2 + 1)), row0_ < rows_left && col0_2 + (i * 2 + 1) < a.n);
       x[i] = lo2 | hi2 << 16;
     }
   }
   float sum = 0.0f;
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 4; i++) {
     float x_f32_0 = bf16_lo(x[i]);
     float x_f32_1 = bf16_hi(x[i]);
     sum = fmaf(x_f32_0, x_f32_0, sum);
@@ -137,32 +144,40 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_bf16_bf16_c512(con
   sum += __shfl_xor_sync(0xffffffffu, sum, 4);
   sum += __shfl_xor_sync(0xffffffffu, sum, 2);
   sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+  // sum: over the warps of the block
+  store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+  sum = 0.0f;
+  float part;
+  __syncthreads();
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    part = load_shared_f32(smem + (u32)(int)(((u32)((int)(threadIdx.x >> 5) & -2) + (u32)i) * 4u));
+    sum += part;
+  }
   float n_f32 = (float)a.n;
   float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-  u32 y[8];
+  u32 y[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 4; i++) {
     y[i] = bf16_pair(bf16_lo(x[i]) * rstd * bf16_lo(w[i]), bf16_hi(x[i]) * rstd * bf16_hi(w[i]));
   }
   bf16* y_at = a.y + (i64)row * a.y_stride0;
 
   // store y
   if (y_vec) {
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_u32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + i * 256), &y[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
-    }
+    store_u32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)col0, y, row0 < rows_left && col0 < a.n);
   } else {
     int row0_2 = opaque(row0);
     int col0_3 = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      store_u16_if(y_at + (i64)row0_2 * a.y_stride0 + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 256)), y[i], row0_2 < rows_left && col0_3 + ((i & 3) * 2 + (i >> 2) * 256) < a.n);
-      store_u16_if(y_at + (i64)row0_2 * a.y_stride0 + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 256)), y[i] >> 16, row0_2 < rows_left && col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n);
+    for (int i = 0; i < 4; i++) {
+      store_u16_if(y_at + (i64)row0_2 * a.y_stride0 + (i64)(col0_3 + i * 2), y[i], row0_2 < rows_left && col0_3 + i * 2 < a.n);
+      store_u16_if(y_at + (i64)row0_2 * a.y_stride0 + (i64)(col0_3 + (i * 2 + 1)), y[i] >> 16, row0_2 < rows_left && col0_3 + (i * 2 + 1) < a.n);
     }
   }
   float* rstd_at = a.rstd + (i64)row;
 
   // store rstd
-  store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 31) == 0 && row0 < rows_left);
+  store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 63) == 0 && row0 < rows_left);
 }

@@ -3,7 +3,7 @@
 // rmsnorm_fwd_f32_f32_c512_v: RMSNorm forward: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 16 bytes of dynamic shared memory, a grid of rows/2 blocks, rounded up
+// Launch: 128 threads a block, 16 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, y, w on 16 bytes; n a multiple of 4
 //
@@ -62,28 +62,20 @@ static_assert(field_offset(rmsnorm_fwd_f32_f32_c512_v_args, n) == 56, "n");
 
 extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_f32_f32_c512_v(const __grid_constant__ rmsnorm_fwd_f32_f32_c512_v_args a) {
   extern __shared__ __align__(16) char smem[];
-  int col0 = ((int)threadIdx.x & 63) * 4;
-  int row0 = (int)threadIdx.x >> 6;
+  int col0 = (int)threadIdx.x * 4;
 
   // load w
-  float w[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 256), col0 + i * 256 < a.n);
-  }
-  int row = (int)(blockIdx.x * 2u);
-  int rows_left = (int)((u32)a.rows - (u32)row);
+  float w[4];
+  load_f32x4_if(w, a.w + (i64)col0, col0 < a.n);
+  int row = (int)blockIdx.x;
   const float* x_at = a.x + (i64)row * a.x_stride0;
 
   // load x
-  float x[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
-  }
+  float x[4];
+  load_f32x4_if(x, x_at + (i64)col0, col0 < a.n);
   float sum = 0.0f;
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 4; i++) {
     sum = fmaf(x[i], x[i], sum);
   }
 
@@ -100,26 +92,23 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_f32_f32_c512_v(con
   float part;
   __syncthreads();
   #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    part = load_shared_f32(smem + (u32)(int)(((u32)((int)(threadIdx.x >> 5) & -2) + (u32)i) * 4u));
+  for (int i = 0; i < 4; i++) {
+    part = load_shared_f32(smem + (u32)(i * 4));
     sum += part;
   }
   float n_f32 = (float)a.n;
   float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-  float y[8];
+  float y[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 4; i++) {
     y[i] = x[i] * rstd * w[i];
   }
   float* y_at = a.y + (i64)row * a.y_stride0;
 
   // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + i * 256), &y[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
-  }
+  store_f32x4_if(y_at + (i64)col0, y, col0 < a.n);
   float* rstd_at = a.rstd + (i64)row;
 
   // store rstd
-  store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 63) == 0 && row0 < rows_left);
+  store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
 }

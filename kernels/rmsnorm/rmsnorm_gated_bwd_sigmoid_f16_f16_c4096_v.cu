@@ -3,13 +3,13 @@
 // rmsnorm_gated_bwd_sigmoid_f16_f16_c4096_v: Gated RMSNorm backward, sigmoid: dx, dz, and each block's share of dw in f32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 256 threads a block, 32 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 512 threads a block, 64 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, dy, dx, dz, w, part on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       32  f32   sum_part: partial results of sum, one a warp
+//        0       64  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -110,55 +110,43 @@ static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_f16_f16_c4096_v_args, rows)
 static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_f16_f16_c4096_v_args, n) == 116, "n");
 static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_f16_f16_c4096_v_args, parts) == 120, "parts");
 
-extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f16_f16_c4096_v(const __grid_constant__ rmsnorm_gated_bwd_sigmoid_f16_f16_c4096_v_args a) {
+extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_bwd_sigmoid_f16_f16_c4096_v(const __grid_constant__ rmsnorm_gated_bwd_sigmoid_f16_f16_c4096_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
 
   // load w
-  u32 w[8];
+  u32 w[4];
+  load_u32x4_if(w, a.w + (i64)col0, col0 < a.n);
+  float acc[8];
   #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
-  }
-  float acc[16];
-  #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const f16* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    u32 x[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
-    }
+    u32 x[4];
+    load_u32x4_if(x, x_at + (i64)col0, col0 < a.n);
     const f16* z_at = a.z + (i64)row * a.z_stride0;
 
     // load z
-    u32 z[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
-    }
+    u32 z[4];
+    load_u32x4_if(z, z_at + (i64)col0, col0 < a.n);
     const f16* dy_at = a.dy + (i64)row * a.dy_stride0;
 
     // load dy
-    u32 dy[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
-    }
+    u32 dy[4];
+    load_u32x4_if(dy, dy_at + (i64)col0, col0 < a.n);
     const float* rstd_at = a.rstd + (i64)row;
 
     // load rstd
     float rstd = load_f32(rstd_at);
-    float mul[16];
-    u32 dz[8];
+    float mul[8];
+    u32 dz[4];
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 4; i++) {
       float x_f32_0 = f16_lo(x[i]);
       float x_f32_1 = f16_hi(x[i]);
       float z_f32_0 = f16_lo(z[i]);
@@ -173,8 +161,8 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f16_
       float mul_1 = dy_f32_1 * sigmoid_approx_1;
       mul[i * 2] = mul_0 * t_0;
       mul[i * 2 + 1] = mul_1 * t_1;
-      sum += col0 + ((i & 3) * 2 + (i >> 2) * 2048) < a.n ? x_f32_0 * mul[i * 2] : 0.0f;
-      sum += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 2048) < a.n ? x_f32_1 * mul[i * 2 + 1] : 0.0f;
+      sum += col0 + i * 2 < a.n ? x_f32_0 * mul[i * 2] : 0.0f;
+      sum += col0 + (i * 2 + 1) < a.n ? x_f32_1 * mul[i * 2 + 1] : 0.0f;
       acc[i * 2] = fmaf(mul_0, x_f32_0 * rstd, acc[i * 2]);
       acc[i * 2 + 1] = fmaf(mul_1, x_f32_1 * rstd, acc[i * 2 + 1]);
       dz[i] = f16_pair(dy_f32_0 * (x_f32_0 * rstd) * t_0 * (sigmoid_approx_0 * fminf(exp_approx(-z_f32_0) * sigmoid_approx_0, 1.0f)), dy_f32_1 * (x_f32_1 * rstd) * t_1 * (sigmoid_approx_1 * fminf(exp_approx(-z_f32_1) * sigmoid_approx_1, 1.0f)));
@@ -191,48 +179,40 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f16_
     __syncthreads();
     store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 7) * 4));
+    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 15) * 4));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     f16* dz_at = a.dz + (i64)row * a.dz_stride0;
 
     // store dz
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_u32x4_cs_if(dz_at + (i64)(col0 + i * 2048), &dz[i * 4], col0 + i * 2048 < a.n);
-    }
+    store_u32x4_cs_if(dz_at + (i64)col0, dz, col0 < a.n);
     float n_f32 = (float)a.n;
     float div_of = sum * rstd * rstd / n_f32;
-    u32 dx[8];
+    u32 dx[4];
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 4; i++) {
       dx[i] = f16_pair(fmaf(-f16_lo(x[i]), div_of, mul[i * 2]) * rstd, fmaf(-f16_hi(x[i]), div_of, mul[i * 2 + 1]) * rstd);
     }
     f16* dx_at = a.dx + (i64)row * a.dx_stride0;
 
     // store dx
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_u32x4_cs_if(dx_at + (i64)(col0 + i * 2048), &dx[i * 4], col0 + i * 2048 < a.n);
-    }
+    store_u32x4_cs_if(dx_at + (i64)col0, dx, col0 < a.n);
   }
-  float part[16];
+  float part[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     part[i] = 0.0f;
   }
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     part[i] += acc[i];
   }
   int t = (int)blockIdx.x;
   float* part_at = a.part + (i64)t * a.part_stride0;
 
   // store part
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 8], col0 + i * 2048 < a.n);
-    store_f32x4_if(part_at + (i64)(col0 + (4 + i * 2048)), &part[i * 8 + 4], col0 + (4 + i * 2048) < a.n);
-  }
+  store_f32x4_if(part_at + (i64)col0, part, col0 < a.n);
+  store_f32x4_if(part_at + (i64)(col0 + 4), &part[4], col0 + 4 < a.n);
 }

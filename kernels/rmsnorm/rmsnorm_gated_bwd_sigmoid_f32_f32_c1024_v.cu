@@ -3,13 +3,13 @@
 // rmsnorm_gated_bwd_sigmoid_f32_f32_c1024_v: Gated RMSNorm backward, sigmoid: dx, dz, and each block's share of dw in f32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 16 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 256 threads a block, 32 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, dy, dx, dz, w, part on 16 bytes; n a multiple of 4
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       16  f32   sum_part: partial results of sum, one a warp
+//        0       32  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -81,55 +81,43 @@ static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_f32_f32_c1024_v_args, rows)
 static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_f32_f32_c1024_v_args, n) == 116, "n");
 static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_f32_f32_c1024_v_args, parts) == 120, "parts");
 
-extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_sigmoid_f32_f32_c1024_v(const __grid_constant__ rmsnorm_gated_bwd_sigmoid_f32_f32_c1024_v_args a) {
+extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f32_f32_c1024_v(const __grid_constant__ rmsnorm_gated_bwd_sigmoid_f32_f32_c1024_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
 
   // load w
-  float w[8];
+  float w[4];
+  load_f32x4_if(w, a.w + (i64)col0, col0 < a.n);
+  float acc[4];
   #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
-  }
-  float acc[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 4; i++) {
     acc[i] = 0.0f;
   }
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const float* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    float x[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
-    }
+    float x[4];
+    load_f32x4_if(x, x_at + (i64)col0, col0 < a.n);
     const float* z_at = a.z + (i64)row * a.z_stride0;
 
     // load z
-    float z[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
-    }
+    float z[4];
+    load_f32x4_if(z, z_at + (i64)col0, col0 < a.n);
     const float* dy_at = a.dy + (i64)row * a.dy_stride0;
 
     // load dy
-    float dy[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
-    }
+    float dy[4];
+    load_f32x4_if(dy, dy_at + (i64)col0, col0 < a.n);
     const float* rstd_at = a.rstd + (i64)row;
 
     // load rstd
     float rstd = load_f32(rstd_at);
-    float mul[8];
-    float dz[8];
+    float mul[4];
+    float dz[4];
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 4; i++) {
       float t = w[i];
       float exp_of = expf(-fabsf(z[i]));
       float div_of = 1.0f / (exp_of + 1.0f);
@@ -138,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_sigmoid_f32_
       float select = ge ? div_of : mul2;
       float mul3 = dy[i] * select;
       mul[i] = mul3 * t;
-      sum += col0 + ((i & 3) + (i >> 2) * 512) < a.n ? x[i] * mul[i] : 0.0f;
+      sum += col0 + i < a.n ? x[i] * mul[i] : 0.0f;
       acc[i] = fmaf(mul3, x[i] * rstd, acc[i]);
       dz[i] = dy[i] * (x[i] * rstd) * t * (select * (ge ? mul2 : div_of));
     }
@@ -153,51 +141,39 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_sigmoid_f32_
     // sum: over the warps of the block
     __syncthreads();
     store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-    sum = 0.0f;
-    float part;
     __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      part = load_shared_f32(smem + (u32)(i * 4));
-      sum += part;
-    }
+    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 7) * 4));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     float* dz_at = a.dz + (i64)row * a.dz_stride0;
 
     // store dz
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_f32x4_cs_if(dz_at + (i64)(col0 + i * 512), &dz[i * 4], col0 + i * 512 < a.n);
-    }
+    store_f32x4_cs_if(dz_at + (i64)col0, dz, col0 < a.n);
     float n_f32 = (float)a.n;
     float div_of2 = sum * rstd * rstd / n_f32;
-    float dx[8];
+    float dx[4];
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 4; i++) {
       dx[i] = fmaf(-x[i], div_of2, mul[i]) * rstd;
     }
     float* dx_at = a.dx + (i64)row * a.dx_stride0;
 
     // store dx
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_f32x4_cs_if(dx_at + (i64)(col0 + i * 512), &dx[i * 4], col0 + i * 512 < a.n);
-    }
+    store_f32x4_cs_if(dx_at + (i64)col0, dx, col0 < a.n);
   }
-  float part2[8];
+  float part[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    part2[i] = 0.0f;
+  for (int i = 0; i < 4; i++) {
+    part[i] = 0.0f;
   }
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    part2[i] += acc[i];
+  for (int i = 0; i < 4; i++) {
+    part[i] += acc[i];
   }
   int t2 = (int)blockIdx.x;
   float* part_at = a.part + (i64)t2 * a.part_stride0;
 
   // store part
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(part_at + (i64)(col0 + i * 512), &part2[i * 4], col0 + i * 512 < a.n);
-  }
+  store_f32x4_if(part_at + (i64)col0, part, col0 < a.n);
 }

@@ -3,12 +3,12 @@
 // rmsnorm_gated_bwd_silu_bf16_bf16_c2048: Gated RMSNorm backward, silu: dx, dz, and each block's share of dw in f32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 16 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 256 threads a block, 32 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       16  f32   sum_part: partial results of sum, one a warp
+//        0       32  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -126,7 +126,7 @@ static_assert(field_offset(rmsnorm_gated_bwd_silu_bf16_bf16_c2048_args, rows) ==
 static_assert(field_offset(rmsnorm_gated_bwd_silu_bf16_bf16_c2048_args, n) == 116, "n");
 static_assert(field_offset(rmsnorm_gated_bwd_silu_bf16_bf16_c2048_args, parts) == 120, "parts");
 
-extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_bf16_bf16_c2048(const __grid_constant__ rmsnorm_gated_bwd_silu_bf16_bf16_c2048_args a) {
+extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_silu_bf16_bf16_c2048(const __grid_constant__ rmsnorm_gated_bwd_silu_bf16_bf16_c2048_args a) {
   extern __shared__ __align__(16) char smem[];
   bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
   int col0 = (int)threadIdx.x * 8;
@@ -138,78 +138,66 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_bf16_bf
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
 
   // load w
-  u32 w[8];
+  u32 w[4];
   if (w_vec) {
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
-    }
+    load_u32x4_if(w, a.w + (i64)col0, col0 < a.n);
   } else {
     int col0_ = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      u32 lo = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + (i >> 2) * 1024)), col0_ + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-      u32 hi = load_u16_if(a.w + (i64)(col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), col0_ + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+    for (int i = 0; i < 4; i++) {
+      u32 lo = load_u16_if(a.w + (i64)(col0_ + i * 2), col0_ + i * 2 < a.n);
+      u32 hi = load_u16_if(a.w + (i64)(col0_ + (i * 2 + 1)), col0_ + (i * 2 + 1) < a.n);
       w[i] = lo | hi << 16;
     }
   }
-  float acc[16];
+  float acc[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
     const bf16* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    u32 x[8];
+    u32 x[4];
     if (x_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
-      }
+      load_u32x4_if(x, x_at + (i64)col0, col0 < a.n);
     } else {
       int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo2 = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 1024)), col0_2 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-        u32 hi2 = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+      for (int i = 0; i < 4; i++) {
+        u32 lo2 = load_u16_if(x_at + (i64)(col0_2 + i * 2), col0_2 + i * 2 < a.n);
+        u32 hi2 = load_u16_if(x_at + (i64)(col0_2 + (i * 2 + 1)), col0_2 + (i * 2 + 1) < a.n);
         x[i] = lo2 | hi2 << 16;
       }
     }
     const bf16* z_at = a.z + (i64)row * a.z_stride0;
 
     // load z
-    u32 z[8];
+    u32 z[4];
     if (z_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_u32x4_if(&z[i * 4], z_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
-      }
+      load_u32x4_if(z, z_at + (i64)col0, col0 < a.n);
     } else {
       int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo3 = load_u16_if(z_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 1024)), col0_3 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-        u32 hi3 = load_u16_if(z_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+      for (int i = 0; i < 4; i++) {
+        u32 lo3 = load_u16_if(z_at + (i64)(col0_3 + i * 2), col0_3 + i * 2 < a.n);
+        u32 hi3 = load_u16_if(z_at + (i64)(col0_3 + (i * 2 + 1)), col0_3 + (i * 2 + 1) < a.n);
         z[i] = lo3 | hi3 << 16;
       }
     }
     const bf16* dy_at = a.dy + (i64)row * a.dy_stride0;
 
     // load dy
-    u32 dy[8];
+    u32 dy[4];
     if (dy_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_u32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
-      }
+      load_u32x4_if(dy, dy_at + (i64)col0, col0 < a.n);
     } else {
       int col0_4 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        u32 lo4 = load_u16_if(dy_at + (i64)(col0_4 + ((i & 3) * 2 + (i >> 2) * 1024)), col0_4 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-        u32 hi4 = load_u16_if(dy_at + (i64)(col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), col0_4 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+      for (int i = 0; i < 4; i++) {
+        u32 lo4 = load_u16_if(dy_at + (i64)(col0_4 + i * 2), col0_4 + i * 2 < a.n);
+        u32 hi4 = load_u16_if(dy_at + (i64)(col0_4 + (i * 2 + 1)), col0_4 + (i * 2 + 1) < a.n);
         dy[i] = lo4 | hi4 << 16;
       }
     }
@@ -217,11 +205,11 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_bf16_bf
 
     // load rstd
     float rstd = load_f32(rstd_at);
-    float mul[16];
-    u32 dz[8];
+    float mul[8];
+    u32 dz[4];
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 4; i++) {
       float x_f32_0 = bf16_lo(x[i]);
       float x_f32_1 = bf16_hi(x[i]);
       float z_f32_0 = bf16_lo(z[i]);
@@ -238,8 +226,8 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_bf16_bf
       float mul_12 = dy_f32_1 * mul_1;
       mul[i * 2] = mul_02 * t_0;
       mul[i * 2 + 1] = mul_12 * t_1;
-      sum += col0 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n ? x_f32_0 * mul[i * 2] : 0.0f;
-      sum += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n ? x_f32_1 * mul[i * 2 + 1] : 0.0f;
+      sum += col0 + i * 2 < a.n ? x_f32_0 * mul[i * 2] : 0.0f;
+      sum += col0 + (i * 2 + 1) < a.n ? x_f32_1 * mul[i * 2 + 1] : 0.0f;
       acc[i * 2] = fmaf(mul_02, x_f32_0 * rstd, acc[i * 2]);
       acc[i * 2 + 1] = fmaf(mul_12, x_f32_1 * rstd, acc[i * 2 + 1]);
       dz[i] = bf16_pair(dy_f32_0 * (x_f32_0 * rstd) * t_0 * fmaf(mul_0, fminf(exp_approx(-z_f32_0) * sigmoid_approx_0, 1.0f), sigmoid_approx_0), dy_f32_1 * (x_f32_1 * rstd) * t_1 * fmaf(mul_1, fminf(exp_approx(-z_f32_1) * sigmoid_approx_1, 1.0f), sigmoid_approx_1));
@@ -255,78 +243,66 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_bf16_bf
     // sum: over the warps of the block
     __syncthreads();
     store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-    sum = 0.0f;
-    float part;
     __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      part = load_shared_f32(smem + (u32)(i * 4));
-      sum += part;
-    }
+    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 7) * 4));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     bf16* dz_at = a.dz + (i64)row * a.dz_stride0;
 
     // store dz
     if (dz_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_cs_if(dz_at + (i64)(col0 + i * 1024), &dz[i * 4], col0 + i * 1024 < a.n);
-      }
+      store_u32x4_cs_if(dz_at + (i64)col0, dz, col0 < a.n);
     } else {
       int col0_5 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_cs_if(dz_at + (i64)(col0_5 + ((i & 3) * 2 + (i >> 2) * 1024)), dz[i], col0_5 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-        store_u16_cs_if(dz_at + (i64)(col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), dz[i] >> 16, col0_5 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+      for (int i = 0; i < 4; i++) {
+        store_u16_cs_if(dz_at + (i64)(col0_5 + i * 2), dz[i], col0_5 + i * 2 < a.n);
+        store_u16_cs_if(dz_at + (i64)(col0_5 + (i * 2 + 1)), dz[i] >> 16, col0_5 + (i * 2 + 1) < a.n);
       }
     }
     float n_f32 = (float)a.n;
     float div_of = sum * rstd * rstd / n_f32;
-    u32 dx[8];
+    u32 dx[4];
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 4; i++) {
       dx[i] = bf16_pair(fmaf(-bf16_lo(x[i]), div_of, mul[i * 2]) * rstd, fmaf(-bf16_hi(x[i]), div_of, mul[i * 2 + 1]) * rstd);
     }
     bf16* dx_at = a.dx + (i64)row * a.dx_stride0;
 
     // store dx
     if (dx_vec) {
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        store_u32x4_cs_if(dx_at + (i64)(col0 + i * 1024), &dx[i * 4], col0 + i * 1024 < a.n);
-      }
+      store_u32x4_cs_if(dx_at + (i64)col0, dx, col0 < a.n);
     } else {
       int col0_6 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_u16_cs_if(dx_at + (i64)(col0_6 + ((i & 3) * 2 + (i >> 2) * 1024)), dx[i], col0_6 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-        store_u16_cs_if(dx_at + (i64)(col0_6 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), dx[i] >> 16, col0_6 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+      for (int i = 0; i < 4; i++) {
+        store_u16_cs_if(dx_at + (i64)(col0_6 + i * 2), dx[i], col0_6 + i * 2 < a.n);
+        store_u16_cs_if(dx_at + (i64)(col0_6 + (i * 2 + 1)), dx[i] >> 16, col0_6 + (i * 2 + 1) < a.n);
       }
     }
   }
-  float part2[16];
+  float part[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    part2[i] = 0.0f;
+  for (int i = 0; i < 8; i++) {
+    part[i] = 0.0f;
   }
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    part2[i] += acc[i];
+  for (int i = 0; i < 8; i++) {
+    part[i] += acc[i];
   }
   int t = (int)blockIdx.x;
   float* part_at = a.part + (i64)t * a.part_stride0;
 
   // store part
   if (part_vec) {
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_f32x4_if(part_at + (i64)(col0 + i * 1024), &part2[i * 8], col0 + i * 1024 < a.n);
-      store_f32x4_if(part_at + (i64)(col0 + (4 + i * 1024)), &part2[i * 8 + 4], col0 + (4 + i * 1024) < a.n);
-    }
+    store_f32x4_if(part_at + (i64)col0, part, col0 < a.n);
+    store_f32x4_if(part_at + (i64)(col0 + 4), &part[4], col0 + 4 < a.n);
   } else {
     int col0_7 = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32_if(part_at + (i64)(col0_7 + ((i & 7) + (i >> 3) * 1024)), part2[i], col0_7 + ((i & 7) + (i >> 3) * 1024) < a.n);
+    for (int i = 0; i < 8; i++) {
+      store_f32_if(part_at + (i64)(col0_7 + i), part[i], col0_7 + i < a.n);
     }
   }
 }

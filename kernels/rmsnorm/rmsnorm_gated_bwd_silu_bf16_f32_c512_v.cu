@@ -3,13 +3,14 @@
 // rmsnorm_gated_bwd_silu_bf16_f32_c512_v: Gated RMSNorm backward, silu: dx, dz, and each block's share of dw in f32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 128 threads a block, 8192 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 256 threads a block, 8224 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, dy, dx, dz, w, part on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0     8192  f32   part_part: partial results of sum, one a warp
+//        0       32  f32   sum_part: partial results of sum, one a warp
+//       32     8192  f32   part2_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -71,6 +72,9 @@ __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on)
 __device__ __forceinline__ void store_shared_f32(void* p, float r) {
   asm volatile("st.shared.f32 [%1], %0;" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
 }
+__device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
+}
 __device__ __forceinline__ void store_u32x4_cs_if(void* p, const u32* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.cs.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
@@ -114,21 +118,18 @@ static_assert(field_offset(rmsnorm_gated_bwd_silu_bf16_f32_c512_v_args, rows) ==
 static_assert(field_offset(rmsnorm_gated_bwd_silu_bf16_f32_c512_v_args, n) == 116, "n");
 static_assert(field_offset(rmsnorm_gated_bwd_silu_bf16_f32_c512_v_args, parts) == 120, "parts");
 
-extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_bf16_f32_c512_v(const __grid_constant__ rmsnorm_gated_bwd_silu_bf16_f32_c512_v_args a) {
+extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_silu_bf16_f32_c512_v(const __grid_constant__ rmsnorm_gated_bwd_silu_bf16_f32_c512_v_args a) {
   extern __shared__ __align__(16) char smem[];
-  int col0 = ((int)threadIdx.x & 31) * 8;
-  int row0 = (int)threadIdx.x >> 5;
+  int col0 = ((int)threadIdx.x & 63) * 8;
+  int row0 = (int)threadIdx.x >> 6;
 
   // load w
-  float w[16];
+  float w[8];
+  load_f32x4_if(w, a.w + (i64)col0, col0 < a.n);
+  load_f32x4_if(&w[4], a.w + (i64)(col0 + 4), col0 + 4 < a.n);
+  float acc[8];
   #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w[i * 8], a.w + (i64)(col0 + i * 256), col0 + i * 256 < a.n);
-    load_f32x4_if(&w[i * 8 + 4], a.w + (i64)(col0 + (4 + i * 256)), col0 + (4 + i * 256) < a.n);
-  }
-  float acc[16];
-  #pragma unroll
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
   for (int row = (int)(blockIdx.x * 4u); row < a.rows; row += (int)(gridDim.x * 4u)) {
@@ -136,36 +137,27 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_bf16_f3
     const bf16* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    u32 x[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
-    }
+    u32 x[4];
+    load_u32x4_if(x, x_at + (i64)row0 * a.x_stride0 + (i64)col0, row0 < rows_left && col0 < a.n);
     const bf16* z_at = a.z + (i64)row * a.z_stride0;
 
     // load z
-    u32 z[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&z[i * 4], z_at + (i64)row0 * a.z_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
-    }
+    u32 z[4];
+    load_u32x4_if(z, z_at + (i64)row0 * a.z_stride0 + (i64)col0, row0 < rows_left && col0 < a.n);
     const bf16* dy_at = a.dy + (i64)row * a.dy_stride0;
 
     // load dy
-    u32 dy[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&dy[i * 4], dy_at + (i64)row0 * a.dy_stride0 + (i64)(col0 + i * 256), row0 < rows_left && col0 + i * 256 < a.n);
-    }
+    u32 dy[4];
+    load_u32x4_if(dy, dy_at + (i64)row0 * a.dy_stride0 + (i64)col0, row0 < rows_left && col0 < a.n);
     const float* rstd_at = a.rstd + (i64)row;
 
     // load rstd
     float rstd = load_f32_if(rstd_at + (i64)row0, row0 < rows_left);
-    float mul[16];
-    u32 dz[8];
+    float mul[8];
+    u32 dz[4];
     float sum = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 4; i++) {
       float x_f32_0 = bf16_lo(x[i]);
       float x_f32_1 = bf16_hi(x[i]);
       float z_f32_0 = bf16_lo(z[i]);
@@ -182,8 +174,8 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_bf16_f3
       float mul_12 = dy_f32_1 * mul_1;
       mul[i * 2] = mul_02 * t_0;
       mul[i * 2 + 1] = mul_12 * t_1;
-      sum += col0 + ((i & 3) * 2 + (i >> 2) * 256) < a.n ? x_f32_0 * mul[i * 2] : 0.0f;
-      sum += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 256) < a.n ? x_f32_1 * mul[i * 2 + 1] : 0.0f;
+      sum += col0 + i * 2 < a.n ? x_f32_0 * mul[i * 2] : 0.0f;
+      sum += col0 + (i * 2 + 1) < a.n ? x_f32_1 * mul[i * 2 + 1] : 0.0f;
       acc[i * 2] += row0 < rows_left ? mul_02 * (x_f32_0 * rstd) : 0.0f;
       acc[i * 2 + 1] += row0 < rows_left ? mul_12 * (x_f32_1 * rstd) : 0.0f;
       dz[i] = bf16_pair(dy_f32_0 * (x_f32_0 * rstd) * t_0 * fmaf(mul_0, fminf(exp_approx(-z_f32_0) * sigmoid_approx_0, 1.0f), sigmoid_approx_0), dy_f32_1 * (x_f32_1 * rstd) * t_1 * fmaf(mul_1, fminf(exp_approx(-z_f32_1) * sigmoid_approx_1, 1.0f), sigmoid_approx_1));
@@ -195,53 +187,59 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_bf16_f3
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+    // sum: over the warps of the block
+    __syncthreads();
+    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+    sum = 0.0f;
+    float part;
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      part = load_shared_f32(smem + (u32)(int)(((u32)((int)(threadIdx.x >> 5) & -2) + (u32)i) * 4u));
+      sum += part;
+    }
     bf16* dz_at = a.dz + (i64)row * a.dz_stride0;
 
     // store dz
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_u32x4_cs_if(dz_at + (i64)row0 * a.dz_stride0 + (i64)(col0 + i * 256), &dz[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
-    }
+    store_u32x4_cs_if(dz_at + (i64)row0 * a.dz_stride0 + (i64)col0, dz, row0 < rows_left && col0 < a.n);
     float n_f32 = (float)a.n;
     float div_of = sum * rstd * rstd / n_f32;
-    u32 dx[8];
+    u32 dx[4];
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 4; i++) {
       dx[i] = bf16_pair(fmaf(-bf16_lo(x[i]), div_of, mul[i * 2]) * rstd, fmaf(-bf16_hi(x[i]), div_of, mul[i * 2 + 1]) * rstd);
     }
     bf16* dx_at = a.dx + (i64)row * a.dx_stride0;
 
     // store dx
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_u32x4_cs_if(dx_at + (i64)row0 * a.dx_stride0 + (i64)(col0 + i * 256), &dx[i * 4], row0 < rows_left && col0 + i * 256 < a.n);
-    }
+    store_u32x4_cs_if(dx_at + (i64)row0 * a.dx_stride0 + (i64)col0, dx, row0 < rows_left && col0 < a.n);
   }
-  float part[16];
+  float part2[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    part[i] = 0.0f;
+  for (int i = 0; i < 8; i++) {
+    part2[i] = 0.0f;
   }
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    part[i] += acc[i];
+  for (int i = 0; i < 8; i++) {
+    part2[i] += acc[i];
   }
 
   // sum: over the warps of the block
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    store_shared_f32(smem + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), part[i]);
+  for (int i = 0; i < 8; i++) {
+    store_shared_f32(smem + (32u + (u32)((((int)(threadIdx.x >> 5) * 8 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4)), part2[i]);
   }
   __syncthreads();
-  if (((int)(threadIdx.x >> 5) & 3) == 0) {
+  if (((int)(threadIdx.x >> 5) & 6) == 0) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      part[i] = 0.0f;
-      float part2;
+    for (int i = 0; i < 8; i++) {
+      part2[i] = 0.0f;
+      float part3;
       #pragma unroll
       for (int j = 0; j < 4; j++) {
-        part2 = load_shared_f32(smem + (u32)(((j * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
-        part[i] += part2;
+        part3 = load_shared_f32(smem + (32u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -7) + (u32)(j * 2)) * 8u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
+        part2[i] += part3;
       }
     }
   }
@@ -249,9 +247,6 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_silu_bf16_f3
   float* part_at = a.part + (i64)t * a.part_stride0;
 
   // store part
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(part_at + (i64)(col0 + i * 256), &part[i * 8], (int)threadIdx.x >> 5 == 0 && col0 + i * 256 < a.n);
-    store_f32x4_if(part_at + (i64)(col0 + (4 + i * 256)), &part[i * 8 + 4], (int)threadIdx.x >> 5 == 0 && col0 + (4 + i * 256) < a.n);
-  }
+  store_f32x4_if(part_at + (i64)col0, part2, (int)threadIdx.x >> 6 == 0 && col0 < a.n);
+  store_f32x4_if(part_at + (i64)(col0 + 4), &part2[4], (int)threadIdx.x >> 6 == 0 && col0 + 4 < a.n);
 }

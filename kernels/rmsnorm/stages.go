@@ -1,6 +1,10 @@
 package rmsnorm
 
-import "github.com/gotile/gotile/internal/target"
+import (
+	"slices"
+
+	"github.com/gotile/gotile/internal/target"
+)
 
 // Which rows are staged, and how.
 
@@ -18,8 +22,8 @@ type staging struct {
 
 // A chunk of 1024 threads is 32 KB forward, so 160 KB of a row are in shared memory or, where there is little, 64 KB.
 // With a second input more of a row is there, as that takes registers, and with a gate a chunk is smaller. A backward
-// pass holds x, dy and w there, or with a gate x, z and dy, of each 64 or 32 KB; in registers is its share of dw, so a
-// block has 512 threads with up to 128 of them.
+// pass holds x, dy and w there, of each 64 KB or 32; in registers is its share of dw, so a block has 512 threads with up
+// to 128 of them. With a gate it holds x, z and dy, 32 KB of each: more of dw leaves no registers for the slopes.
 var (
 	stagingForward = staging{bytes: 32, threads: 1024, half: split{2, 2}, alone: split{2, 2},
 		large: split{5, 3}, small: split{2, 2}, loop: true}
@@ -28,7 +32,7 @@ var (
 	stagingGatedForward = staging{bytes: 16, threads: 1024, half: split{6, 2}, alone: split{6, 2},
 		large: split{14, 2}, small: split{6, 2}}
 	stagingBackward      = staging{bytes: 32, threads: 512, large: split{4, 0}, small: split{2, 0}}
-	stagingGatedBackward = staging{bytes: 16, threads: 512, alone: split{4, 0}, large: split{8, 0}, small: split{4, 0}}
+	stagingGatedBackward = staging{bytes: 16, threads: 512, alone: split{4, 0}, large: split{4, 0}, small: split{4, 0}}
 )
 
 // much is the shared memory of a block, in bytes, from which a target counts as having much of it.
@@ -64,11 +68,16 @@ func (s staging) configs(name string, act Activation) []Config {
 		}
 		add(s.threads/2, 2, 1, s.half, nil) // another block loads while this one waits for its row
 		add(s.threads, 0, 1, s.alone, nil)
-		for _, cluster := range []int{1, 2, 4, 8} {
-			add(s.threads, 0, cluster, s.large, clusters(true))
-			if cluster > 1 {
-				add(s.threads, 0, cluster, s.small, clusters(false))
+		if s.large != s.alone {
+			add(s.threads, 0, 1, s.large, clusters(true))
+		}
+		for _, cluster := range []int{2, 4, 8} {
+			if s.large == s.small {
+				add(s.threads, 0, cluster, s.large, slices.Concat(clusters(true), clusters(false)))
+				continue
 			}
+			add(s.threads, 0, cluster, s.large, clusters(true))
+			add(s.threads, 0, cluster, s.small, clusters(false))
 		}
 	}
 	return out

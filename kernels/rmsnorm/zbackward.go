@@ -263,8 +263,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c512_v",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32768,
+				Threads:  256,
+				Shared:   16384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c512_v")
@@ -276,7 +276,7 @@ var backwardFamily = bind.Family{
 			Multiple: []int{1, 8, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     16,
+			Step:     8,
 			Work:     []int{0},
 		},
 		{
@@ -284,8 +284,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c512",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32768,
+				Threads:  256,
+				Shared:   16384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c512")
@@ -295,7 +295,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 512, 0},
 			Exact:  true,
 			Blocks: 2,
-			Step:   16,
+			Step:   8,
 			Work:   []int{0},
 		},
 		{
@@ -303,8 +303,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c1024_v",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32832,
+				Threads:  256,
+				Shared:   16416,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c1024_v")
@@ -316,7 +316,7 @@ var backwardFamily = bind.Family{
 			Multiple: []int{1, 8, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     8,
+			Step:     4,
 			Work:     []int{0},
 		},
 		{
@@ -587,8 +587,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c512_v",
 				Source:   cu_rmsnorm_bwd_f16_f16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32768,
+				Threads:  256,
+				Shared:   16384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c512_v")
@@ -600,7 +600,7 @@ var backwardFamily = bind.Family{
 			Multiple: []int{1, 8, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     16,
+			Step:     8,
 			Work:     []int{0},
 		},
 		{
@@ -608,8 +608,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c512",
 				Source:   cu_rmsnorm_bwd_f16_f16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32768,
+				Threads:  256,
+				Shared:   16384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c512")
@@ -619,7 +619,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 512, 0},
 			Exact:  true,
 			Blocks: 2,
-			Step:   16,
+			Step:   8,
 			Work:   []int{0},
 		},
 		{
@@ -627,8 +627,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c1024_v",
 				Source:   cu_rmsnorm_bwd_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32832,
+				Threads:  256,
+				Shared:   16416,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c1024_v")
@@ -640,7 +640,7 @@ var backwardFamily = bind.Family{
 			Multiple: []int{1, 8, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     8,
+			Step:     4,
 			Work:     []int{0},
 		},
 		{
@@ -911,8 +911,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f32_f32_c512_v",
 				Source:   cu_rmsnorm_bwd_f32_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   16448,
+				Threads:  256,
+				Shared:   8224,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c512_v")
@@ -924,7 +924,7 @@ var backwardFamily = bind.Family{
 			Multiple: []int{1, 4, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     8,
+			Step:     4,
 			Work:     []int{0},
 		},
 		{
@@ -932,8 +932,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f32_f32_c512",
 				Source:   cu_rmsnorm_bwd_f32_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   16448,
+				Threads:  256,
+				Shared:   8224,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c512")
@@ -943,7 +943,7 @@ var backwardFamily = bind.Family{
 			Max:    []int{0, 512, 0},
 			Exact:  true,
 			Blocks: 2,
-			Step:   8,
+			Step:   4,
 			Work:   []int{0},
 		},
 		{
@@ -951,8 +951,8 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f32_f32_c1024_v",
 				Source:   cu_rmsnorm_bwd_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   16448,
+				Threads:  256,
+				Shared:   8224,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c1024_v")
@@ -964,7 +964,7 @@ var backwardFamily = bind.Family{
 			Multiple: []int{1, 4, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     4,
+			Step:     2,
 			Work:     []int{0},
 		},
 		{
@@ -1516,14 +1516,11 @@ func backwardWork(config int, p *backwardParams, dims []int32) int {
 	switch config {
 	case 0, 1, 16, 17:
 		rows := int64(dims[0])
-		return bind.Work(rows, 16)
-	case 2, 18, 32, 33:
-		rows := int64(dims[0])
 		return bind.Work(rows, 8)
-	case 3, 4, 8, 9, 19, 20, 24, 25, 34:
+	case 2, 3, 4, 8, 9, 18, 19, 20, 24, 25, 32, 33:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
-	case 5, 10, 21, 26, 35, 36:
+	case 5, 10, 21, 26, 34, 35, 36:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}

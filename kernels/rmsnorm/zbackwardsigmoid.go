@@ -18,7 +18,7 @@ const _ = device.GenV1
 
 // backwardSigmoidParams are the arguments of launchBackwardSigmoid.
 // Dimensions of one name (rows, n, parts) are equal.
-// Limits: n <= 262144.
+// Limits: n <= 131072.
 type backwardSigmoidParams struct {
 	X    device.Tensor // [rows, n] bf16 or f16 or f32, read; last stride 1
 	Z    device.Tensor // [rows, n] bf16 or f16 or f32, read; last stride 1
@@ -180,23 +180,11 @@ var cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c4096_v string
 //go:embed rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v.cu
 var cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v string
 
-//go:embed rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v.cu
-var cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v string
-
-//go:embed rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x2.cu
-var cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x2 string
-
 //go:embed rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v_x2.cu
 var cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v_x2 string
 
-//go:embed rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x4.cu
-var cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x4 string
-
 //go:embed rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x4.cu
 var cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x4 string
-
-//go:embed rmsnorm_gated_bwd_sigmoid_bf16_bf16_c262144_v_x8.cu
-var cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c262144_v_x8 string
 
 //go:embed rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x8.cu
 var cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x8 string
@@ -204,23 +192,11 @@ var cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x8 string
 //go:embed rmsnorm_gated_bwd_sigmoid_f16_f16_c16384_v.cu
 var cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c16384_v string
 
-//go:embed rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v.cu
-var cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v string
-
-//go:embed rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x2.cu
-var cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x2 string
-
 //go:embed rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v_x2.cu
 var cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v_x2 string
 
-//go:embed rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x4.cu
-var cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x4 string
-
 //go:embed rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x4.cu
 var cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x4 string
-
-//go:embed rmsnorm_gated_bwd_sigmoid_f16_f16_c262144_v_x8.cu
-var cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c262144_v_x8 string
 
 //go:embed rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8.cu
 var cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8 string
@@ -228,23 +204,11 @@ var cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8 string
 //go:embed rmsnorm_gated_bwd_sigmoid_f32_f32_c8192_v.cu
 var cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c8192_v string
 
-//go:embed rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v.cu
-var cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v string
-
-//go:embed rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x2.cu
-var cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x2 string
-
 //go:embed rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v_x2.cu
 var cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v_x2 string
 
-//go:embed rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x4.cu
-var cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x4 string
-
 //go:embed rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x4.cu
 var cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x4 string
-
-//go:embed rmsnorm_gated_bwd_sigmoid_f32_f32_c131072_v_x8.cu
-var cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c131072_v_x8 string
 
 //go:embed rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8.cu
 var cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8 string
@@ -269,8 +233,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c512_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8192,
+				Threads:  256,
+				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c512_v")
@@ -290,8 +254,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c512",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8192,
+				Threads:  256,
+				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c512")
@@ -309,8 +273,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c1024_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8208,
+				Threads:  256,
+				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c1024_v")
@@ -330,8 +294,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c2048_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c2048_v")
@@ -351,8 +315,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c2048",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c2048")
@@ -370,8 +334,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c4096_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c4096_v")
@@ -391,8 +355,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c8192_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
+				Threads:  1024,
+				Shared:   128,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c8192_v")
@@ -412,8 +376,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_f32_c512_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8192,
+				Threads:  256,
+				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_f32_c512_v")
@@ -433,8 +397,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_f32_c512",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8192,
+				Threads:  256,
+				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_f32_c512")
@@ -452,8 +416,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_f32_c1024_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8208,
+				Threads:  256,
+				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_f32_c1024_v")
@@ -473,8 +437,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_f32_c2048_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_f32_c2048_v")
@@ -494,8 +458,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_f32_c2048",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_f32_c2048")
@@ -513,8 +477,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_f32_c4096_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_f32_c4096_v")
@@ -534,8 +498,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_f32_c8192_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
+				Threads:  1024,
+				Shared:   128,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_f32_c8192_v")
@@ -555,8 +519,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c512_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8192,
+				Threads:  256,
+				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c512_v")
@@ -576,8 +540,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c512",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8192,
+				Threads:  256,
+				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c512")
@@ -595,8 +559,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c1024_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8208,
+				Threads:  256,
+				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c1024_v")
@@ -616,8 +580,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c2048_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c2048_v")
@@ -637,8 +601,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c2048",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c2048")
@@ -656,8 +620,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c4096_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c4096_v")
@@ -677,8 +641,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c8192_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
+				Threads:  1024,
+				Shared:   128,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c8192_v")
@@ -698,8 +662,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f32_c512_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8192,
+				Threads:  256,
+				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f32_c512_v")
@@ -719,8 +683,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f32_c512",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8192,
+				Threads:  256,
+				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f32_c512")
@@ -738,8 +702,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f32_c1024_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   8208,
+				Threads:  256,
+				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f32_c1024_v")
@@ -759,8 +723,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f32_c2048_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f32_c2048_v")
@@ -780,8 +744,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f32_c2048",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f32_c2048")
@@ -799,8 +763,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f32_c4096_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f32_c4096_v")
@@ -820,8 +784,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f32_c8192_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
+				Threads:  1024,
+				Shared:   128,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f32_c8192_v")
@@ -841,8 +805,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c512_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   4112,
+				Threads:  256,
+				Shared:   4128,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c512_v")
@@ -862,8 +826,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c512",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   4112,
+				Threads:  256,
+				Shared:   4128,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c512")
@@ -881,8 +845,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c1024_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   16,
+				Threads:  256,
+				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c1024_v")
@@ -902,8 +866,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c2048_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c2048_v")
@@ -923,8 +887,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c2048",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
+				Threads:  512,
+				Shared:   64,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c2048")
@@ -942,8 +906,8 @@ var backwardSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c4096_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
+				Threads:  1024,
+				Shared:   128,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c4096_v")
@@ -981,52 +945,9 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Shared:   196672,
-				ArgBytes: 128,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:      []int{0, 32768, 0},
-			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
-			Multiple: []int{1, 8, 1},
-			Exact:    true,
-			Blocks:   2,
-			Step:     1,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x2",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x2,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  2,
-				Shared:   196688,
-				ArgBytes: 128,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x2")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:      []int{0, 65536, 0},
-			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
-			Multiple: []int{1, 8, 1},
-			Exact:    true,
-			Blocks:   2,
-			Step:     1,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v_x2",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v_x2,
-				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  2,
 				Shared:   98384,
@@ -1046,31 +967,9 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x4",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x4,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  4,
-				Shared:   196688,
-				ArgBytes: 128,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x4")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:      []int{0, 131072, 0},
-			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
-			Multiple: []int{1, 8, 1},
-			Exact:    true,
-			Blocks:   2,
-			Step:     1,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x4",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x4,
-				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  4,
 				Shared:   98384,
@@ -1090,31 +989,9 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c262144_v_x8",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c262144_v_x8,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196704,
-				ArgBytes: 128,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c262144_v_x8")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:      []int{0, 262144, 0},
-			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
-			Multiple: []int{1, 8, 1},
-			Exact:    true,
-			Blocks:   2,
-			Step:     1,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x8",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x8,
-				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  8,
 				Shared:   98400,
@@ -1155,52 +1032,9 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Shared:   196672,
-				ArgBytes: 128,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:      []int{0, 32768, 0},
-			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
-			Multiple: []int{1, 8, 1},
-			Exact:    true,
-			Blocks:   2,
-			Step:     1,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x2",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x2,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  2,
-				Shared:   196688,
-				ArgBytes: 128,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x2")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:      []int{0, 65536, 0},
-			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
-			Multiple: []int{1, 8, 1},
-			Exact:    true,
-			Blocks:   2,
-			Step:     1,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v_x2",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v_x2,
-				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  2,
 				Shared:   98384,
@@ -1220,31 +1054,9 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x4",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x4,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  4,
-				Shared:   196688,
-				ArgBytes: 128,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x4")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:      []int{0, 131072, 0},
-			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
-			Multiple: []int{1, 8, 1},
-			Exact:    true,
-			Blocks:   2,
-			Step:     1,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x4",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x4,
-				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  4,
 				Shared:   98384,
@@ -1264,31 +1076,9 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c262144_v_x8",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c262144_v_x8,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196704,
-				ArgBytes: 128,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c262144_v_x8")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:      []int{0, 262144, 0},
-			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
-			Multiple: []int{1, 8, 1},
-			Exact:    true,
-			Blocks:   2,
-			Step:     1,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8,
-				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  8,
 				Shared:   98400,
@@ -1329,52 +1119,9 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Shared:   196672,
-				ArgBytes: 128,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:      []int{0, 16384, 0},
-			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
-			Multiple: []int{1, 4, 1},
-			Exact:    true,
-			Blocks:   2,
-			Step:     1,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x2",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x2,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  2,
-				Shared:   196688,
-				ArgBytes: 128,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x2")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:      []int{0, 32768, 0},
-			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
-			Multiple: []int{1, 4, 1},
-			Exact:    true,
-			Blocks:   2,
-			Step:     1,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v_x2",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v_x2,
-				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  2,
 				Shared:   98384,
@@ -1394,31 +1141,9 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x4",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x4,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  4,
-				Shared:   196688,
-				ArgBytes: 128,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x4")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:      []int{0, 65536, 0},
-			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
-			Multiple: []int{1, 4, 1},
-			Exact:    true,
-			Blocks:   2,
-			Step:     1,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x4",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x4,
-				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  4,
 				Shared:   98384,
@@ -1438,31 +1163,9 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c131072_v_x8",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c131072_v_x8,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196704,
-				ArgBytes: 128,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c131072_v_x8")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:      []int{0, 131072, 0},
-			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
-			Multiple: []int{1, 4, 1},
-			Exact:    true,
-			Blocks:   2,
-			Step:     1,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8,
-				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  8,
 				Shared:   98400,

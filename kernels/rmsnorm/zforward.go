@@ -264,6 +264,7 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_bf16_bf16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c512_v")
@@ -282,6 +283,7 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_bf16_bf16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c512")
@@ -411,6 +413,7 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_bf16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_f32_c512_v")
@@ -429,6 +432,7 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_bf16_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_f32_c512")
@@ -558,6 +562,7 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f16_f16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c512_v")
@@ -576,6 +581,7 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f16_f16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c512")
@@ -705,6 +711,7 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f32_c512_v")
@@ -723,6 +730,7 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f16_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f32_c512")
@@ -1461,10 +1469,7 @@ var forwardFamily = bind.Family{
 // forwardWork is the number of blocks, or clusters where the kernel has them, that find work.
 func forwardWork(config int, p *forwardParams, dims []int32) int {
 	switch config {
-	case 0, 1, 8, 9, 16, 17, 24, 25:
-		rows := int64(dims[0])
-		return bind.Work(rows, 4)
-	case 2, 10, 18, 26, 32, 33:
+	case 0, 1, 2, 8, 9, 10, 16, 17, 18, 24, 25, 26:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}

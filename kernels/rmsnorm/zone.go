@@ -128,8 +128,8 @@ var oneFamily = bind.Family{
 				Name:     "rmsnorm_bwd_one_bf16_bf16_c512_v",
 				Source:   cu_rmsnorm_bwd_one_bf16_bf16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32800,
+				Threads:  256,
+				Shared:   16416,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_one_bf16_bf16_c512_v")
@@ -141,7 +141,7 @@ var oneFamily = bind.Family{
 			Multiple: []int{1, 8, 1, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     16,
+			Step:     8,
 			Work:     []int{0},
 		},
 		{
@@ -149,8 +149,8 @@ var oneFamily = bind.Family{
 				Name:     "rmsnorm_bwd_one_bf16_bf16_c1024_v",
 				Source:   cu_rmsnorm_bwd_one_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32864,
+				Threads:  256,
+				Shared:   16448,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_one_bf16_bf16_c1024_v")
@@ -162,7 +162,7 @@ var oneFamily = bind.Family{
 			Multiple: []int{1, 8, 1, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     8,
+			Step:     4,
 			Work:     []int{0},
 		},
 		{
@@ -212,8 +212,8 @@ var oneFamily = bind.Family{
 				Name:     "rmsnorm_bwd_one_f16_f16_c512_v",
 				Source:   cu_rmsnorm_bwd_one_f16_f16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32800,
+				Threads:  256,
+				Shared:   16416,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_one_f16_f16_c512_v")
@@ -225,7 +225,7 @@ var oneFamily = bind.Family{
 			Multiple: []int{1, 8, 1, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     16,
+			Step:     8,
 			Work:     []int{0},
 		},
 		{
@@ -233,8 +233,8 @@ var oneFamily = bind.Family{
 				Name:     "rmsnorm_bwd_one_f16_f16_c1024_v",
 				Source:   cu_rmsnorm_bwd_one_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32864,
+				Threads:  256,
+				Shared:   16448,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_one_f16_f16_c1024_v")
@@ -246,7 +246,7 @@ var oneFamily = bind.Family{
 			Multiple: []int{1, 8, 1, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     8,
+			Step:     4,
 			Work:     []int{0},
 		},
 		{
@@ -296,8 +296,8 @@ var oneFamily = bind.Family{
 				Name:     "rmsnorm_bwd_one_f32_f32_c512_v",
 				Source:   cu_rmsnorm_bwd_one_f32_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   16480,
+				Threads:  256,
+				Shared:   8256,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_one_f32_f32_c512_v")
@@ -309,7 +309,7 @@ var oneFamily = bind.Family{
 			Multiple: []int{1, 4, 1, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     8,
+			Step:     4,
 			Work:     []int{0},
 		},
 		{
@@ -317,8 +317,8 @@ var oneFamily = bind.Family{
 				Name:     "rmsnorm_bwd_one_f32_f32_c1024_v",
 				Source:   cu_rmsnorm_bwd_one_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   16480,
+				Threads:  256,
+				Shared:   8256,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_one_f32_f32_c1024_v")
@@ -330,7 +330,7 @@ var oneFamily = bind.Family{
 			Multiple: []int{1, 4, 1, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     4,
+			Step:     2,
 			Work:     []int{0},
 		},
 	},
@@ -341,11 +341,8 @@ func oneWork(config int, p *oneParams, dims []int32) int {
 	switch config {
 	case 0, 4:
 		rows := int64(dims[0])
-		return bind.Work(rows, 16)
-	case 1, 5, 8:
-		rows := int64(dims[0])
 		return bind.Work(rows, 8)
-	case 2, 6, 9:
+	case 1, 2, 5, 6, 8:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
 	}

@@ -134,8 +134,8 @@ var oneAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_one_bf16_bf16_c512_v",
 				Source:   cu_rmsnorm_add_bwd_one_bf16_bf16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32800,
+				Threads:  256,
+				Shared:   16416,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_one_bf16_bf16_c512_v")
@@ -147,7 +147,7 @@ var oneAddFamily = bind.Family{
 			Multiple: []int{1, 8, 1, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     16,
+			Step:     8,
 			Work:     []int{0},
 		},
 		{
@@ -155,8 +155,8 @@ var oneAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_one_bf16_bf16_c1024_v",
 				Source:   cu_rmsnorm_add_bwd_one_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32864,
+				Threads:  256,
+				Shared:   16448,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_one_bf16_bf16_c1024_v")
@@ -168,7 +168,7 @@ var oneAddFamily = bind.Family{
 			Multiple: []int{1, 8, 1, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     8,
+			Step:     4,
 			Work:     []int{0},
 		},
 		{
@@ -218,8 +218,8 @@ var oneAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_one_f16_f16_c512_v",
 				Source:   cu_rmsnorm_add_bwd_one_f16_f16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32800,
+				Threads:  256,
+				Shared:   16416,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_one_f16_f16_c512_v")
@@ -231,7 +231,7 @@ var oneAddFamily = bind.Family{
 			Multiple: []int{1, 8, 1, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     16,
+			Step:     8,
 			Work:     []int{0},
 		},
 		{
@@ -239,8 +239,8 @@ var oneAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_one_f16_f16_c1024_v",
 				Source:   cu_rmsnorm_add_bwd_one_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32864,
+				Threads:  256,
+				Shared:   16448,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_one_f16_f16_c1024_v")
@@ -252,7 +252,7 @@ var oneAddFamily = bind.Family{
 			Multiple: []int{1, 8, 1, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     8,
+			Step:     4,
 			Work:     []int{0},
 		},
 		{
@@ -302,8 +302,8 @@ var oneAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_one_f32_f32_c512_v",
 				Source:   cu_rmsnorm_add_bwd_one_f32_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   16480,
+				Threads:  256,
+				Shared:   8256,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_one_f32_f32_c512_v")
@@ -315,7 +315,7 @@ var oneAddFamily = bind.Family{
 			Multiple: []int{1, 4, 1, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     8,
+			Step:     4,
 			Work:     []int{0},
 		},
 		{
@@ -323,8 +323,8 @@ var oneAddFamily = bind.Family{
 				Name:     "rmsnorm_add_bwd_one_f32_f32_c1024_v",
 				Source:   cu_rmsnorm_add_bwd_one_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   16480,
+				Threads:  256,
+				Shared:   8256,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_one_f32_f32_c1024_v")
@@ -336,7 +336,7 @@ var oneAddFamily = bind.Family{
 			Multiple: []int{1, 4, 1, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     4,
+			Step:     2,
 			Work:     []int{0},
 		},
 	},
@@ -347,11 +347,8 @@ func oneAddWork(config int, p *oneAddParams, dims []int32) int {
 	switch config {
 	case 0, 4:
 		rows := int64(dims[0])
-		return bind.Work(rows, 16)
-	case 1, 5, 8:
-		rows := int64(dims[0])
 		return bind.Work(rows, 8)
-	case 2, 6, 9:
+	case 1, 2, 5, 6, 8:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
 	}

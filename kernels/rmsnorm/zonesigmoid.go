@@ -140,8 +140,8 @@ var oneSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_one_sigmoid_bf16_bf16_c512_v",
 				Source:   cu_rmsnorm_gated_bwd_one_sigmoid_bf16_bf16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32800,
+				Threads:  256,
+				Shared:   16416,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_one_sigmoid_bf16_bf16_c512_v")
@@ -153,7 +153,7 @@ var oneSigmoidFamily = bind.Family{
 			Multiple: []int{1, 8, 1, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     16,
+			Step:     8,
 			Work:     []int{0},
 		},
 		{
@@ -161,8 +161,8 @@ var oneSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_one_sigmoid_bf16_bf16_c1024_v",
 				Source:   cu_rmsnorm_gated_bwd_one_sigmoid_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32864,
+				Threads:  256,
+				Shared:   16448,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_one_sigmoid_bf16_bf16_c1024_v")
@@ -174,7 +174,7 @@ var oneSigmoidFamily = bind.Family{
 			Multiple: []int{1, 8, 1, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     8,
+			Step:     4,
 			Work:     []int{0},
 		},
 		{
@@ -224,8 +224,8 @@ var oneSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_one_sigmoid_f16_f16_c512_v",
 				Source:   cu_rmsnorm_gated_bwd_one_sigmoid_f16_f16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32800,
+				Threads:  256,
+				Shared:   16416,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_one_sigmoid_f16_f16_c512_v")
@@ -237,7 +237,7 @@ var oneSigmoidFamily = bind.Family{
 			Multiple: []int{1, 8, 1, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     16,
+			Step:     8,
 			Work:     []int{0},
 		},
 		{
@@ -245,8 +245,8 @@ var oneSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_one_sigmoid_f16_f16_c1024_v",
 				Source:   cu_rmsnorm_gated_bwd_one_sigmoid_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   32864,
+				Threads:  256,
+				Shared:   16448,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_one_sigmoid_f16_f16_c1024_v")
@@ -258,7 +258,7 @@ var oneSigmoidFamily = bind.Family{
 			Multiple: []int{1, 8, 1, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     8,
+			Step:     4,
 			Work:     []int{0},
 		},
 		{
@@ -308,8 +308,8 @@ var oneSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_one_sigmoid_f32_f32_c512_v",
 				Source:   cu_rmsnorm_gated_bwd_one_sigmoid_f32_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   16480,
+				Threads:  256,
+				Shared:   8256,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_one_sigmoid_f32_f32_c512_v")
@@ -321,7 +321,7 @@ var oneSigmoidFamily = bind.Family{
 			Multiple: []int{1, 4, 1, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     8,
+			Step:     4,
 			Work:     []int{0},
 		},
 		{
@@ -329,8 +329,8 @@ var oneSigmoidFamily = bind.Family{
 				Name:     "rmsnorm_gated_bwd_one_sigmoid_f32_f32_c1024_v",
 				Source:   cu_rmsnorm_gated_bwd_one_sigmoid_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   16480,
+				Threads:  256,
+				Shared:   8256,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_one_sigmoid_f32_f32_c1024_v")
@@ -342,7 +342,7 @@ var oneSigmoidFamily = bind.Family{
 			Multiple: []int{1, 4, 1, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     4,
+			Step:     2,
 			Work:     []int{0},
 		},
 	},
@@ -353,11 +353,8 @@ func oneSigmoidWork(config int, p *oneSigmoidParams, dims []int32) int {
 	switch config {
 	case 0, 4:
 		rows := int64(dims[0])
-		return bind.Work(rows, 16)
-	case 1, 5, 8:
-		rows := int64(dims[0])
 		return bind.Work(rows, 8)
-	case 2, 6, 9:
+	case 1, 2, 5, 6, 8:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
 	}
