@@ -11,9 +11,11 @@ type Hint uint8
 
 // The hints. Measure them: they are not free.
 const (
-	Streaming Hint = Hint(ir.CacheStreaming) // read or written once: evict first (.cs)
-	ReadOnly  Hint = Hint(ir.CacheReadOnly)  // nothing writes it while the kernel runs: the read-only path (.nc)
-	L2Only    Hint = Hint(ir.CacheGlobal)    // not in L1 (.cg)
+	Streaming  Hint = Hint(ir.CacheStreaming)  // read or written once: evict first (.cs)
+	ReadOnly   Hint = Hint(ir.CacheReadOnly)   // nothing writes it while the kernel runs: the read-only path (.nc)
+	L2Only     Hint = Hint(ir.CacheGlobal)     // not in L1 (.cg)
+	EvictFirst Hint = Hint(ir.CacheEvictFirst) // used for the last time: the first to leave L1 and L2
+	EvictLast  Hint = Hint(ir.CacheEvictLast)  // soon used again: the last to leave L1 and L2
 )
 
 func cache(b *ir.Builder, op ir.Op, hints []Hint) ir.Cache {
@@ -23,8 +25,8 @@ func cache(b *ir.Builder, op ir.Op, hints []Hint) ir.Cache {
 	if len(hints) == 0 {
 		return ir.CacheDefault
 	}
-	if hints[0] > L2Only {
-		b.Errorf(op, ErrTarget, "%s with unknown cache hint %d; use Streaming, ReadOnly or L2Only", ir.Table[op].Go, hints[0])
+	if hints[0] > EvictLast {
+		b.Errorf(op, ErrTarget, "%s with unknown cache hint %d; use Streaming, ReadOnly, L2Only, EvictFirst or EvictLast", ir.Table[op].Go, hints[0])
 		return ir.CacheDefault
 	}
 	return ir.Cache(hints[0])

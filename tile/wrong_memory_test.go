@@ -4,13 +4,13 @@ import "github.com/gotile/gotile/tile"
 
 var wrongMemory = []wrong{
 	{name: "read-only store", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
-		tile.Store(k, a.S, tile.F32(0), tile.ReadOnly) // ERR Store with the read-only hint: the read-only path cannot write; use Streaming or L2Only
+		tile.Store(k, a.S, tile.F32(0), tile.ReadOnly) // ERR Store with the read-only hint: the read-only path cannot write; use another hint, or none
 	}},
 	{name: "two hints", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
 		tile.LoadScalar(k, a.S, tile.Streaming, tile.L2Only) // ERR Load with 2 cache hints: an access has one; drop the others
 	}},
 	{name: "unknown hint", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
-		tile.LoadScalar(k, a.S, tile.Hint(77)) // ERR Load with unknown cache hint 77; use Streaming, ReadOnly or L2Only
+		tile.LoadScalar(k, a.S, tile.Hint(77)) // ERR Load with unknown cache hint 77; use Streaming, ReadOnly, L2Only, EvictFirst or EvictLast
 	}},
 	{name: "read-only load of what is written", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
 		x := tile.LoadScalar(k, a.S, tile.ReadOnly) // ERR Load of S with the read-only hint, but the kernel writes S: the read-only path may give old values; drop the hint

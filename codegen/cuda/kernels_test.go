@@ -123,7 +123,7 @@ func memoryKernel() *thr.Kernel {
 			if bytes < t.Size() && (bytes >= 4 || t == dtype.F32 || t == dtype.I64) {
 				continue
 			}
-			for _, c := range []ir.Cache{ir.CacheDefault, ir.CacheStreaming, ir.CacheReadOnly, ir.CacheGlobal} {
+			for _, c := range []ir.Cache{ir.CacheDefault, ir.CacheStreaming, ir.CacheReadOnly, ir.CacheGlobal, ir.CacheEvictFirst, ir.CacheEvictLast} {
 				for _, pred := range []thr.Expr{nil, ref(on)} {
 					n++
 					l := array(fmt.Sprintf("r%d", n), t, 4)

@@ -101,7 +101,14 @@ func (a access) name() string {
 	return s
 }
 
-// text is the function. Operands are numbered: the registers, the address, the predicate.
+// hintText is what a hint adds to an instruction.
+var hintText = [...]string{ir.CacheStreaming: ".cs", ir.CacheReadOnly: ".nc", ir.CacheGlobal: ".cg",
+	ir.CacheEvictFirst: ".L1::evict_first.L2::cache_hint", ir.CacheEvictLast: ".L1::evict_last.L2::cache_hint"}
+
+// policies are the functions that make the policy of a hint.
+var policies = map[ir.Cache]string{ir.CacheEvictFirst: "evict_first()", ir.CacheEvictLast: "evict_last()"}
+
+// text is the function. Operands are numbered: the registers, the address, the cache policy, the predicate.
 func (a access) text() string {
 	var regs, operands []string
 	for i := range a.n {
@@ -112,10 +119,13 @@ func (a access) text() string {
 	if a.n > 1 {
 		registers = "{" + registers + "}"
 	}
-	address := fmt.Sprintf("[%%%d]", a.n)
-	instruction := a.instruction() + " " + registers + ", " + address + ";"
+	address, policy := fmt.Sprintf("[%%%d]", a.n), ""
+	if policies[a.cache] != "" {
+		policy = fmt.Sprintf(", %%%d", a.n+1)
+	}
+	instruction := a.instruction() + " " + registers + ", " + address + policy + ";"
 	if a.store {
-		instruction = a.instruction() + " " + address + ", " + registers + ";"
+		instruction = a.instruction() + " " + address + ", " + registers + policy + ";"
 	}
 	inputs := []string{`"l"(p)`}
 	switch {
@@ -124,8 +134,11 @@ func (a access) text() string {
 	case a.space == thr.Shared:
 		inputs[0] = `"r"((u32)__cvta_generic_to_shared(p))`
 	}
+	if policy != "" {
+		inputs = append(inputs, `"l"(`+policies[a.cache]+")")
+	}
 	if a.pred {
-		instruction = fmt.Sprintf("{ .reg .pred q; setp.ne.u32 q, %%%d, 0; @q %s }", a.n+1, instruction)
+		instruction = fmt.Sprintf("{ .reg .pred q; setp.ne.u32 q, %%%d, 0; @q %s }", a.n+len(inputs), instruction)
 		inputs = append(inputs, `"r"((u32)on)`)
 	}
 
@@ -181,9 +194,7 @@ func (a access) instruction() string {
 	default:
 		s += ".global"
 	}
-	if a.cache != ir.CacheDefault {
-		s += "." + a.cache.String()
-	}
+	s += hintText[a.cache]
 	if a.n > 1 {
 		s += fmt.Sprintf(".v%d", a.n)
 	}

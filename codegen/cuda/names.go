@@ -34,7 +34,7 @@ func reserved(name string) bool {
 }
 
 // accessName matches the names of all loads and stores, as access.name makes them.
-var accessName = regexp.MustCompile(`^(load|store)(_shared|_cluster)?_(f32|i32|u32|i64|u8|u16)(x\d+)?(_cs|_nc|_cg)?(_if)?$`)
+var accessName = regexp.MustCompile(`^(load|store)(_shared|_cluster)?_(f32|i32|u32|i64|u8|u16)(x\d+)?(_cs|_nc|_cg|_ef|_el)?(_if)?$`)
 
 // rename maps every local's name to its name in C: the same, or with underscores after it where it is reserved.
 func rename(names map[string]bool) map[string]string {

@@ -18,6 +18,11 @@ func unaryPTX(name, instruction string) snippet {
 	return snippet{name, fmt.Sprintf(device+"float %s(float x) {\n  float r;\n  asm(\"%s %%0, %%1;\" : \"=f\"(r) : \"f\"(x));\n  return r;\n}\n", name, instruction)}
 }
 
+// policyPTX is a function that makes a policy for the L2 cache. It is not volatile, so a kernel makes it once.
+func policyPTX(name string) string {
+	return fmt.Sprintf(device+"u64 %s() {\n  u64 policy;\n  asm(\"createpolicy.fractional.L2::%s.b64 %%0, 1.0;\" : \"=l\"(policy));\n  return policy;\n}\n", name, name)
+}
+
 // prelude is in the order of printing. Conversions are asm because their results for NaN and out of range are defined
 // by PTX; the compiler may fold a C cast to anything there. Divisions by zero are defined by the op table.
 var prelude = []snippet{
@@ -89,6 +94,8 @@ var prelude = []snippet{
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
 `},
+	{"evict_first", policyPTX("evict_first")},
+	{"evict_last", policyPTX("evict_last")},
 	{"cp_async_commit", device + "void cp_async_commit() { asm volatile(\"cp.async.commit_group;\" ::: \"memory\"); }\n"},
 	{"bf16_lo", widenPTX("bf16_lo", "shl.b32 %0, %1, 16;")},
 	{"bf16_hi", widenPTX("bf16_hi", "and.b32 %0, %1, 0xffff0000;")},

@@ -179,7 +179,7 @@ func (b *Builder) Store(op Op, s Scope, p Place, how How, vals ...*Value) *Value
 	}
 	switch {
 	case c == CacheReadOnly:
-		b.Errorf(op, ErrTarget, "%s with the read-only hint: the read-only path cannot write; use Streaming or L2Only", name)
+		b.Errorf(op, ErrTarget, "%s with the read-only hint: the read-only path cannot write; use another hint, or none", name)
 		return nil
 	case op != Store && p.Shared != nil:
 		b.Errorf(op, ErrTarget, "%s on %s: atomics work on global memory; reduce, then Store", name, p.Name())

@@ -140,15 +140,17 @@ func (s *SharedTile) Layout() layout.Layout {
 // Cache is a cache hint of a global access.
 type Cache uint8
 
-// The hints, as PTX names them: .cg/.ca default, .cs streaming (evict first), .cv volatile-like, nc read-only path.
+// The hints, named as PTX does where it has a letter for one.
 const (
-	CacheDefault Cache = iota
-	CacheStreaming
-	CacheReadOnly
-	CacheGlobal // .cg: L2 only
+	CacheDefault    Cache = iota
+	CacheStreaming        // .cs
+	CacheReadOnly         // .nc
+	CacheGlobal           // .cg: L2 only
+	CacheEvictFirst       // .L1::evict_first, and .L2::cache_hint with that policy
+	CacheEvictLast        // .L1::evict_last, and .L2::cache_hint with that policy
 )
 
-func (c Cache) String() string { return [...]string{"", "cs", "nc", "cg"}[c] }
+func (c Cache) String() string { return [...]string{"", "cs", "nc", "cg", "ef", "el"}[c] }
 
 // Access is the attribute of memory ops: which buffer, and which buffer dimension each tile axis runs along. The
 // tile's axes are the buffer's last Rank dimensions; the op's offsets (one a dimension) say where it starts.

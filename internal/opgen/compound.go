@@ -30,7 +30,7 @@ var compounds = []compound{
 	{[]string{"Index.LtInt", "Index.LeInt", "Index.GtInt", "Index.GeInt", "Index.EqInt", "Index.NeInt"}, "as their twins", "the same with a Go int"},
 	{[]string{"Global.At", "Global.Row", "Shared.At"}, "none", "a view from an element on, for a load or a store; `Row(i)` is `At(i)`"},
 	{[]string{"Global.Rank", "Reg.Rank", "Span.Rank", "Span.Shape", "Builder.Threads", "Builder.Warps", "Cluster.Size"}, "none", "Go values, known while the kernel is built"},
-	{[]string{"Streaming", "ReadOnly", "L2Only"}, "an attribute of load and store", "cache hints: evict first, the read-only path, not in L1; of global memory, one an access"},
+	{[]string{"Streaming", "ReadOnly", "L2Only", "EvictFirst", "EvictLast"}, "an attribute of load and store", "cache hints: .cs, the read-only path, not in L1, first and last to leave L1 and L2; of global memory, one an access"},
 	{[]string{"Acquire", "Release", "AcqRel"}, "an attribute of load, store and atomics", "orders among blocks, at gpu scope: of atomics of one value, Acquire of `LoadScalar`, Release of a `Store` of one value"},
 	{[]string{"Builder.Block", "Builder.Warp", "Builder.Cluster"}, "none", "scopes: who executes an op together"},
 	{[]string{"Block.Striped", "Block.Striped2", "Warp.Striped", "Warp.Striped2", "Cluster.Striped", "Cluster.Striped2"}, "none", "spans: how a tile lies in registers"},

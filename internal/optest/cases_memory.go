@@ -51,13 +51,13 @@ func checkMove(r run, t dtype.Type) error {
 	n := moveCap[t]
 	for _, l := range []lie{{5, n, 0, 0}, {3, n - 1, 0, 0}, {3, n - 4, 4, 0}, {3, n &^ 15, 0, 8}, {3, n &^ 15, 16, 1}, {3, n &^ 15, 3, 0}, {4, 1, 0, 0}, {3, 17, 15, 2}, {19, 32, 0, 0}} {
 		x := patterns(t, tiletest.Bits(r.Seed, uint64(l.n)), l.rows*l.n)
-		y := r.Place(tiletest.Spec{Role: tiletest.Output, DType: t, Shape: []int{4, l.rows, l.n}, Strides: []int{l.rows * (l.n + l.pad), l.n + l.pad, 1}, Offset: l.offset})
+		y := r.Place(tiletest.Spec{Role: tiletest.Output, DType: t, Shape: []int{6, l.rows, l.n}, Strides: []int{l.rows * (l.n + l.pad), l.n + l.pad, 1}, Offset: l.offset})
 		p := moveParams{X: l.place(r, tiletest.Input, t, x), Y: y, S: r.Out(t, l.rows)}
 		if err := launchMove(r.Stream, p); err != nil {
 			return err
 		}
 		var want []uint64
-		for range 4 {
+		for range 6 {
 			want = append(want, x...)
 		}
 		equal(r, "rows of "+l.String(), t, r.Bits(p.Y), want)

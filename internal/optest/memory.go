@@ -5,7 +5,7 @@ import "github.com/gotile/gotile/tile"
 // moveArgs: X copied with every hint, twice added to itself, and its scalars.
 type moveArgs[T tile.Number] struct {
 	X tile.Global[T] `tile:"rows,n"`
-	Y tile.Global[T] `tile:"4,rows,n"`
+	Y tile.Global[T] `tile:"6,rows,n"`
 	S tile.Global[T] `tile:"rows"`
 }
 
@@ -21,6 +21,8 @@ func move[T tile.Number](name string, cap, vec int) kernel {
 				tile.Store(block, a.Y.At(1, row), again, tile.Streaming)
 				tile.Store(block, a.Y.At(2, row), tile.Load(block, a.X.Row(row), span, tile.ReadOnly), tile.L2Only)
 				tile.Store(block, a.Y.At(3, row), x.Max(again))
+				tile.Store(block, a.Y.At(4, row), tile.Load(block, a.X.Row(row), span, tile.EvictLast), tile.EvictFirst)
+				tile.Store(block, a.Y.At(5, row), tile.Load(block, a.X.Row(row), span, tile.EvictFirst), tile.EvictLast)
 				tile.Store(block, a.S.At(row), tile.LoadScalar(block, a.X.At(row)))
 			}
 		}, tile.Threads(64), tile.Doc("Rows loaded and stored with every cache hint."))

@@ -21,6 +21,16 @@ __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
   return x;
 }
+__device__ __forceinline__ u64 evict_first() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+__device__ __forceinline__ u64 evict_last() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
 __device__ __forceinline__ float bf16_lo(u32 pair) { // volatile: widen again, do not keep
   float r;
   asm volatile("shl.b32 %0, %1, 16;" : "=f"(r) : "r"(pair));
@@ -51,6 +61,16 @@ __device__ __forceinline__ u32 load_u16_cs_if(const void* p, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.cs.u16 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
   return r;
 }
+__device__ __forceinline__ u32 load_u16_ef_if(const void* p, bool on) {
+  u32 r = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.L1::evict_first.L2::cache_hint.u16 %0, [%1], %2; }" : "+r"(r) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+  return r;
+}
+__device__ __forceinline__ u32 load_u16_el_if(const void* p, bool on) {
+  u32 r = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.L1::evict_last.L2::cache_hint.u16 %0, [%1], %2; }" : "+r"(r) : "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
+  return r;
+}
 __device__ __forceinline__ u32 load_u16_nc_if(const void* p, bool on) {
   u32 r = 0;
   asm("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.nc.u16 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on));
@@ -64,6 +84,14 @@ __device__ __forceinline__ void load_u32x4_cs_if(u32* r, const void* p, bool on)
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.cs.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void load_u32x4_ef_if(u32* r, const void* p, bool on) {
+  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q ld.global.L1::evict_first.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void load_u32x4_el_if(u32* r, const void* p, bool on) {
+  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q ld.global.L1::evict_last.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
+}
 __device__ __forceinline__ void load_u32x4_nc_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on));
@@ -74,6 +102,12 @@ __device__ __forceinline__ void store_u16_cg_if(void* p, u32 r, bool on) {
 __device__ __forceinline__ void store_u16_cs_if(void* p, u32 r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.cs.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void store_u16_ef_if(void* p, u32 r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q st.global.L1::evict_first.L2::cache_hint.u16 [%1], %0, %2; }" :: "r"(r), "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void store_u16_el_if(void* p, u32 r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q st.global.L1::evict_last.L2::cache_hint.u16 [%1], %0, %2; }" :: "r"(r), "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
+}
 __device__ __forceinline__ void store_u16_if(void* p, u32 r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
@@ -83,13 +117,19 @@ __device__ __forceinline__ void store_u32x4_cg_if(void* p, const u32* r, bool on
 __device__ __forceinline__ void store_u32x4_cs_if(void* p, const u32* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.cs.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void store_u32x4_ef_if(void* p, const u32* r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q st.global.L1::evict_first.L2::cache_hint.v4.u32 [%4], {%0, %1, %2, %3}, %5; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void store_u32x4_el_if(void* p, const u32* r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q st.global.L1::evict_last.L2::cache_hint.v4.u32 [%4], {%0, %1, %2, %3}, %5; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
+}
 __device__ __forceinline__ void store_u32x4_if(void* p, const u32* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
 
 struct op_move_bf16_args {
   const bf16* x; // X: bf16[rows, n]
-  bf16* y; // Y: bf16[4, rows, n]
+  bf16* y; // Y: bf16[6, rows, n]
   bf16* s; // S: bf16[rows]
   i64 x_stride0; // X: elements from one index of dimension 0 to the next
   i64 y_stride0; // Y: elements from one index of dimension 0 to the next
@@ -237,7 +277,75 @@ extern "C" __global__ void __launch_bounds__(64) op_move_bf16(const __grid_const
       }
     }
     const bf16* x_at4 = a.x + (i64)row * a.x_stride0;
-    u32 s = load_u16(x_at4);
+
+    // load x
+    u32 y5[8];
+    if (x_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_el_if(&y5[i * 4], x_at4 + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
+      }
+    } else {
+      int col0_8 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        u32 lo4 = load_u16_el_if(x_at4 + (i64)(col0_8 + ((i & 3) * 2 + (i >> 2) * 512)), col0_8 + ((i & 3) * 2 + (i >> 2) * 512) < a.n);
+        u32 hi4 = load_u16_el_if(x_at4 + (i64)(col0_8 + ((i & 3) * 2 + 1 + (i >> 2) * 512)), col0_8 + ((i & 3) * 2 + 1 + (i >> 2) * 512) < a.n);
+        y5[i] = lo4 | hi4 << 16;
+      }
+    }
+    bf16* y_at5 = a.y + 4 * a.y_stride0 + (i64)row * a.y_stride1;
+
+    // store y
+    if (y_vec2) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        store_u32x4_ef_if(y_at5 + (i64)(col0 + i * 512), &y5[i * 4], col0 + i * 512 < a.n);
+      }
+    } else {
+      int col0_9 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        store_u16_ef_if(y_at5 + (i64)(col0_9 + ((i & 3) * 2 + (i >> 2) * 512)), y5[i], col0_9 + ((i & 3) * 2 + (i >> 2) * 512) < a.n);
+        store_u16_ef_if(y_at5 + (i64)(col0_9 + ((i & 3) * 2 + 1 + (i >> 2) * 512)), y5[i] >> 16, col0_9 + ((i & 3) * 2 + 1 + (i >> 2) * 512) < a.n);
+      }
+    }
+    const bf16* x_at5 = a.x + (i64)row * a.x_stride0;
+
+    // load x
+    u32 y6[8];
+    if (x_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_ef_if(&y6[i * 4], x_at5 + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
+      }
+    } else {
+      int col0_10 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        u32 lo5 = load_u16_ef_if(x_at5 + (i64)(col0_10 + ((i & 3) * 2 + (i >> 2) * 512)), col0_10 + ((i & 3) * 2 + (i >> 2) * 512) < a.n);
+        u32 hi5 = load_u16_ef_if(x_at5 + (i64)(col0_10 + ((i & 3) * 2 + 1 + (i >> 2) * 512)), col0_10 + ((i & 3) * 2 + 1 + (i >> 2) * 512) < a.n);
+        y6[i] = lo5 | hi5 << 16;
+      }
+    }
+    bf16* y_at6 = a.y + 5 * a.y_stride0 + (i64)row * a.y_stride1;
+
+    // store y
+    if (y_vec2) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        store_u32x4_el_if(y_at6 + (i64)(col0 + i * 512), &y6[i * 4], col0 + i * 512 < a.n);
+      }
+    } else {
+      int col0_11 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        store_u16_el_if(y_at6 + (i64)(col0_11 + ((i & 3) * 2 + (i >> 2) * 512)), y6[i], col0_11 + ((i & 3) * 2 + (i >> 2) * 512) < a.n);
+        store_u16_el_if(y_at6 + (i64)(col0_11 + ((i & 3) * 2 + 1 + (i >> 2) * 512)), y6[i] >> 16, col0_11 + ((i & 3) * 2 + 1 + (i >> 2) * 512) < a.n);
+      }
+    }
+    const bf16* x_at6 = a.x + (i64)row * a.x_stride0;
+    u32 s = load_u16(x_at6);
     float s_f32 = bf16_lo(s);
     bf16* s_at = a.s + (i64)row;
     store_u16_if(s_at, bf16_pair(s_f32, 0.0f), (int)threadIdx.x == 0);

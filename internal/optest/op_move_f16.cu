@@ -21,6 +21,16 @@ __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
   return x;
 }
+__device__ __forceinline__ u64 evict_first() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+__device__ __forceinline__ u64 evict_last() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
 __device__ __forceinline__ float f16_lo(u32 pair) {
   float r;
   asm volatile("{ .reg .b16 lo, hi; mov.b32 {lo, hi}, %1; cvt.f32.f16 %0, lo; }" : "=f"(r) : "r"(pair));
@@ -51,6 +61,16 @@ __device__ __forceinline__ u32 load_u16_cs_if(const void* p, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.cs.u16 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
   return r;
 }
+__device__ __forceinline__ u32 load_u16_ef_if(const void* p, bool on) {
+  u32 r = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.L1::evict_first.L2::cache_hint.u16 %0, [%1], %2; }" : "+r"(r) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+  return r;
+}
+__device__ __forceinline__ u32 load_u16_el_if(const void* p, bool on) {
+  u32 r = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.L1::evict_last.L2::cache_hint.u16 %0, [%1], %2; }" : "+r"(r) : "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
+  return r;
+}
 __device__ __forceinline__ u32 load_u16_nc_if(const void* p, bool on) {
   u32 r = 0;
   asm("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.nc.u16 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on));
@@ -66,6 +86,16 @@ __device__ __forceinline__ u32 load_u32_cs_if(const void* p, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.cs.u32 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
   return r;
 }
+__device__ __forceinline__ u32 load_u32_ef_if(const void* p, bool on) {
+  u32 r = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.L1::evict_first.L2::cache_hint.u32 %0, [%1], %2; }" : "+r"(r) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+  return r;
+}
+__device__ __forceinline__ u32 load_u32_el_if(const void* p, bool on) {
+  u32 r = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.L1::evict_last.L2::cache_hint.u32 %0, [%1], %2; }" : "+r"(r) : "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
+  return r;
+}
 __device__ __forceinline__ u32 load_u32_nc_if(const void* p, bool on) {
   u32 r = 0;
   asm("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.nc.u32 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on));
@@ -77,6 +107,12 @@ __device__ __forceinline__ void store_u16_cg_if(void* p, u32 r, bool on) {
 __device__ __forceinline__ void store_u16_cs_if(void* p, u32 r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.cs.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void store_u16_ef_if(void* p, u32 r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q st.global.L1::evict_first.L2::cache_hint.u16 [%1], %0, %2; }" :: "r"(r), "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void store_u16_el_if(void* p, u32 r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q st.global.L1::evict_last.L2::cache_hint.u16 [%1], %0, %2; }" :: "r"(r), "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
+}
 __device__ __forceinline__ void store_u16_if(void* p, u32 r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
@@ -86,13 +122,19 @@ __device__ __forceinline__ void store_u32_cg_if(void* p, u32 r, bool on) {
 __device__ __forceinline__ void store_u32_cs_if(void* p, u32 r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.cs.u32 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void store_u32_ef_if(void* p, u32 r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q st.global.L1::evict_first.L2::cache_hint.u32 [%1], %0, %2; }" :: "r"(r), "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void store_u32_el_if(void* p, u32 r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q st.global.L1::evict_last.L2::cache_hint.u32 [%1], %0, %2; }" :: "r"(r), "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
+}
 __device__ __forceinline__ void store_u32_if(void* p, u32 r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.u32 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
 
 struct op_move_f16_args {
   const f16* x; // X: f16[rows, n]
-  f16* y; // Y: f16[4, rows, n]
+  f16* y; // Y: f16[6, rows, n]
   f16* s; // S: f16[rows]
   i64 x_stride0; // X: elements from one index of dimension 0 to the next
   i64 y_stride0; // Y: elements from one index of dimension 0 to the next
@@ -194,7 +236,51 @@ extern "C" __global__ void __launch_bounds__(64) op_move_f16(const __grid_consta
       store_u16_if(y_at4 + (i64)(col0_7 + 1), y4 >> 16, col0_7 + 1 < a.n);
     }
     const f16* x_at4 = a.x + (i64)row * a.x_stride0;
-    u32 s = load_u16(x_at4);
+
+    // load x
+    u32 y5;
+    if (x_vec) {
+      y5 = load_u32_el_if(x_at4 + (i64)col0, col0 < a.n);
+    } else {
+      int col0_8 = opaque(col0);
+      u32 lo4 = load_u16_el_if(x_at4 + (i64)col0_8, col0_8 < a.n);
+      u32 hi4 = load_u16_el_if(x_at4 + (i64)(col0_8 + 1), col0_8 + 1 < a.n);
+      y5 = lo4 | hi4 << 16;
+    }
+    f16* y_at5 = a.y + 4 * a.y_stride0 + (i64)row * a.y_stride1;
+
+    // store y
+    if (y_vec2) {
+      store_u32_ef_if(y_at5 + (i64)col0, y5, col0 < a.n);
+    } else {
+      int col0_9 = opaque(col0);
+      store_u16_ef_if(y_at5 + (i64)col0_9, y5, col0_9 < a.n);
+      store_u16_ef_if(y_at5 + (i64)(col0_9 + 1), y5 >> 16, col0_9 + 1 < a.n);
+    }
+    const f16* x_at5 = a.x + (i64)row * a.x_stride0;
+
+    // load x
+    u32 y6;
+    if (x_vec) {
+      y6 = load_u32_ef_if(x_at5 + (i64)col0, col0 < a.n);
+    } else {
+      int col0_10 = opaque(col0);
+      u32 lo5 = load_u16_ef_if(x_at5 + (i64)col0_10, col0_10 < a.n);
+      u32 hi5 = load_u16_ef_if(x_at5 + (i64)(col0_10 + 1), col0_10 + 1 < a.n);
+      y6 = lo5 | hi5 << 16;
+    }
+    f16* y_at6 = a.y + 5 * a.y_stride0 + (i64)row * a.y_stride1;
+
+    // store y
+    if (y_vec2) {
+      store_u32_el_if(y_at6 + (i64)col0, y6, col0 < a.n);
+    } else {
+      int col0_11 = opaque(col0);
+      store_u16_el_if(y_at6 + (i64)col0_11, y6, col0_11 < a.n);
+      store_u16_el_if(y_at6 + (i64)(col0_11 + 1), y6 >> 16, col0_11 + 1 < a.n);
+    }
+    const f16* x_at6 = a.x + (i64)row * a.x_stride0;
+    u32 s = load_u16(x_at6);
     float s_f32 = f16_lo(s);
     f16* s_at = a.s + (i64)row;
     store_u16_if(s_at, f16_pair(s_f32, 0.0f), (int)threadIdx.x == 0);

@@ -8,11 +8,22 @@
 
 typedef unsigned int u32;
 typedef long long i64;
+typedef unsigned long long u64;
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
+__device__ __forceinline__ u64 evict_first() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+__device__ __forceinline__ u64 evict_last() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
 __device__ __forceinline__ int load_i32(const void* p) {
   int r;
   asm volatile("ld.global.s32 %0, [%1];" : "=r"(r) : "l"(p) : "memory");
@@ -28,6 +39,16 @@ __device__ __forceinline__ int load_i32_cs_if(const void* p, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.cs.s32 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
   return r;
 }
+__device__ __forceinline__ int load_i32_ef_if(const void* p, bool on) {
+  int r = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.L1::evict_first.L2::cache_hint.s32 %0, [%1], %2; }" : "+r"(r) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+  return r;
+}
+__device__ __forceinline__ int load_i32_el_if(const void* p, bool on) {
+  int r = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.L1::evict_last.L2::cache_hint.s32 %0, [%1], %2; }" : "+r"(r) : "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
+  return r;
+}
 __device__ __forceinline__ int load_i32_nc_if(const void* p, bool on) {
   int r = 0;
   asm("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.nc.s32 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on));
@@ -39,13 +60,19 @@ __device__ __forceinline__ void store_i32_cg_if(void* p, int r, bool on) {
 __device__ __forceinline__ void store_i32_cs_if(void* p, int r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.cs.s32 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void store_i32_ef_if(void* p, int r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q st.global.L1::evict_first.L2::cache_hint.s32 [%1], %0, %2; }" :: "r"(r), "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void store_i32_el_if(void* p, int r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q st.global.L1::evict_last.L2::cache_hint.s32 [%1], %0, %2; }" :: "r"(r), "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
+}
 __device__ __forceinline__ void store_i32_if(void* p, int r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.s32 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
 
 struct op_move_i32_args {
   const int* x; // X: i32[rows, n]
-  int* y; // Y: i32[4, rows, n]
+  int* y; // Y: i32[6, rows, n]
   int* s; // S: i32[rows]
   i64 x_stride0; // X: elements from one index of dimension 0 to the next
   i64 y_stride0; // Y: elements from one index of dimension 0 to the next
@@ -96,7 +123,23 @@ extern "C" __global__ void __launch_bounds__(64) op_move_i32(const __grid_consta
     // store y
     store_i32_if(y_at4 + (i64)col0, y4, col0 < a.n);
     const int* x_at4 = a.x + (i64)row * a.x_stride0;
-    int s = load_i32(x_at4);
+
+    // load x
+    int y5 = load_i32_el_if(x_at4 + (i64)col0, col0 < a.n);
+    int* y_at5 = a.y + 4 * a.y_stride0 + (i64)row * a.y_stride1;
+
+    // store y
+    store_i32_ef_if(y_at5 + (i64)col0, y5, col0 < a.n);
+    const int* x_at5 = a.x + (i64)row * a.x_stride0;
+
+    // load x
+    int y6 = load_i32_ef_if(x_at5 + (i64)col0, col0 < a.n);
+    int* y_at6 = a.y + 5 * a.y_stride0 + (i64)row * a.y_stride1;
+
+    // store y
+    store_i32_el_if(y_at6 + (i64)col0, y6, col0 < a.n);
+    const int* x_at6 = a.x + (i64)row * a.x_stride0;
+    int s = load_i32(x_at6);
     int* s_at = a.s + (i64)row;
     store_i32_if(s_at, s, (int)threadIdx.x == 0);
   }

@@ -19,6 +19,16 @@ __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
   return x;
 }
+__device__ __forceinline__ u64 evict_first() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+__device__ __forceinline__ u64 evict_last() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
 __device__ __forceinline__ i64 load_i64(const void* p) {
   i64 r;
   asm volatile("ld.global.s64 %0, [%1];" : "=l"(r) : "l"(p) : "memory");
@@ -34,6 +44,16 @@ __device__ __forceinline__ i64 load_i64_cs_if(const void* p, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.cs.s64 %0, [%1]; }" : "+l"(r) : "l"(p), "r"((u32)on) : "memory");
   return r;
 }
+__device__ __forceinline__ i64 load_i64_ef_if(const void* p, bool on) {
+  i64 r = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.L1::evict_first.L2::cache_hint.s64 %0, [%1], %2; }" : "+l"(r) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+  return r;
+}
+__device__ __forceinline__ i64 load_i64_el_if(const void* p, bool on) {
+  i64 r = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.L1::evict_last.L2::cache_hint.s64 %0, [%1], %2; }" : "+l"(r) : "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
+  return r;
+}
 __device__ __forceinline__ i64 load_i64_nc_if(const void* p, bool on) {
   i64 r = 0;
   asm("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.nc.s64 %0, [%1]; }" : "+l"(r) : "l"(p), "r"((u32)on));
@@ -47,6 +67,14 @@ __device__ __forceinline__ void load_i64x2_cs_if(i64* r, const void* p, bool on)
   r[0] = r[1] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.cs.v2.s64 {%0, %1}, [%2]; }" : "+l"(r[0]), "+l"(r[1]) : "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void load_i64x2_ef_if(i64* r, const void* p, bool on) {
+  r[0] = r[1] = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %4, 0; @q ld.global.L1::evict_first.L2::cache_hint.v2.s64 {%0, %1}, [%2], %3; }" : "+l"(r[0]), "+l"(r[1]) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void load_i64x2_el_if(i64* r, const void* p, bool on) {
+  r[0] = r[1] = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %4, 0; @q ld.global.L1::evict_last.L2::cache_hint.v2.s64 {%0, %1}, [%2], %3; }" : "+l"(r[0]), "+l"(r[1]) : "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
+}
 __device__ __forceinline__ void load_i64x2_nc_if(i64* r, const void* p, bool on) {
   r[0] = r[1] = 0;
   asm("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.nc.v2.s64 {%0, %1}, [%2]; }" : "+l"(r[0]), "+l"(r[1]) : "l"(p), "r"((u32)on));
@@ -57,6 +85,12 @@ __device__ __forceinline__ void store_i64_cg_if(void* p, i64 r, bool on) {
 __device__ __forceinline__ void store_i64_cs_if(void* p, i64 r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.cs.s64 [%1], %0; }" :: "l"(r), "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void store_i64_ef_if(void* p, i64 r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q st.global.L1::evict_first.L2::cache_hint.s64 [%1], %0, %2; }" :: "l"(r), "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void store_i64_el_if(void* p, i64 r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q st.global.L1::evict_last.L2::cache_hint.s64 [%1], %0, %2; }" :: "l"(r), "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
+}
 __device__ __forceinline__ void store_i64_if(void* p, i64 r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.s64 [%1], %0; }" :: "l"(r), "l"(p), "r"((u32)on) : "memory");
 }
@@ -66,13 +100,19 @@ __device__ __forceinline__ void store_i64x2_cg_if(void* p, const i64* r, bool on
 __device__ __forceinline__ void store_i64x2_cs_if(void* p, const i64* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q st.global.cs.v2.s64 [%2], {%0, %1}; }" :: "l"(r[0]), "l"(r[1]), "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void store_i64x2_ef_if(void* p, const i64* r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %4, 0; @q st.global.L1::evict_first.L2::cache_hint.v2.s64 [%2], {%0, %1}, %3; }" :: "l"(r[0]), "l"(r[1]), "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void store_i64x2_el_if(void* p, const i64* r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %4, 0; @q st.global.L1::evict_last.L2::cache_hint.v2.s64 [%2], {%0, %1}, %3; }" :: "l"(r[0]), "l"(r[1]), "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
+}
 __device__ __forceinline__ void store_i64x2_if(void* p, const i64* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q st.global.v2.s64 [%2], {%0, %1}; }" :: "l"(r[0]), "l"(r[1]), "l"(p), "r"((u32)on) : "memory");
 }
 
 struct op_move_i64_args {
   const i64* x; // X: i64[rows, n]
-  i64* y; // Y: i64[4, rows, n]
+  i64* y; // Y: i64[6, rows, n]
   i64* s; // S: i64[rows]
   i64 x_stride0; // X: elements from one index of dimension 0 to the next
   i64 y_stride0; // Y: elements from one index of dimension 0 to the next
@@ -210,7 +250,69 @@ extern "C" __global__ void __launch_bounds__(64) op_move_i64(const __grid_consta
       }
     }
     const i64* x_at4 = a.x + (i64)row * a.x_stride0;
-    i64 s = load_i64(x_at4);
+
+    // load x
+    i64 y5[4];
+    if (x_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_i64x2_el_if(&y5[i * 2], x_at4 + (i64)(col0 + i * 128), col0 + i * 128 < a.n);
+      }
+    } else {
+      int col0_8 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 4; i++) {
+        y5[i] = load_i64_el_if(x_at4 + (i64)(col0_8 + ((i & 1) + (i >> 1) * 128)), col0_8 + ((i & 1) + (i >> 1) * 128) < a.n);
+      }
+    }
+    i64* y_at5 = a.y + 4 * a.y_stride0 + (i64)row * a.y_stride1;
+
+    // store y
+    if (y_vec2) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        store_i64x2_ef_if(y_at5 + (i64)(col0 + i * 128), &y5[i * 2], col0 + i * 128 < a.n);
+      }
+    } else {
+      int col0_9 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 4; i++) {
+        store_i64_ef_if(y_at5 + (i64)(col0_9 + ((i & 1) + (i >> 1) * 128)), y5[i], col0_9 + ((i & 1) + (i >> 1) * 128) < a.n);
+      }
+    }
+    const i64* x_at5 = a.x + (i64)row * a.x_stride0;
+
+    // load x
+    i64 y6[4];
+    if (x_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_i64x2_ef_if(&y6[i * 2], x_at5 + (i64)(col0 + i * 128), col0 + i * 128 < a.n);
+      }
+    } else {
+      int col0_10 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 4; i++) {
+        y6[i] = load_i64_ef_if(x_at5 + (i64)(col0_10 + ((i & 1) + (i >> 1) * 128)), col0_10 + ((i & 1) + (i >> 1) * 128) < a.n);
+      }
+    }
+    i64* y_at6 = a.y + 5 * a.y_stride0 + (i64)row * a.y_stride1;
+
+    // store y
+    if (y_vec2) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        store_i64x2_el_if(y_at6 + (i64)(col0 + i * 128), &y6[i * 2], col0 + i * 128 < a.n);
+      }
+    } else {
+      int col0_11 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 4; i++) {
+        store_i64_el_if(y_at6 + (i64)(col0_11 + ((i & 1) + (i >> 1) * 128)), y6[i], col0_11 + ((i & 1) + (i >> 1) * 128) < a.n);
+      }
+    }
+    const i64* x_at6 = a.x + (i64)row * a.x_stride0;
+    i64 s = load_i64(x_at6);
     i64* s_at = a.s + (i64)row;
     store_i64_if(s_at, s, (int)threadIdx.x == 0);
   }

@@ -19,6 +19,16 @@ __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
   return x;
 }
+__device__ __forceinline__ u64 evict_first() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+__device__ __forceinline__ u64 evict_last() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
 __device__ __forceinline__ u32 load_u32(const void* p) {
   u32 r;
   asm volatile("ld.global.u32 %0, [%1];" : "=r"(r) : "l"(p) : "memory");
@@ -34,6 +44,16 @@ __device__ __forceinline__ u32 load_u32_cs_if(const void* p, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.cs.u32 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
   return r;
 }
+__device__ __forceinline__ u32 load_u32_ef_if(const void* p, bool on) {
+  u32 r = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.L1::evict_first.L2::cache_hint.u32 %0, [%1], %2; }" : "+r"(r) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+  return r;
+}
+__device__ __forceinline__ u32 load_u32_el_if(const void* p, bool on) {
+  u32 r = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.L1::evict_last.L2::cache_hint.u32 %0, [%1], %2; }" : "+r"(r) : "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
+  return r;
+}
 __device__ __forceinline__ u32 load_u32_nc_if(const void* p, bool on) {
   u32 r = 0;
   asm("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.nc.u32 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on));
@@ -47,6 +67,14 @@ __device__ __forceinline__ void load_u32x4_cs_if(u32* r, const void* p, bool on)
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.cs.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void load_u32x4_ef_if(u32* r, const void* p, bool on) {
+  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q ld.global.L1::evict_first.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void load_u32x4_el_if(u32* r, const void* p, bool on) {
+  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q ld.global.L1::evict_last.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
+}
 __device__ __forceinline__ void load_u32x4_nc_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on));
@@ -57,6 +85,12 @@ __device__ __forceinline__ void store_u32_cg_if(void* p, u32 r, bool on) {
 __device__ __forceinline__ void store_u32_cs_if(void* p, u32 r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.cs.u32 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void store_u32_ef_if(void* p, u32 r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q st.global.L1::evict_first.L2::cache_hint.u32 [%1], %0, %2; }" :: "r"(r), "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void store_u32_el_if(void* p, u32 r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q st.global.L1::evict_last.L2::cache_hint.u32 [%1], %0, %2; }" :: "r"(r), "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
+}
 __device__ __forceinline__ void store_u32_if(void* p, u32 r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.u32 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
@@ -66,13 +100,19 @@ __device__ __forceinline__ void store_u32x4_cg_if(void* p, const u32* r, bool on
 __device__ __forceinline__ void store_u32x4_cs_if(void* p, const u32* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.cs.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void store_u32x4_ef_if(void* p, const u32* r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q st.global.L1::evict_first.L2::cache_hint.v4.u32 [%4], {%0, %1, %2, %3}, %5; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void store_u32x4_el_if(void* p, const u32* r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q st.global.L1::evict_last.L2::cache_hint.v4.u32 [%4], {%0, %1, %2, %3}, %5; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
+}
 __device__ __forceinline__ void store_u32x4_if(void* p, const u32* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
 
 struct op_move_u32_args {
   const u32* x; // X: u32[rows, n]
-  u32* y; // Y: u32[4, rows, n]
+  u32* y; // Y: u32[6, rows, n]
   u32* s; // S: u32[rows]
   i64 x_stride0; // X: elements from one index of dimension 0 to the next
   i64 y_stride0; // Y: elements from one index of dimension 0 to the next
@@ -210,7 +250,69 @@ extern "C" __global__ void __launch_bounds__(64) op_move_u32(const __grid_consta
       }
     }
     const u32* x_at4 = a.x + (i64)row * a.x_stride0;
-    u32 s = load_u32(x_at4);
+
+    // load x
+    u32 y5[8];
+    if (x_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_el_if(&y5[i * 4], x_at4 + (i64)(col0 + i * 256), col0 + i * 256 < a.n);
+      }
+    } else {
+      int col0_8 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        y5[i] = load_u32_el_if(x_at4 + (i64)(col0_8 + ((i & 3) + (i >> 2) * 256)), col0_8 + ((i & 3) + (i >> 2) * 256) < a.n);
+      }
+    }
+    u32* y_at5 = a.y + 4 * a.y_stride0 + (i64)row * a.y_stride1;
+
+    // store y
+    if (y_vec2) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        store_u32x4_ef_if(y_at5 + (i64)(col0 + i * 256), &y5[i * 4], col0 + i * 256 < a.n);
+      }
+    } else {
+      int col0_9 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        store_u32_ef_if(y_at5 + (i64)(col0_9 + ((i & 3) + (i >> 2) * 256)), y5[i], col0_9 + ((i & 3) + (i >> 2) * 256) < a.n);
+      }
+    }
+    const u32* x_at5 = a.x + (i64)row * a.x_stride0;
+
+    // load x
+    u32 y6[8];
+    if (x_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_ef_if(&y6[i * 4], x_at5 + (i64)(col0 + i * 256), col0 + i * 256 < a.n);
+      }
+    } else {
+      int col0_10 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        y6[i] = load_u32_ef_if(x_at5 + (i64)(col0_10 + ((i & 3) + (i >> 2) * 256)), col0_10 + ((i & 3) + (i >> 2) * 256) < a.n);
+      }
+    }
+    u32* y_at6 = a.y + 5 * a.y_stride0 + (i64)row * a.y_stride1;
+
+    // store y
+    if (y_vec2) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        store_u32x4_el_if(y_at6 + (i64)(col0 + i * 256), &y6[i * 4], col0 + i * 256 < a.n);
+      }
+    } else {
+      int col0_11 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        store_u32_el_if(y_at6 + (i64)(col0_11 + ((i & 3) + (i >> 2) * 256)), y6[i], col0_11 + ((i & 3) + (i >> 2) * 256) < a.n);
+      }
+    }
+    const u32* x_at6 = a.x + (i64)row * a.x_stride0;
+    u32 s = load_u32(x_at6);
     u32* s_at = a.s + (i64)row;
     store_u32_if(s_at, s, (int)threadIdx.x == 0);
   }

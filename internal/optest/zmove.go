@@ -21,7 +21,7 @@ const _ = device.GenV1
 // Limits: n <= 700.
 type moveParams struct {
 	X device.Tensor // [rows, n] f32 or bf16 or f16 or i32 or u32 or i64, read; last stride 1
-	Y device.Tensor // [4, rows, n] f32 or bf16 or f16 or i32 or u32 or i64, written; last stride 1
+	Y device.Tensor // [6, rows, n] f32 or bf16 or f16 or i32 or u32 or i64, written; last stride 1
 	S device.Tensor // [rows] f32 or bf16 or f16 or i32 or u32 or i64, written
 }
 
@@ -75,7 +75,7 @@ var moveFamily = bind.Family{
 	Symbols: []string{"rows", "n"},
 	Fields: []bind.Field{
 		{Name: "X", Dims: []bind.Dim{{Symbol: 0}, {Symbol: 1}}},
-		{Name: "Y", Dims: []bind.Dim{{Symbol: -1, Size: 4}, {Symbol: 0}, {Symbol: 1}}, Written: true},
+		{Name: "Y", Dims: []bind.Dim{{Symbol: -1, Size: 6}, {Symbol: 0}, {Symbol: 1}}, Written: true},
 		{Name: "S", Dims: []bind.Dim{{Symbol: 0}}, Written: true},
 	},
 	Configs: []bind.Config{

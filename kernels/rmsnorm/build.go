@@ -54,6 +54,8 @@ func (types[T, W]) forward(c Config) (*tile.Kernel, error) {
 	switch {
 	case c.Shared > 0:
 		return stagedForward[T, W](c)
+	case c.Again:
+		return forwardAgain[T, W](c)
 	case c.Wide:
 		return wideForward[T, W](c)
 	}

@@ -46,6 +46,7 @@ type Config struct {
 	Min   int        // least threads of a block: short rows are served several at a time; of chunks the threads
 	Tight bool       // registers are short: inputs are read as late as may be, and w again for each row
 	Loop  bool       // forward: a block has a loop over its one row
+	Again bool       // forward: a row is read twice, the second time from the caches
 
 	Shared, Regs int      // of a staged row: chunks in shared memory, and in registers
 	Resident     int      // blocks that an SM is to hold; 0: as comes
@@ -76,7 +77,7 @@ func (c Config) KernelName() string {
 }
 
 // capacities are the longest rows of the committed configs.
-var capacities = []int{512, 1024, 2048, 4096, 8192, 16384}
+var capacities = []int{512, 1024, 2048, 4096, 8192, 16384, 32768}
 
 // vec is the number of elements in 16 bytes.
 func (c Config) vec() int { return 16 / c.X.Size() }
@@ -86,7 +87,7 @@ func (c Config) across() int { return c.Cap / c.Per }
 
 // threads is the block's size.
 func (c Config) threads() int {
-	if c.Wide || c.Shared > 0 {
+	if c.Wide || c.Again || c.Shared > 0 {
 		return c.Min
 	}
 	return max(c.Min, c.across())
@@ -177,14 +178,22 @@ func short(all []Config) []Config {
 	return slices.DeleteFunc(all, func(c Config) bool { return c.Cap > smallCap || !c.Whole })
 }
 
-// fitForward gives a thread 16 bytes of the shortest rows, 32 of rows of up to 8 KB and 64 of longer ones: small blocks,
-// which start and end independently of one another. Rows of 64 KB are staged. The straight line is faster for short rows
-// only, as measured.
+// fitForward gives a thread 16 bytes of the shortest rows and 32 of longer ones, in small blocks, which start and end
+// independently of one another. From 8 KB on a row is read twice, in registers so few that a multiprocessor is full of
+// threads, whose rows fit its L1 cache. The straight line is faster for short rows only, as measured.
 func fitForward(c *Config) {
+	row := c.Cap * c.X.Size()
 	fitShares(c, 8<<10)
-	c.Loop = c.Cap > 2048
-	if c.Cap == 512 {
+	c.Loop = row > 4<<10
+	switch {
+	case c.Cap == 512:
 		c.Per = 16 / c.X.Size()
+	case row > 64<<10:
+		c.Per = 0
+	case row >= 8<<10 && c.Whole:
+		c.Again, c.Per = true, 16/c.X.Size()
+		c.Min = map[int]int{8 << 10: 256, 16 << 10: 512, 32 << 10: 512, 64 << 10: 1024}[row]
+		c.Resident = 2048 / c.Min
 	}
 }
 
@@ -240,7 +249,7 @@ func fitBackward(c *Config) {
 	}
 	switch {
 	case c.Cap < 16384:
-	case !c.X.Is16(): // staged, or wide
+	case !c.X.Is16() || c.Cap > 16384: // staged, or wide
 		c.Per = 0
 	default: // measured: the form for whole vectors, in fewer registers, takes 261 us where this one takes 218
 		c.Whole = false
@@ -257,6 +266,8 @@ func fitBackwardAdd(c *Config) {
 		c.Per /= 2
 	case c.Cap == 8192 && c.threads() == 512:
 		c.Resident = 2
+	case c.Cap > 16384:
+		c.Per = 0
 	case c.Cap == 16384:
 		c.Per, c.Tight = 32, true
 		if !c.W.Is16() {

@@ -31,6 +31,32 @@ func forward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	}, c.options("RMSNorm forward: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps).")...)
 }
 
+// forwardAgain reads a row twice. What the first reading leaves in the caches stays there for the second, which is the
+// last: so the caches have room for y. The hints are what makes it fast.
+func forwardAgain[T, W tile.Float](c Config) (*tile.Kernel, error) {
+	return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardArgs[T, W]) {
+		block, n := k.Block(), a.X.Dim(1)
+		n.AtMost(c.Cap)
+		for row := range tile.Persistent(k, a.X.Dim(0), c.each()...) {
+			load := func(i int, hint tile.Hint) tile.Reg[tile.F32] {
+				return tile.Cast[tile.F32](tile.Load(block, a.X.At(row, c.column(k, i)), c.within(k, n, i), hint))
+			}
+			sum := newPartial(k)
+			for i := range c.chunks() {
+				x := load(i, tile.EvictLast)
+				sum.add(x.Mul(x))
+			}
+			rstd := rstdOf(sum.Get().Sum(), n, a.Eps)
+			for i := range c.chunks() {
+				x := load(i, tile.EvictFirst)
+				w := tile.Cast[tile.F32](tile.Load(block, a.W.At(c.column(k, i)), c.within(k, n, i), tile.EvictLast))
+				tile.Store(block, a.Y.At(row, c.column(k, i)), tile.Cast[T](x.Mul(rstd).Mul(w)))
+			}
+			tile.Store(block, a.Rstd.At(row), rstd)
+		}
+	}, c.options("RMSNorm forward: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps).")...)
+}
+
 // forwardAdd normalises the sum as it is stored, rounded, so that backward starts from the numbers that forward used.
 func forwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardAddArgs[T, W]) {

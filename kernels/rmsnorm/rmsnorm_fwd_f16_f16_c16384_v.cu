@@ -3,7 +3,7 @@
 // rmsnorm_fwd_f16_f16_c16384_v: RMSNorm forward: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 512 threads a block, at least 2 blocks an SM, 64 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 512 threads a block, at least 4 blocks an SM, 64 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, y, w on 16 bytes; n a multiple of 8
 //
@@ -14,12 +14,23 @@
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef long long i64;
+typedef unsigned long long u64;
 typedef u16 f16; // its bits
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
+__device__ __forceinline__ u64 evict_first() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+__device__ __forceinline__ u64 evict_last() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
 __device__ __forceinline__ float f16_lo(u32 pair) {
   float r;
   asm volatile("{ .reg .b16 lo, hi; mov.b32 {lo, hi}, %1; cvt.f32.f16 %0, lo; }" : "=f"(r) : "r"(pair));
@@ -40,9 +51,13 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
   return r;
 }
-__device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
+__device__ __forceinline__ void load_u32x4_ef_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q ld.global.L1::evict_first.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void load_u32x4_el_if(u32* r, const void* p, bool on) {
+  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q ld.global.L1::evict_last.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
@@ -77,33 +92,73 @@ static_assert(field_offset(rmsnorm_fwd_f16_f16_c16384_v_args, eps) == 48, "eps")
 static_assert(field_offset(rmsnorm_fwd_f16_f16_c16384_v_args, rows) == 52, "rows");
 static_assert(field_offset(rmsnorm_fwd_f16_f16_c16384_v_args, n) == 56, "n");
 
-extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_f16_f16_c16384_v(const __grid_constant__ rmsnorm_fwd_f16_f16_c16384_v_args a) {
+extern "C" __global__ void __launch_bounds__(512, 4) rmsnorm_fwd_f16_f16_c16384_v(const __grid_constant__ rmsnorm_fwd_f16_f16_c16384_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
-
-  // load w
-  u32 w[16];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
-  }
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
+    float acc = 0.0f;
+    int min_of = min(a.n, 4096);
     const f16* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    u32 x[16];
+    u32 x[4];
+    load_u32x4_el_if(x, x_at + (i64)col0, col0 < min_of);
+    float fold = 0.0f;
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n);
-    }
-    float sum = 0.0f;
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
       float x_f32_0 = f16_lo(x[i]);
       float x_f32_1 = f16_hi(x[i]);
-      sum = fmaf(x_f32_0, x_f32_0, sum);
-      sum = fmaf(x_f32_1, x_f32_1, sum);
+      fold = fmaf(x_f32_0, x_f32_0, fold);
+      fold = fmaf(x_f32_1, x_f32_1, fold);
     }
+    acc += fold;
+    int n_left = a.n - 4096;
+    const f16* x_at2 = a.x + (i64)row * a.x_stride0 + 4096;
+
+    // load x
+    u32 x2[4];
+    load_u32x4_el_if(x2, x_at2 + (i64)col0, col0 < n_left);
+    float fold2 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      float x_f32_02 = f16_lo(x2[i]);
+      float x_f32_12 = f16_hi(x2[i]);
+      fold2 = fmaf(x_f32_02, x_f32_02, fold2);
+      fold2 = fmaf(x_f32_12, x_f32_12, fold2);
+    }
+    acc += fold2;
+    int n_left2 = a.n - 8192;
+    const f16* x_at3 = a.x + (i64)row * a.x_stride0 + 8192;
+
+    // load x
+    u32 x3[4];
+    load_u32x4_el_if(x3, x_at3 + (i64)col0, col0 < n_left2);
+    float fold3 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      float x_f32_03 = f16_lo(x3[i]);
+      float x_f32_13 = f16_hi(x3[i]);
+      fold3 = fmaf(x_f32_03, x_f32_03, fold3);
+      fold3 = fmaf(x_f32_13, x_f32_13, fold3);
+    }
+    acc += fold3;
+    int n_left3 = a.n - 12288;
+    const f16* x_at4 = a.x + (i64)row * a.x_stride0 + 12288;
+
+    // load x
+    u32 x4[4];
+    load_u32x4_el_if(x4, x_at4 + (i64)col0, col0 < n_left3);
+    float fold4 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      float x_f32_04 = f16_lo(x4[i]);
+      float x_f32_14 = f16_hi(x4[i]);
+      fold4 = fmaf(x_f32_04, x_f32_04, fold4);
+      fold4 = fmaf(x_f32_14, x_f32_14, fold4);
+    }
+    float sum = 0.0f;
+    acc += fold4;
+    sum += acc;
 
     // sum: over the lanes of a warp
     sum += __shfl_xor_sync(0xffffffffu, sum, 16);
@@ -121,23 +176,83 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_f16_f16_c16384_
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    float n_f32 = (float)a.n;
-    float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-    u32 y[16];
+    const f16* x_at5 = a.x + (i64)row * a.x_stride0;
+
+    // load x
+    u32 x5[4];
+    load_u32x4_ef_if(x5, x_at5 + (i64)col0, col0 < min_of);
+
+    // load w
+    u32 w[4];
+    load_u32x4_el_if(w, a.w + (i64)col0, col0 < min_of);
+    float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
+    u32 y[4];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y[i] = f16_pair(f16_lo(x[i]) * rstd * f16_lo(w[i]), f16_hi(x[i]) * rstd * f16_hi(w[i]));
+    for (int i = 0; i < 4; i++) {
+      y[i] = f16_pair(f16_lo(x5[i]) * rstd * f16_lo(w[i]), f16_hi(x5[i]) * rstd * f16_hi(w[i]));
     }
     f16* y_at = a.y + (i64)row * a.y_stride0;
 
     // store y
+    store_u32x4_if(y_at + (i64)col0, y, col0 < min_of);
+    const f16* x_at6 = a.x + (i64)row * a.x_stride0 + 4096;
+
+    // load x
+    u32 x6[4];
+    load_u32x4_ef_if(x6, x_at6 + (i64)col0, col0 < n_left);
+    const f16* w_at = a.w + 4096;
+
+    // load w
+    u32 w2[4];
+    load_u32x4_el_if(w2, w_at + (i64)col0, col0 < n_left);
+    u32 y2[4];
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      store_u32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < a.n);
+      y2[i] = f16_pair(f16_lo(x6[i]) * rstd * f16_lo(w2[i]), f16_hi(x6[i]) * rstd * f16_hi(w2[i]));
     }
-    float* rstd_at = a.rstd + (i64)row;
+    f16* y_at2 = a.y + (i64)row * a.y_stride0 + 4096;
 
-    // store rstd
+    // store y
+    store_u32x4_if(y_at2 + (i64)col0, y2, col0 < n_left);
+    const f16* x_at7 = a.x + (i64)row * a.x_stride0 + 8192;
+
+    // load x
+    u32 x7[4];
+    load_u32x4_ef_if(x7, x_at7 + (i64)col0, col0 < n_left2);
+    const f16* w_at2 = a.w + 8192;
+
+    // load w
+    u32 w3[4];
+    load_u32x4_el_if(w3, w_at2 + (i64)col0, col0 < n_left2);
+    u32 y3[4];
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      y3[i] = f16_pair(f16_lo(x7[i]) * rstd * f16_lo(w3[i]), f16_hi(x7[i]) * rstd * f16_hi(w3[i]));
+    }
+    f16* y_at3 = a.y + (i64)row * a.y_stride0 + 8192;
+
+    // store y
+    store_u32x4_if(y_at3 + (i64)col0, y3, col0 < n_left2);
+    const f16* x_at8 = a.x + (i64)row * a.x_stride0 + 12288;
+
+    // load x
+    u32 x8[4];
+    load_u32x4_ef_if(x8, x_at8 + (i64)col0, col0 < n_left3);
+    const f16* w_at3 = a.w + 12288;
+
+    // load w
+    u32 w4[4];
+    load_u32x4_el_if(w4, w_at3 + (i64)col0, col0 < n_left3);
+    u32 y4[4];
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      y4[i] = f16_pair(f16_lo(x8[i]) * rstd * f16_lo(w4[i]), f16_hi(x8[i]) * rstd * f16_hi(w4[i]));
+    }
+    f16* y_at4 = a.y + (i64)row * a.y_stride0 + 12288;
+
+    // store y
+    store_u32x4_if(y_at4 + (i64)col0, y4, col0 < n_left3);
+    float* rstd_at = a.rstd + (i64)row;
     store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
   }
 }

@@ -3,29 +3,34 @@
 // rmsnorm_fwd_f16_f16_c32768_v: RMSNorm forward: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 512 threads a block, at least 2 blocks an SM, 32832 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 1024 threads a block, at least 2 blocks an SM, 128 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, y, w on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0    16384  f16   s0: tile [8192]
-//    16384    16384  f16   s1: tile [8192]
-//    32768       64  f32   sum_part: partial results of sum, one a warp
+//        0      128  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef long long i64;
+typedef unsigned long long u64;
 typedef u16 f16; // its bits
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
+__device__ __forceinline__ u64 evict_first() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
 }
-__device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+__device__ __forceinline__ u64 evict_last() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
 __device__ __forceinline__ float f16_lo(u32 pair) {
   float r;
   asm volatile("{ .reg .b16 lo, hi; mov.b32 {lo, hi}, %1; cvt.f32.f16 %0, lo; }" : "=f"(r) : "r"(pair));
@@ -46,17 +51,13 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
   return r;
 }
-__device__ __forceinline__ void cp_async_wait_0() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
-__device__ __forceinline__ void load_shared_u32x4(u32* r, const void* p) {
-  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
-}
-__device__ __forceinline__ void load_shared_u32x4_if(u32* r, const void* p, bool on) {
+__device__ __forceinline__ void load_u32x4_ef_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.shared.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q ld.global.L1::evict_first.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
+__device__ __forceinline__ void load_u32x4_el_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q ld.global.L1::evict_last.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
@@ -91,102 +92,69 @@ static_assert(field_offset(rmsnorm_fwd_f16_f16_c32768_v_args, eps) == 48, "eps")
 static_assert(field_offset(rmsnorm_fwd_f16_f16_c32768_v_args, rows) == 52, "rows");
 static_assert(field_offset(rmsnorm_fwd_f16_f16_c32768_v_args, n) == 56, "n");
 
-extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_f16_f16_c32768_v(const __grid_constant__ rmsnorm_fwd_f16_f16_c32768_v_args a) {
+extern "C" __global__ void __launch_bounds__(1024, 2) rmsnorm_fwd_f16_f16_c32768_v(const __grid_constant__ rmsnorm_fwd_f16_f16_c32768_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
+    float acc = 0.0f;
+    int min_of = min(a.n, 8192);
     const f16* x_at = a.x + (i64)row * a.x_stride0;
 
-    // copy x to s0 (shared)
+    // load x
+    u32 x[4];
+    load_u32x4_el_if(x, x_at + (i64)col0, col0 < min_of);
+    float fold = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      cp_async_16(smem + (u32)((col0 + i * 4096) * 2), x_at + (i64)(col0 + i * 4096), col0 + i * 4096 < a.n ? 16 : 0);
+    for (int i = 0; i < 4; i++) {
+      float x_f32_0 = f16_lo(x[i]);
+      float x_f32_1 = f16_hi(x[i]);
+      fold = fmaf(x_f32_0, x_f32_0, fold);
+      fold = fmaf(x_f32_1, x_f32_1, fold);
     }
+    acc += fold;
     int n_left = a.n - 8192;
     const f16* x_at2 = a.x + (i64)row * a.x_stride0 + 8192;
 
-    // copy x to s1 (shared)
+    // load x
+    u32 x2[4];
+    load_u32x4_el_if(x2, x_at2 + (i64)col0, col0 < n_left);
+    float fold2 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      cp_async_16(smem + (16384u + (u32)((col0 + i * 4096) * 2)), x_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left ? 16 : 0);
+    for (int i = 0; i < 4; i++) {
+      float x_f32_02 = f16_lo(x2[i]);
+      float x_f32_12 = f16_hi(x2[i]);
+      fold2 = fmaf(x_f32_02, x_f32_02, fold2);
+      fold2 = fmaf(x_f32_12, x_f32_12, fold2);
     }
-    cp_async_commit();
+    acc += fold2;
     int n_left2 = a.n - 16384;
     const f16* x_at3 = a.x + (i64)row * a.x_stride0 + 16384;
 
     // load x
-    u32 x[8];
+    u32 x3[4];
+    load_u32x4_el_if(x3, x_at3 + (i64)col0, col0 < n_left2);
+    float fold3 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&x[i * 4], x_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
+    for (int i = 0; i < 4; i++) {
+      float x_f32_03 = f16_lo(x3[i]);
+      float x_f32_13 = f16_hi(x3[i]);
+      fold3 = fmaf(x_f32_03, x_f32_03, fold3);
+      fold3 = fmaf(x_f32_13, x_f32_13, fold3);
     }
+    acc += fold3;
     int n_left3 = a.n - 24576;
     const f16* x_at4 = a.x + (i64)row * a.x_stride0 + 24576;
 
     // load x
-    u32 x2[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&x2[i * 4], x_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
-    }
-    int min_of = min(a.n, 8192);
-
-    // load w
-    u32 w[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
-    }
-    cp_async_wait_0();
-    float acc = 0.0f;
-
-    // load s0 (shared)
-    u32 s02[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 4096) * 2), col0 + i * 4096 < min_of);
-    }
-    float fold = 0.0f;
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      float s0_f32_0 = f16_lo(s02[i]);
-      float s0_f32_1 = f16_hi(s02[i]);
-      fold = fmaf(s0_f32_0, s0_f32_0, fold);
-      fold = fmaf(s0_f32_1, s0_f32_1, fold);
-    }
-    acc += fold;
-
-    // load s1 (shared)
-    u32 s12[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_shared_u32x4(&s12[i * 4], smem + (16384u + (u32)((col0 + i * 4096) * 2)));
-    }
-    float fold2 = 0.0f;
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      float s1_f32_0 = f16_lo(s12[i]);
-      float s1_f32_1 = f16_hi(s12[i]);
-      fold2 = fmaf(s1_f32_0, s1_f32_0, fold2);
-      fold2 = fmaf(s1_f32_1, s1_f32_1, fold2);
-    }
-    acc += fold2;
-    float fold3 = 0.0f;
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      float x_f32_0 = f16_lo(x[i]);
-      float x_f32_1 = f16_hi(x[i]);
-      fold3 = fmaf(x_f32_0, x_f32_0, fold3);
-      fold3 = fmaf(x_f32_1, x_f32_1, fold3);
-    }
-    acc += fold3;
+    u32 x4[4];
+    load_u32x4_el_if(x4, x_at4 + (i64)col0, col0 < n_left3);
     float fold4 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      float x_f32_02 = f16_lo(x2[i]);
-      float x_f32_12 = f16_hi(x2[i]);
-      fold4 = fmaf(x_f32_02, x_f32_02, fold4);
-      fold4 = fmaf(x_f32_12, x_f32_12, fold4);
+    for (int i = 0; i < 4; i++) {
+      float x_f32_04 = f16_lo(x4[i]);
+      float x_f32_14 = f16_hi(x4[i]);
+      fold4 = fmaf(x_f32_04, x_f32_04, fold4);
+      fold4 = fmaf(x_f32_14, x_f32_14, fold4);
     }
     float sum = 0.0f;
     acc += fold4;
@@ -201,100 +169,90 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_f16_f16_c32768_
 
     // sum: over the warps of the block
     __syncthreads();
-    store_shared_f32_if(smem + (32768u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
+    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    sum = load_shared_f32(smem + (32768u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
+    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 31) * 4));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
     sum += __shfl_xor_sync(0xffffffffu, sum, 8);
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    const f16* x_at5 = a.x + (i64)row * a.x_stride0;
 
-    // load s0 (shared)
-    u32 s03[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 4096) * 2), col0 + i * 4096 < min_of);
-    }
+    // load x
+    u32 x5[4];
+    load_u32x4_ef_if(x5, x_at5 + (i64)col0, col0 < min_of);
+
+    // load w
+    u32 w[4];
+    load_u32x4_el_if(w, a.w + (i64)col0, col0 < min_of);
     float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
-    u32 y[8];
+    u32 y[4];
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y[i] = f16_pair(f16_lo(s03[i]) * rstd * f16_lo(w[i]), f16_hi(s03[i]) * rstd * f16_hi(w[i]));
+    for (int i = 0; i < 4; i++) {
+      y[i] = f16_pair(f16_lo(x5[i]) * rstd * f16_lo(w[i]), f16_hi(x5[i]) * rstd * f16_hi(w[i]));
     }
     f16* y_at = a.y + (i64)row * a.y_stride0;
 
     // store y
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_u32x4_if(y_at + (i64)(col0 + i * 4096), &y[i * 4], col0 + i * 4096 < min_of);
-    }
+    store_u32x4_if(y_at + (i64)col0, y, col0 < min_of);
+    const f16* x_at6 = a.x + (i64)row * a.x_stride0 + 8192;
+
+    // load x
+    u32 x6[4];
+    load_u32x4_ef_if(x6, x_at6 + (i64)col0, col0 < n_left);
     const f16* w_at = a.w + 8192;
 
     // load w
-    u32 w2[8];
+    u32 w2[4];
+    load_u32x4_el_if(w2, w_at + (i64)col0, col0 < n_left);
+    u32 y2[4];
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left);
-    }
-
-    // load s1 (shared)
-    u32 s13[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_shared_u32x4(&s13[i * 4], smem + (16384u + (u32)((col0 + i * 4096) * 2)));
-    }
-    u32 y2[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y2[i] = f16_pair(f16_lo(s13[i]) * rstd * f16_lo(w2[i]), f16_hi(s13[i]) * rstd * f16_hi(w2[i]));
+    for (int i = 0; i < 4; i++) {
+      y2[i] = f16_pair(f16_lo(x6[i]) * rstd * f16_lo(w2[i]), f16_hi(x6[i]) * rstd * f16_hi(w2[i]));
     }
     f16* y_at2 = a.y + (i64)row * a.y_stride0 + 8192;
 
     // store y
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_u32x4_if(y_at2 + (i64)(col0 + i * 4096), &y2[i * 4], col0 + i * 4096 < n_left);
-    }
+    store_u32x4_if(y_at2 + (i64)col0, y2, col0 < n_left);
+    const f16* x_at7 = a.x + (i64)row * a.x_stride0 + 16384;
+
+    // load x
+    u32 x7[4];
+    load_u32x4_ef_if(x7, x_at7 + (i64)col0, col0 < n_left2);
     const f16* w_at2 = a.w + 16384;
 
     // load w
-    u32 w3[8];
+    u32 w3[4];
+    load_u32x4_el_if(w3, w_at2 + (i64)col0, col0 < n_left2);
+    u32 y3[4];
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left2);
-    }
-    u32 y3[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y3[i] = f16_pair(f16_lo(x[i]) * rstd * f16_lo(w3[i]), f16_hi(x[i]) * rstd * f16_hi(w3[i]));
+    for (int i = 0; i < 4; i++) {
+      y3[i] = f16_pair(f16_lo(x7[i]) * rstd * f16_lo(w3[i]), f16_hi(x7[i]) * rstd * f16_hi(w3[i]));
     }
     f16* y_at3 = a.y + (i64)row * a.y_stride0 + 16384;
 
     // store y
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_u32x4_if(y_at3 + (i64)(col0 + i * 4096), &y3[i * 4], col0 + i * 4096 < n_left2);
-    }
+    store_u32x4_if(y_at3 + (i64)col0, y3, col0 < n_left2);
+    const f16* x_at8 = a.x + (i64)row * a.x_stride0 + 24576;
+
+    // load x
+    u32 x8[4];
+    load_u32x4_ef_if(x8, x_at8 + (i64)col0, col0 < n_left3);
     const f16* w_at3 = a.w + 24576;
 
     // load w
-    u32 w4[8];
+    u32 w4[4];
+    load_u32x4_el_if(w4, w_at3 + (i64)col0, col0 < n_left3);
+    u32 y4[4];
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < n_left3);
-    }
-    u32 y4[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y4[i] = f16_pair(f16_lo(x2[i]) * rstd * f16_lo(w4[i]), f16_hi(x2[i]) * rstd * f16_hi(w4[i]));
+    for (int i = 0; i < 4; i++) {
+      y4[i] = f16_pair(f16_lo(x8[i]) * rstd * f16_lo(w4[i]), f16_hi(x8[i]) * rstd * f16_hi(w4[i]));
     }
     f16* y_at4 = a.y + (i64)row * a.y_stride0 + 24576;
 
     // store y
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_u32x4_if(y_at4 + (i64)(col0 + i * 4096), &y4[i * 4], col0 + i * 4096 < n_left3);
-    }
+    store_u32x4_if(y_at4 + (i64)col0, y4, col0 < n_left3);
     float* rstd_at = a.rstd + (i64)row;
     store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
   }

@@ -3,23 +3,34 @@
 // rmsnorm_fwd_f16_f32_c8192_v: RMSNorm forward: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 256 threads a block, 32 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 512 threads a block, at least 4 blocks an SM, 64 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, y, w on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0       32  f32   sum_part: partial results of sum, one a warp
+//        0       64  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef long long i64;
+typedef unsigned long long u64;
 typedef u16 f16; // its bits
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
+__device__ __forceinline__ u64 evict_first() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+__device__ __forceinline__ u64 evict_last() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
 __device__ __forceinline__ float f16_lo(u32 pair) {
   float r;
   asm volatile("{ .reg .b16 lo, hi; mov.b32 {lo, hi}, %1; cvt.f32.f16 %0, lo; }" : "=f"(r) : "r"(pair));
@@ -40,13 +51,17 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
   return r;
 }
-__device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) {
+__device__ __forceinline__ void load_f32x4_el_if(float* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "r"((u32)on) : "memory");
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q ld.global.L1::evict_last.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
+__device__ __forceinline__ void load_u32x4_ef_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q ld.global.L1::evict_first.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void load_u32x4_el_if(u32* r, const void* p, bool on) {
+  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q ld.global.L1::evict_last.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
@@ -81,34 +96,43 @@ static_assert(field_offset(rmsnorm_fwd_f16_f32_c8192_v_args, eps) == 48, "eps");
 static_assert(field_offset(rmsnorm_fwd_f16_f32_c8192_v_args, rows) == 52, "rows");
 static_assert(field_offset(rmsnorm_fwd_f16_f32_c8192_v_args, n) == 56, "n");
 
-extern "C" __global__ void __launch_bounds__(256) rmsnorm_fwd_f16_f32_c8192_v(const __grid_constant__ rmsnorm_fwd_f16_f32_c8192_v_args a) {
+extern "C" __global__ void __launch_bounds__(512, 4) rmsnorm_fwd_f16_f32_c8192_v(const __grid_constant__ rmsnorm_fwd_f16_f32_c8192_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
-
-  // load w
-  float w[32];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_f32x4_if(&w[i * 8], a.w + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
-    load_f32x4_if(&w[i * 8 + 4], a.w + (i64)(col0 + (4 + i * 2048)), col0 + (4 + i * 2048) < a.n);
-  }
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
+    float acc = 0.0f;
+    int min_of = min(a.n, 4096);
     const f16* x_at = a.x + (i64)row * a.x_stride0;
 
     // load x
-    u32 x[16];
+    u32 x[4];
+    load_u32x4_el_if(x, x_at + (i64)col0, col0 < min_of);
+    float fold = 0.0f;
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
-    }
-    float sum = 0.0f;
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
       float x_f32_0 = f16_lo(x[i]);
       float x_f32_1 = f16_hi(x[i]);
-      sum = fmaf(x_f32_0, x_f32_0, sum);
-      sum = fmaf(x_f32_1, x_f32_1, sum);
+      fold = fmaf(x_f32_0, x_f32_0, fold);
+      fold = fmaf(x_f32_1, x_f32_1, fold);
     }
+    acc += fold;
+    int n_left = a.n - 4096;
+    const f16* x_at2 = a.x + (i64)row * a.x_stride0 + 4096;
+
+    // load x
+    u32 x2[4];
+    load_u32x4_el_if(x2, x_at2 + (i64)col0, col0 < n_left);
+    float fold2 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      float x_f32_02 = f16_lo(x2[i]);
+      float x_f32_12 = f16_hi(x2[i]);
+      fold2 = fmaf(x_f32_02, x_f32_02, fold2);
+      fold2 = fmaf(x_f32_12, x_f32_12, fold2);
+    }
+    float sum = 0.0f;
+    acc += fold2;
+    sum += acc;
 
     // sum: over the lanes of a warp
     sum += __shfl_xor_sync(0xffffffffu, sum, 16);
@@ -121,27 +145,52 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_fwd_f16_f32_c8192_v(co
     __syncthreads();
     store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 7) * 4));
+    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 15) * 4));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    float n_f32 = (float)a.n;
-    float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-    u32 y[16];
+    const f16* x_at3 = a.x + (i64)row * a.x_stride0;
+
+    // load x
+    u32 x3[4];
+    load_u32x4_ef_if(x3, x_at3 + (i64)col0, col0 < min_of);
+
+    // load w
+    float w[8];
+    load_f32x4_el_if(w, a.w + (i64)col0, col0 < min_of);
+    load_f32x4_el_if(&w[4], a.w + (i64)(col0 + 4), col0 + 4 < min_of);
+    float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
+    u32 y[4];
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y[i] = f16_pair(f16_lo(x[i]) * rstd * w[i * 2], f16_hi(x[i]) * rstd * w[i * 2 + 1]);
+    for (int i = 0; i < 4; i++) {
+      y[i] = f16_pair(f16_lo(x3[i]) * rstd * w[i * 2], f16_hi(x3[i]) * rstd * w[i * 2 + 1]);
     }
     f16* y_at = a.y + (i64)row * a.y_stride0;
 
     // store y
+    store_u32x4_if(y_at + (i64)col0, y, col0 < min_of);
+    const f16* x_at4 = a.x + (i64)row * a.x_stride0 + 4096;
+
+    // load x
+    u32 x4[4];
+    load_u32x4_ef_if(x4, x_at4 + (i64)col0, col0 < n_left);
+    const float* w_at = a.w + 4096;
+
+    // load w
+    float w2[8];
+    load_f32x4_el_if(w2, w_at + (i64)col0, col0 < n_left);
+    load_f32x4_el_if(&w2[4], w_at + (i64)(col0 + 4), col0 + 4 < n_left);
+    u32 y2[4];
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      store_u32x4_if(y_at + (i64)(col0 + i * 2048), &y[i * 4], col0 + i * 2048 < a.n);
+      y2[i] = f16_pair(f16_lo(x4[i]) * rstd * w2[i * 2], f16_hi(x4[i]) * rstd * w2[i * 2 + 1]);
     }
-    float* rstd_at = a.rstd + (i64)row;
+    f16* y_at2 = a.y + (i64)row * a.y_stride0 + 4096;
 
-    // store rstd
+    // store y
+    store_u32x4_if(y_at2 + (i64)col0, y2, col0 < n_left);
+    float* rstd_at = a.rstd + (i64)row;
     store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
   }
 }

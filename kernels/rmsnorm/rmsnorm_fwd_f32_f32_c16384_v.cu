@@ -3,43 +3,44 @@
 // rmsnorm_fwd_f32_f32_c16384_v: RMSNorm forward: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 512 threads a block, at least 2 blocks an SM, 32832 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 1024 threads a block, at least 2 blocks an SM, 128 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, y, w on 16 bytes; n a multiple of 4
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0    16384  f32   s0: tile [4096]
-//    16384    16384  f32   s1: tile [4096]
-//    32768       64  f32   sum_part: partial results of sum, one a warp
+//        0      128  f32   sum_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;
+typedef unsigned long long u64;
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
+__device__ __forceinline__ u64 evict_first() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
 }
-__device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+__device__ __forceinline__ u64 evict_last() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
   return r;
 }
-__device__ __forceinline__ void cp_async_wait_0() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
-__device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) {
+__device__ __forceinline__ void load_f32x4_ef_if(float* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "r"((u32)on) : "memory");
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q ld.global.L1::evict_first.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void load_shared_f32x4(float* r, const void* p) {
-  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
-}
-__device__ __forceinline__ void load_shared_f32x4_if(float* r, const void* p, bool on) {
+__device__ __forceinline__ void load_f32x4_el_if(float* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.shared.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q ld.global.L1::evict_last.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
@@ -74,90 +75,57 @@ static_assert(field_offset(rmsnorm_fwd_f32_f32_c16384_v_args, eps) == 48, "eps")
 static_assert(field_offset(rmsnorm_fwd_f32_f32_c16384_v_args, rows) == 52, "rows");
 static_assert(field_offset(rmsnorm_fwd_f32_f32_c16384_v_args, n) == 56, "n");
 
-extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_f32_f32_c16384_v(const __grid_constant__ rmsnorm_fwd_f32_f32_c16384_v_args a) {
+extern "C" __global__ void __launch_bounds__(1024, 2) rmsnorm_fwd_f32_f32_c16384_v(const __grid_constant__ rmsnorm_fwd_f32_f32_c16384_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
   for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
+    float acc = 0.0f;
+    int min_of = min(a.n, 4096);
     const float* x_at = a.x + (i64)row * a.x_stride0;
 
-    // copy x to s0 (shared)
+    // load x
+    float x[4];
+    load_f32x4_el_if(x, x_at + (i64)col0, col0 < min_of);
+    float fold = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      cp_async_16(smem + (u32)((col0 + i * 2048) * 4), x_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n ? 16 : 0);
+    for (int i = 0; i < 4; i++) {
+      fold = fmaf(x[i], x[i], fold);
     }
+    acc += fold;
     int n_left = a.n - 4096;
     const float* x_at2 = a.x + (i64)row * a.x_stride0 + 4096;
 
-    // copy x to s1 (shared)
+    // load x
+    float x2[4];
+    load_f32x4_el_if(x2, x_at2 + (i64)col0, col0 < n_left);
+    float fold2 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      cp_async_16(smem + (16384u + (u32)((col0 + i * 2048) * 4)), x_at2 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left ? 16 : 0);
+    for (int i = 0; i < 4; i++) {
+      fold2 = fmaf(x2[i], x2[i], fold2);
     }
-    cp_async_commit();
+    acc += fold2;
     int n_left2 = a.n - 8192;
     const float* x_at3 = a.x + (i64)row * a.x_stride0 + 8192;
 
     // load x
-    float x[8];
+    float x3[4];
+    load_f32x4_el_if(x3, x_at3 + (i64)col0, col0 < n_left2);
+    float fold3 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&x[i * 4], x_at3 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2);
+    for (int i = 0; i < 4; i++) {
+      fold3 = fmaf(x3[i], x3[i], fold3);
     }
+    acc += fold3;
     int n_left3 = a.n - 12288;
     const float* x_at4 = a.x + (i64)row * a.x_stride0 + 12288;
 
     // load x
-    float x2[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&x2[i * 4], x_at4 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left3);
-    }
-    int min_of = min(a.n, 4096);
-
-    // load w
-    float w[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 2048), col0 + i * 2048 < min_of);
-    }
-    cp_async_wait_0();
-    float acc = 0.0f;
-
-    // load s0 (shared)
-    float s02[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_shared_f32x4_if(&s02[i * 4], smem + (u32)((col0 + i * 2048) * 4), col0 + i * 2048 < min_of);
-    }
-    float fold = 0.0f;
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      fold = fmaf(s02[i], s02[i], fold);
-    }
-    acc += fold;
-
-    // load s1 (shared)
-    float s12[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_shared_f32x4(&s12[i * 4], smem + (16384u + (u32)((col0 + i * 2048) * 4)));
-    }
-    float fold2 = 0.0f;
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      fold2 = fmaf(s12[i], s12[i], fold2);
-    }
-    acc += fold2;
-    float fold3 = 0.0f;
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      fold3 = fmaf(x[i], x[i], fold3);
-    }
-    acc += fold3;
+    float x4[4];
+    load_f32x4_el_if(x4, x_at4 + (i64)col0, col0 < n_left3);
     float fold4 = 0.0f;
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      fold4 = fmaf(x2[i], x2[i], fold4);
+    for (int i = 0; i < 4; i++) {
+      fold4 = fmaf(x4[i], x4[i], fold4);
     }
     float sum = 0.0f;
     acc += fold4;
@@ -172,100 +140,90 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_fwd_f32_f32_c16384_
 
     // sum: over the warps of the block
     __syncthreads();
-    store_shared_f32_if(smem + (32768u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
+    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    sum = load_shared_f32(smem + (32768u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
+    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 31) * 4));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
     sum += __shfl_xor_sync(0xffffffffu, sum, 8);
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    const float* x_at5 = a.x + (i64)row * a.x_stride0;
 
-    // load s0 (shared)
-    float s03[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_shared_f32x4_if(&s03[i * 4], smem + (u32)((col0 + i * 2048) * 4), col0 + i * 2048 < min_of);
-    }
+    // load x
+    float x5[4];
+    load_f32x4_ef_if(x5, x_at5 + (i64)col0, col0 < min_of);
+
+    // load w
+    float w[4];
+    load_f32x4_el_if(w, a.w + (i64)col0, col0 < min_of);
     float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
-    float y[8];
+    float y[4];
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y[i] = s03[i] * rstd * w[i];
+    for (int i = 0; i < 4; i++) {
+      y[i] = x5[i] * rstd * w[i];
     }
     float* y_at = a.y + (i64)row * a.y_stride0;
 
     // store y
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_f32x4_if(y_at + (i64)(col0 + i * 2048), &y[i * 4], col0 + i * 2048 < min_of);
-    }
+    store_f32x4_if(y_at + (i64)col0, y, col0 < min_of);
+    const float* x_at6 = a.x + (i64)row * a.x_stride0 + 4096;
+
+    // load x
+    float x6[4];
+    load_f32x4_ef_if(x6, x_at6 + (i64)col0, col0 < n_left);
     const float* w_at = a.w + 4096;
 
     // load w
-    float w2[8];
+    float w2[4];
+    load_f32x4_el_if(w2, w_at + (i64)col0, col0 < n_left);
+    float y2[4];
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&w2[i * 4], w_at + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left);
-    }
-
-    // load s1 (shared)
-    float s13[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_shared_f32x4(&s13[i * 4], smem + (16384u + (u32)((col0 + i * 2048) * 4)));
-    }
-    float y2[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y2[i] = s13[i] * rstd * w2[i];
+    for (int i = 0; i < 4; i++) {
+      y2[i] = x6[i] * rstd * w2[i];
     }
     float* y_at2 = a.y + (i64)row * a.y_stride0 + 4096;
 
     // store y
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_f32x4_if(y_at2 + (i64)(col0 + i * 2048), &y2[i * 4], col0 + i * 2048 < n_left);
-    }
+    store_f32x4_if(y_at2 + (i64)col0, y2, col0 < n_left);
+    const float* x_at7 = a.x + (i64)row * a.x_stride0 + 8192;
+
+    // load x
+    float x7[4];
+    load_f32x4_ef_if(x7, x_at7 + (i64)col0, col0 < n_left2);
     const float* w_at2 = a.w + 8192;
 
     // load w
-    float w3[8];
+    float w3[4];
+    load_f32x4_el_if(w3, w_at2 + (i64)col0, col0 < n_left2);
+    float y3[4];
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&w3[i * 4], w_at2 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left2);
-    }
-    float y3[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y3[i] = x[i] * rstd * w3[i];
+    for (int i = 0; i < 4; i++) {
+      y3[i] = x7[i] * rstd * w3[i];
     }
     float* y_at3 = a.y + (i64)row * a.y_stride0 + 8192;
 
     // store y
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_f32x4_if(y_at3 + (i64)(col0 + i * 2048), &y3[i * 4], col0 + i * 2048 < n_left2);
-    }
+    store_f32x4_if(y_at3 + (i64)col0, y3, col0 < n_left2);
+    const float* x_at8 = a.x + (i64)row * a.x_stride0 + 12288;
+
+    // load x
+    float x8[4];
+    load_f32x4_ef_if(x8, x_at8 + (i64)col0, col0 < n_left3);
     const float* w_at3 = a.w + 12288;
 
     // load w
-    float w4[8];
+    float w4[4];
+    load_f32x4_el_if(w4, w_at3 + (i64)col0, col0 < n_left3);
+    float y4[4];
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&w4[i * 4], w_at3 + (i64)(col0 + i * 2048), col0 + i * 2048 < n_left3);
-    }
-    float y4[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y4[i] = x2[i] * rstd * w4[i];
+    for (int i = 0; i < 4; i++) {
+      y4[i] = x8[i] * rstd * w4[i];
     }
     float* y_at4 = a.y + (i64)row * a.y_stride0 + 12288;
 
     // store y
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_f32x4_if(y_at4 + (i64)(col0 + i * 2048), &y4[i * 4], col0 + i * 2048 < n_left3);
-    }
+    store_f32x4_if(y_at4 + (i64)col0, y4, col0 < n_left3);
     float* rstd_at = a.rstd + (i64)row;
     store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
   }

@@ -91,67 +91,69 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_fwd_f32_f32_c2048(cons
       w[i] = load_f32_if(a.w + (i64)(col0_ + ((i & 3) + (i >> 2) * 1024)), col0_ + ((i & 3) + (i >> 2) * 1024) < a.n);
     }
   }
-  int row = (int)blockIdx.x;
-  const float* x_at = a.x + (i64)row * a.x_stride0;
+  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
+    const float* x_at = a.x + (i64)row * a.x_stride0;
 
-  // load x
-  float x[8];
-  if (x_vec) {
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
+    // load x
+    float x[8];
+    if (x_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
+      }
+    } else {
+      int col0_2 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        x[i] = load_f32_if(x_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 1024)), col0_2 + ((i & 3) + (i >> 2) * 1024) < a.n);
+      }
     }
-  } else {
-    int col0_2 = opaque(col0);
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      x[i] = load_f32_if(x_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 1024)), col0_2 + ((i & 3) + (i >> 2) * 1024) < a.n);
-    }
-  }
-  float sum = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    sum = fmaf(x[i], x[i], sum);
-  }
-
-  // sum: over the lanes of a warp
-  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-
-  // sum: over the warps of the block
-  store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-  __syncthreads();
-  sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 7) * 4));
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-  float n_f32 = (float)a.n;
-  float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-  float y[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y[i] = x[i] * rstd * w[i];
-  }
-  float* y_at = a.y + (i64)row * a.y_stride0;
-
-  // store y
-  if (y_vec) {
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_f32x4_if(y_at + (i64)(col0 + i * 1024), &y[i * 4], col0 + i * 1024 < a.n);
-    }
-  } else {
-    int col0_3 = opaque(col0);
+    float sum = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      store_f32_if(y_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 1024)), y[i], col0_3 + ((i & 3) + (i >> 2) * 1024) < a.n);
+      sum = fmaf(x[i], x[i], sum);
     }
-  }
-  float* rstd_at = a.rstd + (i64)row;
 
-  // store rstd
-  store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
+    // sum: over the lanes of a warp
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+    // sum: over the warps of the block
+    __syncthreads();
+    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+    __syncthreads();
+    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 7) * 4));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    float n_f32 = (float)a.n;
+    float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
+    float y[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      y[i] = x[i] * rstd * w[i];
+    }
+    float* y_at = a.y + (i64)row * a.y_stride0;
+
+    // store y
+    if (y_vec) {
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        store_f32x4_if(y_at + (i64)(col0 + i * 1024), &y[i * 4], col0 + i * 1024 < a.n);
+      }
+    } else {
+      int col0_3 = opaque(col0);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        store_f32_if(y_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 1024)), y[i], col0_3 + ((i & 3) + (i >> 2) * 1024) < a.n);
+      }
+    }
+    float* rstd_at = a.rstd + (i64)row;
+
+    // store rstd
+    store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
+  }
 }

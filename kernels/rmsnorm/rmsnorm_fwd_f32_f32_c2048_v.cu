@@ -3,7 +3,7 @@
 // rmsnorm_fwd_f32_f32_c2048_v: RMSNorm forward: y = x * rstd * w, rstd = 1/sqrt(mean(x^2) + eps).
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 256 threads a block, 32 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
+// Launch: 256 threads a block, at least 8 blocks an SM, 32 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, y, w on 16 bytes; n a multiple of 4
 //
@@ -13,19 +13,34 @@
 
 typedef unsigned int u32;
 typedef long long i64;
+typedef unsigned long long u64;
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
+__device__ __forceinline__ u64 evict_first() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+__device__ __forceinline__ u64 evict_last() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
   return r;
 }
-__device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) {
+__device__ __forceinline__ void load_f32x4_ef_if(float* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "r"((u32)on) : "memory");
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q ld.global.L1::evict_first.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+}
+__device__ __forceinline__ void load_f32x4_el_if(float* r, const void* p, bool on) {
+  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q ld.global.L1::evict_last.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "l"(evict_last()), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
@@ -60,61 +75,92 @@ static_assert(field_offset(rmsnorm_fwd_f32_f32_c2048_v_args, eps) == 48, "eps");
 static_assert(field_offset(rmsnorm_fwd_f32_f32_c2048_v_args, rows) == 52, "rows");
 static_assert(field_offset(rmsnorm_fwd_f32_f32_c2048_v_args, n) == 56, "n");
 
-extern "C" __global__ void __launch_bounds__(256) rmsnorm_fwd_f32_f32_c2048_v(const __grid_constant__ rmsnorm_fwd_f32_f32_c2048_v_args a) {
+extern "C" __global__ void __launch_bounds__(256, 8) rmsnorm_fwd_f32_f32_c2048_v(const __grid_constant__ rmsnorm_fwd_f32_f32_c2048_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
+  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
+    float acc = 0.0f;
+    int min_of = min(a.n, 1024);
+    const float* x_at = a.x + (i64)row * a.x_stride0;
 
-  // load w
-  float w[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w[i * 4], a.w + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
+    // load x
+    float x[4];
+    load_f32x4_el_if(x, x_at + (i64)col0, col0 < min_of);
+    float fold = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      fold = fmaf(x[i], x[i], fold);
+    }
+    acc += fold;
+    int n_left = a.n - 1024;
+    const float* x_at2 = a.x + (i64)row * a.x_stride0 + 1024;
+
+    // load x
+    float x2[4];
+    load_f32x4_el_if(x2, x_at2 + (i64)col0, col0 < n_left);
+    float fold2 = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      fold2 = fmaf(x2[i], x2[i], fold2);
+    }
+    float sum = 0.0f;
+    acc += fold2;
+    sum += acc;
+
+    // sum: over the lanes of a warp
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+    // sum: over the warps of the block
+    __syncthreads();
+    store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
+    __syncthreads();
+    sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 7) * 4));
+    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    const float* x_at3 = a.x + (i64)row * a.x_stride0;
+
+    // load x
+    float x3[4];
+    load_f32x4_ef_if(x3, x_at3 + (i64)col0, col0 < min_of);
+
+    // load w
+    float w[4];
+    load_f32x4_el_if(w, a.w + (i64)col0, col0 < min_of);
+    float rstd = __frsqrt_rn(sum / (float)a.n + a.eps);
+    float y[4];
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      y[i] = x3[i] * rstd * w[i];
+    }
+    float* y_at = a.y + (i64)row * a.y_stride0;
+
+    // store y
+    store_f32x4_if(y_at + (i64)col0, y, col0 < min_of);
+    const float* x_at4 = a.x + (i64)row * a.x_stride0 + 1024;
+
+    // load x
+    float x4[4];
+    load_f32x4_ef_if(x4, x_at4 + (i64)col0, col0 < n_left);
+    const float* w_at = a.w + 1024;
+
+    // load w
+    float w2[4];
+    load_f32x4_el_if(w2, w_at + (i64)col0, col0 < n_left);
+    float y2[4];
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      y2[i] = x4[i] * rstd * w2[i];
+    }
+    float* y_at2 = a.y + (i64)row * a.y_stride0 + 1024;
+
+    // store y
+    store_f32x4_if(y_at2 + (i64)col0, y2, col0 < n_left);
+    float* rstd_at = a.rstd + (i64)row;
+    store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
   }
-  int row = (int)blockIdx.x;
-  const float* x_at = a.x + (i64)row * a.x_stride0;
-
-  // load x
-  float x[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
-  }
-  float sum = 0.0f;
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    sum = fmaf(x[i], x[i], sum);
-  }
-
-  // sum: over the lanes of a warp
-  sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-
-  // sum: over the warps of the block
-  store_shared_f32_if(smem + (u32)((int)(threadIdx.x >> 5) * 4), sum, (int)(threadIdx.x & 31) == 0);
-  __syncthreads();
-  sum = load_shared_f32(smem + (u32)(((int)(threadIdx.x & 31) & 7) * 4));
-  sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-  float n_f32 = (float)a.n;
-  float rstd = __frsqrt_rn(sum / n_f32 + a.eps);
-  float y[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    y[i] = x[i] * rstd * w[i];
-  }
-  float* y_at = a.y + (i64)row * a.y_stride0;
-
-  // store y
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at + (i64)(col0 + i * 1024), &y[i * 4], col0 + i * 1024 < a.n);
-  }
-  float* rstd_at = a.rstd + (i64)row;
-
-  // store rstd
-  store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
 }

@@ -25,8 +25,13 @@ func hold[T tile.Float](k *tile.Builder, c Config, n tile.Index) *held[T] {
 	return h
 }
 
-// chunks is the number of chunks that a block holds of a row.
-func (c Config) chunks() int { return c.Shared + c.Regs }
+// chunks is the number of chunks that a block works on of a row.
+func (c Config) chunks() int {
+	if c.Again {
+		return c.Cap / c.chunk()
+	}
+	return c.Shared + c.Regs
+}
 
 // column is the first column of chunk i of this block.
 func (c Config) column(k *tile.Builder, i int) any {

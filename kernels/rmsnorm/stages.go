@@ -25,7 +25,7 @@ type staging struct {
 // pass holds x, dy and w there, of each 64 KB or 32; in registers is its share of dw, so a block has 512 threads with up
 // to 128 of them. With a gate it holds x, z and dy, 32 KB of each: more of dw leaves no registers for the slopes.
 var (
-	stagingForward = staging{bytes: 32, threads: 1024, half: split{2, 2}, alone: split{2, 2},
+	stagingForward = staging{bytes: 32, threads: 1024, alone: split{2, 2},
 		large: split{5, 3}, small: split{2, 2}, loop: true}
 	stagingForwardAdd = staging{bytes: 32, threads: 1024, half: split{2, 2}, alone: split{2, 2},
 		large: split{7, 1}, small: split{2, 2}, loop: true}

@@ -79,6 +79,9 @@ var cu_rmsnorm_fwd_bf16_bf16_c8192_v string
 //go:embed rmsnorm_fwd_bf16_bf16_c16384_v.cu
 var cu_rmsnorm_fwd_bf16_bf16_c16384_v string
 
+//go:embed rmsnorm_fwd_bf16_bf16_c32768_v.cu
+var cu_rmsnorm_fwd_bf16_bf16_c32768_v string
+
 //go:embed rmsnorm_fwd_bf16_f32_c512_v.cu
 var cu_rmsnorm_fwd_bf16_f32_c512_v string
 
@@ -102,6 +105,9 @@ var cu_rmsnorm_fwd_bf16_f32_c8192_v string
 
 //go:embed rmsnorm_fwd_bf16_f32_c16384_v.cu
 var cu_rmsnorm_fwd_bf16_f32_c16384_v string
+
+//go:embed rmsnorm_fwd_bf16_f32_c32768_v.cu
+var cu_rmsnorm_fwd_bf16_f32_c32768_v string
 
 //go:embed rmsnorm_fwd_f16_f16_c512_v.cu
 var cu_rmsnorm_fwd_f16_f16_c512_v string
@@ -127,6 +133,9 @@ var cu_rmsnorm_fwd_f16_f16_c8192_v string
 //go:embed rmsnorm_fwd_f16_f16_c16384_v.cu
 var cu_rmsnorm_fwd_f16_f16_c16384_v string
 
+//go:embed rmsnorm_fwd_f16_f16_c32768_v.cu
+var cu_rmsnorm_fwd_f16_f16_c32768_v string
+
 //go:embed rmsnorm_fwd_f16_f32_c512_v.cu
 var cu_rmsnorm_fwd_f16_f32_c512_v string
 
@@ -151,6 +160,9 @@ var cu_rmsnorm_fwd_f16_f32_c8192_v string
 //go:embed rmsnorm_fwd_f16_f32_c16384_v.cu
 var cu_rmsnorm_fwd_f16_f32_c16384_v string
 
+//go:embed rmsnorm_fwd_f16_f32_c32768_v.cu
+var cu_rmsnorm_fwd_f16_f32_c32768_v string
+
 //go:embed rmsnorm_fwd_f32_f32_c512_v.cu
 var cu_rmsnorm_fwd_f32_f32_c512_v string
 
@@ -172,8 +184,8 @@ var cu_rmsnorm_fwd_f32_f32_c4096_v string
 //go:embed rmsnorm_fwd_f32_f32_c8192_v.cu
 var cu_rmsnorm_fwd_f32_f32_c8192_v string
 
-//go:embed rmsnorm_fwd_bf16_bf16_c32768_v.cu
-var cu_rmsnorm_fwd_bf16_bf16_c32768_v string
+//go:embed rmsnorm_fwd_f32_f32_c16384_v.cu
+var cu_rmsnorm_fwd_f32_f32_c16384_v string
 
 //go:embed rmsnorm_fwd_bf16_bf16_c65536_v.cu
 var cu_rmsnorm_fwd_bf16_bf16_c65536_v string
@@ -190,9 +202,6 @@ var cu_rmsnorm_fwd_bf16_bf16_c131072_v_x2 string
 //go:embed rmsnorm_fwd_bf16_bf16_c262144_v_x4.cu
 var cu_rmsnorm_fwd_bf16_bf16_c262144_v_x4 string
 
-//go:embed rmsnorm_fwd_f16_f16_c32768_v.cu
-var cu_rmsnorm_fwd_f16_f16_c32768_v string
-
 //go:embed rmsnorm_fwd_f16_f16_c65536_v.cu
 var cu_rmsnorm_fwd_f16_f16_c65536_v string
 
@@ -207,9 +216,6 @@ var cu_rmsnorm_fwd_f16_f16_c131072_v_x2 string
 
 //go:embed rmsnorm_fwd_f16_f16_c262144_v_x4.cu
 var cu_rmsnorm_fwd_f16_f16_c262144_v_x4 string
-
-//go:embed rmsnorm_fwd_f32_f32_c16384_v.cu
-var cu_rmsnorm_fwd_f32_f32_c16384_v string
 
 //go:embed rmsnorm_fwd_f32_f32_c32768_v.cu
 var cu_rmsnorm_fwd_f32_f32_c32768_v string
@@ -351,12 +357,13 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_bf16_c4096_v",
-				Source:   cu_rmsnorm_fwd_bf16_bf16_c4096_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_bf16_bf16_c4096_v",
+				Source:    cu_rmsnorm_fwd_bf16_bf16_c4096_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   256,
+				MinBlocks: 8,
+				Shared:    32,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c4096_v")
 				},
@@ -370,12 +377,13 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_bf16_c8192_v",
-				Source:   cu_rmsnorm_fwd_bf16_bf16_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_bf16_bf16_c8192_v",
+				Source:    cu_rmsnorm_fwd_bf16_bf16_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 4,
+				Shared:    64,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c8192_v")
 				},
@@ -393,7 +401,7 @@ var forwardFamily = bind.Family{
 				Source:    cu_rmsnorm_fwd_bf16_bf16_c16384_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
-				MinBlocks: 2,
+				MinBlocks: 4,
 				Shared:    64,
 				ArgBytes:  64,
 				Build: func() (device.Program, error) {
@@ -402,6 +410,26 @@ var forwardFamily = bind.Family{
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
 			Max:      []int{0, 16384},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:      "rmsnorm_fwd_bf16_bf16_c32768_v",
+				Source:    cu_rmsnorm_fwd_bf16_bf16_c32768_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   1024,
+				MinBlocks: 2,
+				Shared:    128,
+				ArgBytes:  64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c32768_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 32768},
 			Aligned:  []int{0, 1, 2},
 			Multiple: []int{1, 8},
 			Each:     true,
@@ -500,12 +528,13 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_f32_c4096_v",
-				Source:   cu_rmsnorm_fwd_bf16_f32_c4096_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_bf16_f32_c4096_v",
+				Source:    cu_rmsnorm_fwd_bf16_f32_c4096_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   256,
+				MinBlocks: 8,
+				Shared:    32,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_f32_c4096_v")
 				},
@@ -519,12 +548,13 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_bf16_f32_c8192_v",
-				Source:   cu_rmsnorm_fwd_bf16_f32_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_bf16_f32_c8192_v",
+				Source:    cu_rmsnorm_fwd_bf16_f32_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 4,
+				Shared:    64,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_bf16_f32_c8192_v")
 				},
@@ -542,7 +572,7 @@ var forwardFamily = bind.Family{
 				Source:    cu_rmsnorm_fwd_bf16_f32_c16384_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
-				MinBlocks: 2,
+				MinBlocks: 4,
 				Shared:    64,
 				ArgBytes:  64,
 				Build: func() (device.Program, error) {
@@ -551,6 +581,26 @@ var forwardFamily = bind.Family{
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
 			Max:      []int{0, 16384},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:      "rmsnorm_fwd_bf16_f32_c32768_v",
+				Source:    cu_rmsnorm_fwd_bf16_f32_c32768_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   1024,
+				MinBlocks: 2,
+				Shared:    128,
+				ArgBytes:  64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_bf16_f32_c32768_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 32768},
 			Aligned:  []int{0, 1, 2},
 			Multiple: []int{1, 8},
 			Each:     true,
@@ -649,12 +699,13 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f16_c4096_v",
-				Source:   cu_rmsnorm_fwd_f16_f16_c4096_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_f16_f16_c4096_v",
+				Source:    cu_rmsnorm_fwd_f16_f16_c4096_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   256,
+				MinBlocks: 8,
+				Shared:    32,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c4096_v")
 				},
@@ -668,12 +719,13 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f16_c8192_v",
-				Source:   cu_rmsnorm_fwd_f16_f16_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_f16_f16_c8192_v",
+				Source:    cu_rmsnorm_fwd_f16_f16_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 4,
+				Shared:    64,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f16_c8192_v")
 				},
@@ -691,7 +743,7 @@ var forwardFamily = bind.Family{
 				Source:    cu_rmsnorm_fwd_f16_f16_c16384_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
-				MinBlocks: 2,
+				MinBlocks: 4,
 				Shared:    64,
 				ArgBytes:  64,
 				Build: func() (device.Program, error) {
@@ -700,6 +752,26 @@ var forwardFamily = bind.Family{
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
 			Max:      []int{0, 16384},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:      "rmsnorm_fwd_f16_f16_c32768_v",
+				Source:    cu_rmsnorm_fwd_f16_f16_c32768_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   1024,
+				MinBlocks: 2,
+				Shared:    128,
+				ArgBytes:  64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f16_f16_c32768_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 32768},
 			Aligned:  []int{0, 1, 2},
 			Multiple: []int{1, 8},
 			Each:     true,
@@ -798,12 +870,13 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f32_c4096_v",
-				Source:   cu_rmsnorm_fwd_f16_f32_c4096_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_f16_f32_c4096_v",
+				Source:    cu_rmsnorm_fwd_f16_f32_c4096_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   256,
+				MinBlocks: 8,
+				Shared:    32,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f32_c4096_v")
 				},
@@ -817,12 +890,13 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f16_f32_c8192_v",
-				Source:   cu_rmsnorm_fwd_f16_f32_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_f16_f32_c8192_v",
+				Source:    cu_rmsnorm_fwd_f16_f32_c8192_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 4,
+				Shared:    64,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f16_f32_c8192_v")
 				},
@@ -840,7 +914,7 @@ var forwardFamily = bind.Family{
 				Source:    cu_rmsnorm_fwd_f16_f32_c16384_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
-				MinBlocks: 2,
+				MinBlocks: 4,
 				Shared:    64,
 				ArgBytes:  64,
 				Build: func() (device.Program, error) {
@@ -849,6 +923,26 @@ var forwardFamily = bind.Family{
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
 			Max:      []int{0, 16384},
+			Aligned:  []int{0, 1, 2},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:      "rmsnorm_fwd_f16_f32_c32768_v",
+				Source:    cu_rmsnorm_fwd_f16_f32_c32768_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   1024,
+				MinBlocks: 2,
+				Shared:    128,
+				ArgBytes:  64,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_fwd_f16_f32_c32768_v")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 32768},
 			Aligned:  []int{0, 1, 2},
 			Multiple: []int{1, 8},
 			Each:     true,
@@ -911,12 +1005,13 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f32_f32_c2048_v",
-				Source:   cu_rmsnorm_fwd_f32_f32_c2048_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_f32_f32_c2048_v",
+				Source:    cu_rmsnorm_fwd_f32_f32_c2048_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   256,
+				MinBlocks: 8,
+				Shared:    32,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c2048_v")
 				},
@@ -947,12 +1042,13 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_fwd_f32_f32_c4096_v",
-				Source:   cu_rmsnorm_fwd_f32_f32_c4096_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   32,
-				ArgBytes: 64,
+				Name:      "rmsnorm_fwd_f32_f32_c4096_v",
+				Source:    cu_rmsnorm_fwd_f32_f32_c4096_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				MinBlocks: 4,
+				Shared:    64,
+				ArgBytes:  64,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_fwd_f32_f32_c4096_v")
 				},
@@ -970,7 +1066,7 @@ var forwardFamily = bind.Family{
 				Source:    cu_rmsnorm_fwd_f32_f32_c8192_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
-				MinBlocks: 2,
+				MinBlocks: 4,
 				Shared:    64,
 				ArgBytes:  64,
 				Build: func() (device.Program, error) {
@@ -986,21 +1082,21 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_fwd_bf16_bf16_c32768_v",
-				Source:    cu_rmsnorm_fwd_bf16_bf16_c32768_v,
+				Name:      "rmsnorm_fwd_f32_f32_c16384_v",
+				Source:    cu_rmsnorm_fwd_f32_f32_c16384_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
+				Threads:   1024,
 				MinBlocks: 2,
-				Shared:    32832,
+				Shared:    128,
 				ArgBytes:  64,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_bf16_bf16_c32768_v")
+					return Kernels().Build("rmsnorm_fwd_f32_f32_c16384_v")
 				},
 			},
-			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
-			Max:      []int{0, 32768},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384},
 			Aligned:  []int{0, 1, 2},
-			Multiple: []int{1, 8},
+			Multiple: []int{1, 4},
 			Each:     true,
 			Work:     []int{0},
 		},
@@ -1104,26 +1200,6 @@ var forwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_fwd_f16_f16_c32768_v",
-				Source:    cu_rmsnorm_fwd_f16_f16_c32768_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    32832,
-				ArgBytes:  64,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f16_f16_c32768_v")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F32},
-			Max:      []int{0, 32768},
-			Aligned:  []int{0, 1, 2},
-			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
 				Name:     "rmsnorm_fwd_f16_f16_c65536_v",
 				Source:   cu_rmsnorm_fwd_f16_f16_c65536_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
@@ -1217,26 +1293,6 @@ var forwardFamily = bind.Family{
 			Max:      []int{0, 262144},
 			Aligned:  []int{0, 1, 2},
 			Multiple: []int{1, 8},
-			Each:     true,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:      "rmsnorm_fwd_f32_f32_c16384_v",
-				Source:    cu_rmsnorm_fwd_f32_f32_c16384_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   512,
-				MinBlocks: 2,
-				Shared:    32832,
-				ArgBytes:  64,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_fwd_f32_f32_c16384_v")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:      []int{0, 16384},
-			Aligned:  []int{0, 1, 2},
-			Multiple: []int{1, 4},
 			Each:     true,
 			Work:     []int{0},
 		},
@@ -1469,7 +1525,7 @@ var forwardFamily = bind.Family{
 // forwardWork is the number of blocks, or clusters where the kernel has them, that find work.
 func forwardWork(config int, p *forwardParams, dims []int32) int {
 	switch config {
-	case 0, 1, 2, 8, 9, 10, 16, 17, 18, 24, 25, 26:
+	case 0, 1, 2, 9, 10, 11, 18, 19, 20, 27, 28, 29:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}
