@@ -6,7 +6,7 @@ import (
 	"github.com/gotile/gotile/internal/ir"
 )
 
-// Hint says how an access uses the caches.
+// Hint says how an access uses the caches. The zero Hint says nothing.
 type Hint uint8
 
 // The hints. Measure them: they are not free.
