@@ -69,16 +69,26 @@ func configsOf(s tile.Set) []named {
 	return out
 }
 
+// width is the config of a kernel for as many elements.
+type width int
+
+func (w width) KernelName() string { return fmt.Sprintf("double_c%d", int(w)) }
+
+func wide(w width) (*tile.Kernel, error) {
+	return tile.Define(w.KernelName(), func(k *tile.Builder, a doubleArgs) {
+		x := tile.Load(k.Block(), a.X, k.Block().Striped(int(w), 4))
+		tile.Store(k.Block(), a.Y, x.Add(x))
+	})
+}
+
 // An interrupt while NVRTC compiles ends check before the other kernels are compiled.
 func TestCheckInterrupted(t *testing.T) {
 	needNVRTC(t)
-	var many []named
-	for i := range 100 {
-		many = append(many, named(fmt.Sprintf("double_%02d", i)))
+	var many []width
+	for i := range 40 {
+		many = append(many, width(256*(i+1)))
 	}
-	p := Package{Command: "gen", Path: "example.com/many", Name: "many", Dir: t.TempDir(), Kernels: func() tile.Set {
-		return tile.Configs(func(n named) (*tile.Kernel, error) { return double(string(n), 64) }, many...)
-	}}
+	p := Package{Path: "example.com/many", Name: "many", Dir: t.TempDir(), Kernels: func() tile.Set { return tile.Configs(wide, many...) }}
 	mustRun(t, p, "gen")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
