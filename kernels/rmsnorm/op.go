@@ -161,8 +161,7 @@ func noGate(p Params) error {
 	return nil
 }
 
-// composed is RMSNorm of primitive ops, six launches. It rounds after each, so that in f16, whose largest number is
-// 65,504, the squares limit it to |x| below 256; the fused kernels have no such limit.
+// composed is RMSNorm of primitive ops, six launches: squares to the root in f32, then rounded to x's type twice.
 func composed(t *autodiff.Tape, p Params, x, w autodiff.Tensor) autodiff.Tensor {
 	rms := ops.Sqrt(t, ops.AddScalar(t, ops.Mean(t, ops.Pow(t, x, 2)), p.Eps))
 	return ops.MulRows(t, ops.DivCols(t, x, rms), w)
