@@ -71,7 +71,7 @@ func HostTable(r *bench.Results, pass string) (string, error) {
 	}
 	const own = "c"
 	names := []struct{ arm, text string }{
-		{"launch", "`Stream.Launch`"}, {"apply", "`Apply`, tracked"}, {"apply_untracked", "`Apply`, not tracked"},
+		{"launch", "`Stream.Launch`"}, {"wrapper", "`rmsnorm.Forward`"}, {"apply", "`Apply`, tracked"}, {"apply_untracked", "`Apply`, not tracked"},
 		{"driver", "`driver.Context.Launch`"}, {own, "`cuLaunchKernel` itself, arguments made before"},
 	}
 	var rows [][]string
