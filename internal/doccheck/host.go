@@ -82,7 +82,7 @@ func HostTable(r *bench.Results, pass string) (string, error) {
 		}
 		above, ok := c.Above(n.arm, own)
 		if !ok {
-			return "", fmt.Errorf("%s: no time of %s or of %s: %s", c.Name, n.arm, own, a.Error)
+			return "", fmt.Errorf("%s: no time of %s or of %s: %s%s", c.Name, n.arm, own, a.Error, c.Arms[own].Error)
 		}
 		cells := []string{n.text, spread(a, 1), "", "", fmt.Sprintf("%.0f", a.Figures["allocs"])}
 		if n.arm != own {
