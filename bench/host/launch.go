@@ -11,6 +11,9 @@ import (
 	"unsafe"
 
 	"github.com/gotile/gotile/bench"
+	"github.com/gotile/gotile/bench/data"
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/kernels/rmsnorm"
 	"github.com/gotile/gotile/runtime/device"
 	"github.com/gotile/gotile/runtime/driver"
 )
@@ -97,7 +100,24 @@ func setupLaunch(s *bench.Setup) ([]bench.Contender, error) {
 	if err != nil {
 		return nil, err
 	}
-	return launches(s.Stream, f), nil
+	wrapper, err := wrapped(s)
+	return append(launches(s.Stream, f), wrapper), err
+}
+
+// wrapped is a contender that launches by a function of a package of kernels: a generated one, which checks the tensors
+// and chooses the kernel, behind one that is written by hand.
+func wrapped(s *bench.Setup) (bench.Contender, error) {
+	const rows, n = 4, 64
+	var in rmsnorm.Inputs
+	var out rmsnorm.Outputs
+	for i, x := range []*device.Tensor{&in.X, &in.W, &out.Y, &out.Rstd} {
+		var err error
+		if *x, err = data.Input(s, dtype.F32, i, 0, [][]int{{rows, n}, {n}, {rows, n}, {rows}}[i]...); err != nil {
+			return bench.Contender{}, err
+		}
+	}
+	in.Eps = 1e-6
+	return timed{s: s.Stream, each: func() error { return rmsnorm.Forward(s.Stream, in, out) }}.contender("wrapper"), nil
 }
 
 // launches are the contenders that launch a kernel of the empty one's arguments.

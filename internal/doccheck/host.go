@@ -71,7 +71,7 @@ func HostTable(r *bench.Results, pass string) (string, error) {
 	}
 	const own = "c"
 	names := []struct{ arm, text string }{
-		{"launch", "`Stream.Launch`"}, {"apply", "`Apply`, tracked"}, {"apply_untracked", "`Apply`, not tracked"},
+		{"launch", "`Stream.Launch`"}, {"wrapper", "`rmsnorm.Forward`"}, {"apply", "`Apply`, tracked"}, {"apply_untracked", "`Apply`, not tracked"},
 		{"driver", "`driver.Context.Launch`"}, {own, "`cuLaunchKernel` itself, arguments made before"},
 	}
 	var rows [][]string
@@ -82,7 +82,7 @@ func HostTable(r *bench.Results, pass string) (string, error) {
 		}
 		above, ok := c.Above(n.arm, own)
 		if !ok {
-			return "", fmt.Errorf("%s: no time of %s or of %s: %s", c.Name, n.arm, own, a.Error)
+			return "", fmt.Errorf("%s: no time of %s or of %s: %s%s", c.Name, n.arm, own, a.Error, c.Arms[own].Error)
 		}
 		cells := []string{n.text, spread(a, 1), "", "", fmt.Sprintf("%.0f", a.Figures["allocs"])}
 		if n.arm != own {
