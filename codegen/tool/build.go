@@ -52,12 +52,12 @@ func main() {
 {{- end}}
 {{- if .Command.Runs}}
 		Cases:   kernels.Cases,
+{{- end}}
 		Sources: map[string]string{
 {{- range $name, $sum := .Sources}}
 			{{printf "%q" $name}}: {{printf "%q" $sum}},
 {{- end}}
 		},
-{{- end}}
 	}))
 }
 `))

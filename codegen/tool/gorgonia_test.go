@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gotile/gotile/codegen/tool/doctor"
 )
 
 // The program for a machine with a GPU, on gorgonia.org/cu: it is built here, and runs as far as the library goes that
@@ -21,6 +23,14 @@ func TestGorgoniaTravels(t *testing.T) {
 	text, err := cmd.CombinedOutput()
 	if err != nil && !strings.Contains(string(text), "launch of axpy_f32_c64 (grid 5): cuLaunchKernelEx: CUDA_ERROR_NOT_SUPPORTED (the loopback library has no such kernel)") {
 		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// The doctor looks at GPUs by the driver that programs of the build use.
+func TestGorgoniaDoctor(t *testing.T) {
+	r := doctor.Examine(t.Context(), doctor.This())
+	if r.Driver.State != doctor.OK || r.Driver.Binding != "gorgonia" {
+		t.Errorf("%+v", r.Driver)
 	}
 }
 

@@ -69,10 +69,17 @@ func TestOutsideTheModule(t *testing.T) {
 	} else {
 		mustFail(t, 1, "gotile doctor", "check")
 	}
+	bins := t.TempDir()
+	checker := filepath.Join(bins, "fast.check")
+	mustRun(t, "check", "-c", checker)
+	if out, err := elsewhere(t, checker, "-target", "sm_90a"); lib != nil && (err != nil || strings.Count(out, " ok\n") != 2) ||
+		lib == nil && (err == nil || !strings.Contains(out, "gotile doctor")) {
+		t.Errorf("the program of check says %s, %v", out, err)
+	}
+	mustFail(t, 2, "flag provided but not defined: -c", "gen", "-c", filepath.Join(bins, "fast.gen"))
 	if out := mustRun(t, "sim"); !strings.HasSuffix(out, "24 cases passed on sim\n") {
 		t.Errorf("sim says:\n%s", out)
 	}
-	bins := t.TempDir()
 	sim := filepath.Join(bins, "fast.sim")
 	mustRun(t, "sim", "-c", sim)
 	if out, err := elsewhere(t, sim, "-run", "5x100$"); err != nil || !strings.HasSuffix(out, "2 cases passed on sim\n") || !strings.Contains(out, "warning: the environment variable GOTILE_TYPO") {

@@ -2,12 +2,14 @@ package tool
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,7 +22,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gotile/gotile/bench"
-	"github.com/gotile/gotile/internal/env"
 )
 
 // slowKernels is a package of kernels that takes as long to record as SLOW says. Its cases and benchmarks note in the
@@ -135,10 +136,21 @@ func Suite() bench.Suite {
 }
 `
 
-// slow is a module with that package, generated, and the real command.
+// asCommand is set in processes of this test's binary that are the gotile command.
+const asCommand = "TOOL_TEST_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" { // as in package main
+		ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt)
+		os.Exit(Run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// slow is a module with that package, generated.
 type slow struct {
 	module
-	command, mark, tmp string
+	mark, tmp string
 }
 
 func newSlow(t *testing.T) slow {
@@ -147,10 +159,6 @@ func newSlow(t *testing.T) slow {
 		t.Skip("builds programs in a temporary module")
 	}
 	s := slow{module: newModule(t, "kernels/axpy"), mark: filepath.Join(t.TempDir(), "mark"), tmp: t.TempDir()}
-	s.command = filepath.Join(t.TempDir(), "gotile")
-	if out, err := exec.Command("go", "build", "-o", s.command, "github.com/gotile/gotile/cmd/gotile").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	s.pkg = filepath.Join(s.root, "slow")
 	s.write(t, "slow/slow.go", slowKernels)
 	s.write(t, "slow/runs.go", slowRuns)
@@ -159,12 +167,12 @@ func newSlow(t *testing.T) slow {
 	return s
 }
 
-// start is the real command with a directory of its own for temporary files.
+// start is the command, in a process of its own, with a directory of its own for temporary files.
 func (s slow) start(t *testing.T, extra []string, args ...string) *exec.Cmd {
 	t.Helper()
 	os.Remove(s.mark)
-	cmd := exec.Command(s.command, args...)
-	cmd.Env = append(append(os.Environ(), "MARK="+s.mark, "TMPDIR="+s.tmp), extra...)
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(append(os.Environ(), asCommand+"=1", "MARK="+s.mark, "TMPDIR="+s.tmp), extra...)
 	return cmd
 }
 
@@ -248,15 +256,15 @@ func (s slow) files(t *testing.T) map[string]string {
 	return out
 }
 
-// Each command, interrupted in the middle of its work: exit code 130, no process and no temporary file left, and files as
-// they were, or whole.
+// Commands, interrupted in the middle of their work: exit code 130, no process and no temporary file left, and files as
+// they were, or whole. Package worker has the others.
 func TestInterrupt(t *testing.T) {
 	s := newSlow(t)
 	if err := os.Remove(filepath.Join(s.pkg, "slow_07.cu")); err != nil { // what gen is to write
 		t.Fatal(err)
 	}
 	without := s.files(t)
-	interrupt := func(t *testing.T, words string, begun func(*output) bool, extra []string, args ...string) *output {
+	interrupt := func(t *testing.T, words string, extra []string, args ...string) {
 		t.Helper()
 		out := &output{}
 		cmd := s.start(t, extra, args...)
@@ -264,7 +272,7 @@ func TestInterrupt(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		await(t, cmd, out, "start of the work", func() bool { return begun(out) })
+		await(t, cmd, out, "start of the work", s.marked)
 		if err := cmd.Process.Signal(os.Interrupt); err != nil { // to the command alone: it passes the signal on
 			t.Fatal(err)
 		}
@@ -272,42 +280,23 @@ func TestInterrupt(t *testing.T) {
 		if !strings.Contains(out.String(), words) {
 			t.Errorf("it does not say %q:\n%s", words, out)
 		}
-		return out
 	}
-	says := func(words string) func(*output) bool {
-		return func(out *output) bool { return strings.Contains(out.String(), words) }
-	}
-	marked := func(*output) bool { return s.marked() }
 
 	t.Run("gen", func(t *testing.T) {
-		interrupt(t, "gotile: gen: example.com/user/slow: interrupted", says("recording: "), []string{"SLOW=300ms"}, "gen")
+		interrupt(t, "gotile: gen: example.com/user/slow: interrupted", []string{"SLOW=100ms"}, "gen")
 		if d := cmp.Diff(without, s.files(t)); d != "" {
 			t.Errorf("files differ: %s", d)
 		}
 	})
 	mustRun(t, "gen")
 	with := s.files(t)
-	t.Run("check", func(t *testing.T) {
-		if env.Get(env.NVRTC) == "" {
-			t.Skip("GOTILE_NVRTC is not set: check needs NVRTC")
-		}
-		interrupt(t, "gotile: check: example.com/user/slow: interrupted", says("compiling: "), []string{"SLOW=50ms"}, "check")
-	})
-	t.Run("sim", func(t *testing.T) {
-		interrupt(t, "gotile: sim: example.com/user/slow: interrupted after 1 of 2 cases", marked, nil, "sim")
-	})
-	t.Run("verify", func(t *testing.T) { // before it asks for the GPU
-		interrupt(t, "gotile: verify: example.com/user/slow: interrupted", says("recording: "), []string{"SLOW=300ms"}, "verify")
-	})
-	t.Run("verify -check", func(t *testing.T) {
-		interrupt(t, "gotile: verify: example.com/user/slow: interrupted", says("recording: "), []string{"SLOW=300ms"}, "verify", "-check")
-	})
+	t.Run("sim on a terminal", s.onATerminal)
 	if d := cmp.Diff(with, s.files(t)); d != "" {
 		t.Errorf("files differ: %s", d)
 	}
 	t.Run("bench", func(t *testing.T) {
 		args := []string{"bench", "-device", "sim", "-rounds", "1", "-replays", "1", "-out", "results"}
-		interrupt(t, "gotile: bench: example.com/user/slow: interrupted after 1 of 2 benchmarks; these are in ", marked, nil, args...)
+		interrupt(t, "gotile: bench: example.com/user/slow: interrupted after 1 of 2 benchmarks; these are in ", nil, args...)
 		r, err := bench.Read(filepath.Join("results", "sim", "slow.json"))
 		if err != nil || len(r.Cases) != 1 || r.Cases[0].Name != "slow/first" {
 			t.Errorf("%v, %+v", err, r)
@@ -320,9 +309,8 @@ func TestInterrupt(t *testing.T) {
 	})
 }
 
-// The same by Ctrl-C on a terminal, where a bar is shown: it is gone afterwards, and the last lines are the command's.
-func TestInterruptOnATerminal(t *testing.T) {
-	s := newSlow(t)
+// onATerminal is Ctrl-C where a bar is shown: it is gone afterwards, and the last lines are the command's.
+func (s slow) onATerminal(t *testing.T) {
 	master, slave := openTerminal(t, 100)
 	cmd := s.start(t, []string{"TERM=xterm", "LC_ALL=C.UTF-8", "NO_COLOR=1"}, "sim")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave

@@ -68,7 +68,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var text bytes.Buffer
 	fs := command.FlagSet(&worker.Options{}, &text)
 	fs.StringVar(&inv.tags, "tags", "", "comma-separated build `tags`, as for go build")
-	if command.Runs || command.Times {
+	if !command.Stays {
 		fs.StringVar(&inv.compile, "c", "", "build the program that does this for one package into `file` instead of running it; it takes the same flags, on a machine without Go")
 	}
 	if code, done := worker.Parse(fs, &text, args[1:], stdout, stderr); done {

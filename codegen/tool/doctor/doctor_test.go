@@ -135,6 +135,20 @@ works      gen, sim, check, verify, bench
 	}
 }
 
+// bound is a driver that a build tag brings.
+type bound struct{ driver.Driver }
+
+func (bound) Binding() string { return "gorgonia" }
+
+func TestBinding(t *testing.T) {
+	m, _, _ := healthy(t)
+	m.Driver = func() (driver.Driver, error) { return bound{fake.New(nil, fake.H200)}, nil }
+	want := "driver     580.82.07, for CUDA 13.0, /lib/libcuda.so\n           by the tag gorgonia\ngpus "
+	if got := text(t, Examine(t.Context(), m)); !strings.Contains(got, want) {
+		t.Errorf("no %q in:\n%s", want, got)
+	}
+}
+
 // Each thing that is missing, or of no use: what is said of it, the command that mends it, and what works without it.
 func TestMissing(t *testing.T) {
 	none := fmt.Errorf("driver: %w: libcuda.so.1: cannot open", driver.ErrNoLibrary)

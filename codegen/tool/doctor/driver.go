@@ -18,6 +18,7 @@ type Driver struct {
 	Library string `json:"library,omitempty"` // where libcuda was found
 	Release string `json:"release,omitempty"` // 580.82.07
 	CUDA    string `json:"cuda,omitempty"`    // the newest version it supports: 13.0
+	Binding string `json:"binding,omitempty"` // what calls it, where that is not dlopen: gorgonia
 
 	major int
 }
@@ -48,6 +49,9 @@ func (m *Machine) driver(ctx context.Context) (Driver, []GPU) {
 		return d, nil
 	}
 	d.Library, d.Release = m.Loaded("libcuda.so"), m.release()
+	if b, ok := drv.(interface{ Binding() string }); ok {
+		d.Binding = b.Binding()
+	}
 	version, err := drv.Version()
 	if err != nil {
 		d.Check = m.noDriver(err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gotile/gotile/codegen/nvrtc"
+	"github.com/gotile/gotile/runtime/device"
 	"github.com/gotile/gotile/runtime/driver"
 )
 
@@ -41,7 +42,7 @@ const outputTime = 10 * time.Second
 func This() *Machine {
 	return &Machine{
 		OS: runtime.GOOS, Arch: runtime.GOARCH,
-		Driver: driver.Open,
+		Driver: device.OpenDriver,
 		NVRTC: func() (Compiler, error) {
 			l, err := nvrtc.Open("")
 			if err != nil {

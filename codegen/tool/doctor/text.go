@@ -88,6 +88,9 @@ func (r *Report) driverText(part func(string, Check, ...string)) {
 			release = d.Release + ", "
 		}
 		lines = []string{strings.TrimSuffix(fmt.Sprintf("%sfor CUDA %s, %s", release, d.CUDA, d.Library), ", ")}
+		if d.Binding != "" {
+			lines = append(lines, "by the tag "+d.Binding)
+		}
 	}
 	part("driver", d.Check, lines...)
 	if len(r.GPUs) == 0 {

@@ -23,11 +23,13 @@ var checkCommand = &Command{
 Check compiles the .cu files of each package with NVRTC, for every target that the kernels claim or for those named,
 and prints registers and spills a thread and shared memory a block. It fails on errors and on warnings that mean
 slow code: an ignored setmaxnreg, a serialised wgmma. It needs libnvrtc, but no GPU. The files are compiled as they
-are; that one is not what its kernel prints now is a failure, too.
+are; that one is not what its kernel prints now is a failure, too. With -c, the program for a machine with another
+NVRTC compiles what the kernels print, and knows which files were something else when it was built.
 
-Example:
+Examples:
 
-	gotile check -target sm_90a,sm_120a ./kernels/...`,
+	gotile check -target sm_90a,sm_120a ./kernels/...
+	gotile check -c rmsnorm.check ./kernels/rmsnorm`,
 	flags: func(f *flag.FlagSet, o *Options) {
 		f.StringVar(&o.Target, "target", "all", "comma-separated `targets`, or all: "+strings.Join(target.Names(), ", "))
 	},
@@ -38,7 +40,7 @@ Example:
 type compilation struct {
 	source *source
 	target *target.Target
-	text   string       // the committed text
+	text   string       // the committed text; away from the package, what the kernel prints
 	same   *compilation // an earlier one of the same text for the same architecture: a proxy's
 	result *nvrtc.Result
 	err    error
@@ -88,11 +90,11 @@ func (j *job) compilations(ctx context.Context, names []string) (rows []*compila
 	type job struct{ text, arch string }
 	first := map[job]*compilation{}
 	for _, s := range slices.Concat(families...) {
-		text, err := os.ReadFile(filepath.Join(j.Dir, s.File))
+		text, committed, err := j.committed(s)
 		if err != nil {
-			return nil, nil, fmt.Errorf("kernel %s is not generated: %w; run: gotile gen", s.Kernel.Name, err)
+			return nil, nil, err
 		}
-		if why := staleness(s, sum(string(text))); why != "" {
+		if why := staleness(s, committed); why != "" {
 			stale = append(stale, why)
 		}
 		for _, name := range s.Targets {
@@ -103,7 +105,7 @@ func (j *job) compilations(ctx context.Context, names []string) (rows []*compila
 			if err != nil {
 				return nil, nil, err
 			}
-			c := &compilation{source: s, target: t, text: string(text)}
+			c := &compilation{source: s, target: t, text: text}
 			if key := (job{c.text, t.Arch}); first[key] == nil {
 				first[key] = c
 			} else {
@@ -116,6 +118,19 @@ func (j *job) compilations(ctx context.Context, names []string) (rows []*compila
 		return nil, nil, fmt.Errorf("no kernel claims %s", strings.Join(names, " or "))
 	}
 	return rows, stale, nil
+}
+
+// committed is the text of a .cu file and its sum. A program that travels has no files: it has the sums, and the text
+// that its kernel prints, which is the same unless the sum says that it is stale.
+func (j *job) committed(s *source) (text, hash string, err error) {
+	if j.Travels {
+		return s.text, j.Sources[s.File], nil
+	}
+	file, err := os.ReadFile(filepath.Join(j.Dir, s.File))
+	if err != nil {
+		return "", "", fmt.Errorf("kernel %s is not generated: %w; run: gotile gen", s.Kernel.Name, err)
+	}
+	return string(file), sum(string(file)), nil
 }
 
 // compileAll compiles the rows on all cores.

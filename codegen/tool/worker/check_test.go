@@ -69,6 +69,23 @@ func TestCheckFailsOnStaleFiles(t *testing.T) {
 	}
 }
 
+// On another machine there are no files: what the kernels print is compiled, and the sums tell what is stale.
+func TestCheckTravels(t *testing.T) {
+	needNVRTC(t)
+	p := fixture(t)
+	cu := filepath.Join(p.Dir, "sum_f32_c512.cu")
+	write(t, read(t, cu)+"this is not C\n", cu)
+	p = hashed(t, p)
+	p.Dir, p.Travels = filepath.Join(p.Dir, "away"), true
+	code, out, _ := call(t, p, "check", "-target", "sm_80")
+	if want := "STALE sum_f32_c512.cu is not what the kernel prints now; run gotile gen\n"; code != 1 || !strings.HasSuffix(out, want) ||
+		strings.Count(out, " ok\n") != 5 || strings.Count(out, "STALE") != 1 {
+		t.Errorf("exit code %d, want 1, 5 rows that are ok and the line %q at the end:\n%s", code, want, out)
+	}
+	delete(p.Sources, "sum_f32_c512.cu")
+	mustFail(t, 1, "STALE sum_f32_c512.cu is not generated", p, "check", "-target", "sm_80")
+}
+
 func TestCheckRefusesTargets(t *testing.T) {
 	p := fixture(t)
 	mustFail(t, 1, `unknown target "sm_42"; have sm_80`, p, "check", "-target", "sm_80,sm_42")

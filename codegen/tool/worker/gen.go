@@ -49,6 +49,7 @@ In a Go file of the package, for go generate:
 And in a continuous build:
 
 	gotile gen -check ./...`,
+	Stays: true,
 	flags: func(f *flag.FlagSet, o *Options) {
 		f.BoolVar(&o.Check, "check", false, "write nothing; show what is stale as a diff and fail if anything is")
 		f.StringVar(&o.Cubin, "cubin", "", "comma-separated `targets` whose compiled code is embedded, all or none; default: those of the files that there are")

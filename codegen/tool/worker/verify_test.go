@@ -266,8 +266,10 @@ type onText struct {
 	do   func()
 }
 
-func (w *onText) Write(b []byte) (int, error) {
-	n, err := w.Builder.Write(b)
+func (w *onText) Write(b []byte) (int, error) { return w.WriteString(string(b)) }
+
+func (w *onText) WriteString(s string) (int, error) {
+	n, err := w.Builder.WriteString(s)
 	if strings.Contains(w.String(), w.text) {
 		w.do()
 	}

@@ -33,7 +33,7 @@ type Package struct {
 
 	Kernels func() tile.Set
 	Cases   func() []tiletest.Case // nil for commands that run none
-	Sources map[string]string      // SHA-256 of the .cu files that are compiled in
+	Sources map[string]string      // SHA-256 of the .cu files when the program was built
 	Suite   func() bench.Suite     // of commands that time one; they have neither kernels nor cases
 }
 
@@ -61,6 +61,7 @@ type Command struct {
 	Runs  bool   // runs the package's cases: needs the generated Go
 	Times bool   // times the package's suite: needs no Kernels
 	Vouch bool   // vouches for every kernel: a package without cases is a failure, not one to skip
+	Stays bool   // writes into the package: -c cannot build it for another machine
 	flags func(*flag.FlagSet, *Options)
 	do    func(context.Context, *job) error
 }
