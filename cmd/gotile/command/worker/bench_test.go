@@ -15,7 +15,7 @@ import (
 // zeros is a suite of one benchmark that fills a tensor.
 func zeros() bench.Suite {
 	return bench.Suite{Name: "zeros", Benchmarks: func(sel bench.Selection) ([]bench.Benchmark, error) {
-		return []bench.Benchmark{{Name: "zeros/" + strings.Join(append(sel.Shapes, "end"), "/"), Bytes: 64, Setup: func(s *bench.Setup) ([]bench.Contender, error) {
+		return []bench.Benchmark{{Name: "zeros/" + strings.Join(append(sel.Shapes, "end"), "/"), Bytes: 64, Input: 64, Setup: func(s *bench.Setup) ([]bench.Contender, error) {
 			x, err := s.New(dtype.F32, 16)
 			return []bench.Contender{{Name: "gotile", Outputs: map[string]device.Tensor{"x": x},
 				Launch: func(int) error { return s.Stream.Fill(x.Buffer(), 0, 64, 0) }}}, err
