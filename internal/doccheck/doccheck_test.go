@@ -65,8 +65,8 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// source knows the tables, those of measurements (results), dump:KERNEL:PASS, which is what GOTILE_DUMP writes, what
-// examples/quickstart prints, and the files of the repository.
+// source knows the tables, those of measurements (results), dump:KERNEL:PASS, which is what GOTILE_DUMP writes,
+// viz:ARGUMENTS, the text of gotile viz, what examples/quickstart prints, and the files of the repository.
 func source(t *testing.T, name string) (text string, markdown bool, err error) {
 	switch kind, rest, _ := strings.Cut(name, ":"); kind {
 	case "environment":
@@ -82,6 +82,8 @@ func source(t *testing.T, name string) (text string, markdown bool, err error) {
 		run.Dir, run.Env = root, append(os.Environ(), env.Device+"=sim")
 		out, err := run.Output()
 		return string(out), false, err
+	case "viz":
+		return visualised(t, rest), false, nil
 	case "dump":
 		kernel, pass, _ := strings.Cut(rest, ":")
 		text, err = dump(t, kernel, pass)

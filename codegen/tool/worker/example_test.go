@@ -4,6 +4,7 @@ package worker_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 
@@ -36,4 +37,28 @@ func ExampleLookup() {
 	// Output:
 	// Kernels() tile.Set
 	// Suite() bench.Suite
+}
+
+// A receipt is JSON: which text of which kernel ran on which GPU, and with what errors.
+func ExampleReceipt() {
+	text, err := os.ReadFile("../../../examples/softmax/receipts/h200.json")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var r worker.Receipt
+	if err := json.Unmarshal(text, &r); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(r.Device, r.Target)
+	for _, k := range r.Kernels {
+		fmt.Println(k.Name, k.Target, k.Worst["y"] < 4e-3)
+	}
+	// Output:
+	// NVIDIA H200 sm_90a
+	// softmax_bf16_c4096 sm_90a true
+	// softmax_bf16_c4096 sm_90a-as-120 true
+	// softmax_f32_c4096 sm_90a true
+	// softmax_f32_c4096 sm_90a-as-120 true
 }
