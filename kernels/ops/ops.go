@@ -4,7 +4,6 @@ package ops
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/runtime/autodiff"
@@ -34,8 +33,8 @@ type Out struct {
 
 // sameShape is the Accept of binary ops.
 func sameShape[P any](_ P, in Binary) error {
-	if a, b := in.A.Shape(), in.B.Shape(); !slices.Equal(a, b) {
-		return fmt.Errorf("the shapes of A and B are %v and %v, and must be one: %w", a, b, device.ErrShape)
+	if !in.A.SameShape(in.B) {
+		return fmt.Errorf("the shapes of A and B are %v and %v, and must be one: %w", in.A.Shape(), in.B.Shape(), device.ErrShape)
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ var square = autodiff.New("square_saved", autodiff.Spec[none, unaryIn, out, outS
 const mod = 1 << 20
 
 // Random graphs against the same in Go: gradients by forward-mode-free reverse sweep over scalars.
-func TestRegressFuzz(t *testing.T) {
+func TestRandomGraphs(t *testing.T) {
 	s := sim(t)
 	for seed := range int64(400) {
 		for _, strategy := range []autodiff.Strategy{autodiff.SaveAll, autodiff.Recompute} {
