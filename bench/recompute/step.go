@@ -18,8 +18,8 @@ import (
 
 // problem is a shape of the model.
 type problem struct {
-	rows, n int
-	dt      dtype.Type
+	blocks, rows, n int
+	dt              dtype.Type
 }
 
 // model is the blocks with the memory that a step leaves its gradients in: of the input, then of the weights.
@@ -47,7 +47,7 @@ func (p problem) setup(s *bench.Setup) ([]bench.Contender, error) {
 func (p problem) contenders(s *bench.Setup) (*model, []bench.Contender, error) {
 	m := &model{s: s.Stream}
 	var err error
-	if m.Model, err = blocks.New(s, p.dt, blockCount, p.rows, p.n); err != nil {
+	if m.Model, err = blocks.New(s, p.dt, p.blocks, p.rows, p.n); err != nil {
 		return nil, nil, err
 	}
 	like := []device.Tensor{m.H}

@@ -57,7 +57,7 @@ func benchmarks(sel bench.Selection) ([]bench.Benchmark, error) {
 			if err1 != nil || err2 != nil || rows < 1 || n < 1 {
 				return nil, fmt.Errorf("-shapes: %q: want ROWSxN, such as %s", shape, shapes[0])
 			}
-			p := problem{rows: rows, n: n, dt: dt}
+			p := problem{blocks: blockCount, rows: rows, n: n, dt: dt}
 			out = append(out, bench.Benchmark{Name: fmt.Sprintf("recompute/step/%s/%v", shape, dt), Setup: p.setup})
 		}
 	}
