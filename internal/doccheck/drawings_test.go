@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gotile/gotile/codegen/tool"
+	"github.com/gotile/gotile/cmd/gotile/command"
 	"github.com/gotile/gotile/examples/softmax"
 	"github.com/gotile/gotile/internal/target"
 	"github.com/gotile/gotile/internal/viz"
@@ -57,7 +57,7 @@ func words(args string) []string { return strings.Fields(strings.ReplaceAll(args
 func visualised(t *testing.T, args string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
-	if code := tool.Run(t.Context(), append([]string{"viz"}, words(args)...), &out, &errs); code != 0 {
+	if code := command.Run(t.Context(), append([]string{"viz"}, words(args)...), &out, &errs); code != 0 {
 		t.Fatalf("gotile viz %s: %s", args, errs.String())
 	}
 	return out.String()
