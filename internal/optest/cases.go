@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/exact"
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
 	"github.com/gotile/gotile/runtime/device"
@@ -120,7 +121,7 @@ func equal(r run, what string, t dtype.Type, got, want []uint64) {
 	}
 	for i := range want {
 		if t.IsFloat() {
-			if g, w := floatOf(t, got[i]), floatOf(t, want[i]); !sameFloat(g, w) {
+			if g, w := exact.Float(t, got[i]), exact.Float(t, want[i]); !sameFloat(g, w) {
 				m.at(i, g, w)
 			}
 		} else if got[i] != want[i] {
