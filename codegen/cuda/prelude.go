@@ -18,9 +18,9 @@ func unaryPTX(name, instruction string) snippet {
 	return snippet{name, fmt.Sprintf(device+"float %s(float x) {\n  float r;\n  asm(\"%s %%0, %%1;\" : \"=f\"(r) : \"f\"(x));\n  return r;\n}\n", name, instruction)}
 }
 
-// prelude is in the order of printing. Conversions are asm because their results for NaN and out of range are defined
+// prelude is in the order of printing, asyncPrelude last. Conversions are asm because their results for NaN and out of range are defined
 // by PTX; the compiler may fold a C cast to anything there. Divisions by zero are defined by the op table.
-var prelude = []snippet{
+var prelude = append([]snippet{
 	{"u16", "typedef unsigned short u16;\n"},
 	{"u32", "typedef unsigned int u32;\n"},
 	{"i64", "typedef long long i64;\n"},
@@ -112,7 +112,7 @@ var prelude = []snippet{
   return r;
 }
 `},
-}
+}, asyncPrelude...)
 
 // registerPTX reads a special register that stays the same while a kernel runs.
 func registerPTX(name, register string) string {

@@ -10,6 +10,7 @@ const (
 	yielded       // its quantum is used up
 	waiting       // at a barrier of the block
 	meeting       // at a barrier of the cluster
+	stalled       // at an mbarrier
 	exited
 )
 
@@ -32,7 +33,17 @@ type warp struct {
 	r []lanes  // registers
 	u []uint64 // scalar registers, for values that all lanes share
 
-	clock clock // clock[index] is the warp's current epoch
+	// seen is what all lanes know to be over: seen.clock[index] is what lies before their last meeting. epoch is the
+	// current one, which an arrival ends too; private is what single lanes know beyond that.
+	seen
+	epoch   uint32
+	private map[int]*seen
+	blocked *mbar // what it waits for, in state stalled
+	wants   int   // which phase of it
+	asked   *mbar // what it asked for in vain in its last step
+
+	bulks     map[int]*bulkLane // bulk stores by lane
+	bulkEpoch uint32
 	// over is a record that all records of epochs known to be over are below, whichever warp made them.
 	over record
 
@@ -40,7 +51,6 @@ type warp struct {
 	groups [][]*copying // groups that have not been waited for, the oldest first
 
 	ticks    uint32            // releases so far
-	known    knowledge         // what all lanes know of other blocks
 	acquired map[int]knowledge // what single lanes know beyond that
 }
 
@@ -51,15 +61,16 @@ const none = int32(-1)
 func (w *warp) reset() {
 	w.pc, w.state, w.steps = 0, running, 0
 	w.open, w.groups = nil, nil
-	w.ticks, w.known = 0, nil
+	w.ticks = 0
+	clear(w.private)
+	w.bulkReset()
 	clear(w.acquired)
 	w.u[uniWarp] = uint64(w.id)
 	for l := range &w.r[vecTID] {
 		w.r[vecTID][l] = uint64(w.id*warpSize + l)
 	}
-	for i := range w.clock[:len(w.block.cluster.warps)] {
-		w.clock[i] = 1 // 0 is never an epoch, so an access record is never 0
-	}
+	w.seen.reset(len(w.block.cluster.warps), w.block.cluster.agents)
+	w.epoch = firstEpoch
 	w.settle()
 }
 
@@ -75,7 +86,7 @@ func (w *warp) settle() {
 // step runs the warp until it blocks, ends or has used its quantum.
 func (w *warp) step() {
 	code := w.block.program.code
-	w.state, w.fuel = running, quantum
+	w.state, w.fuel, w.asked = running, quantum, nil
 	for w.state == running {
 		in := &code[w.pc]
 		w.pc++
