@@ -97,7 +97,7 @@ const poison = 0xff
 // read replays on poisoned outputs and reads what the checks ask for.
 func (g *graphed) read(ctx context.Context, checks []Check) ([][]float64, error) {
 	for _, t := range g.c.Outputs {
-		if err := g.s.Fill(t.Buffer(), int(t.Addr()-t.Buffer().Addr()), t.Elems()*t.DType().Size(), poison); err != nil {
+		if err := g.s.Fill(t.Buffer(), t.Offset(), t.Elems()*t.DType().Size(), poison); err != nil {
 			return nil, err
 		}
 	}
@@ -113,7 +113,7 @@ func (g *graphed) read(ctx context.Context, checks []Check) ([][]float64, error)
 		if !ok {
 			return nil, fmt.Errorf("it has no output %s", c.Output)
 		}
-		first := int(t.Addr()-t.Buffer().Addr()) / t.DType().Size()
+		first := t.Offset() / t.DType().Size()
 		v, err := device.View(t.Buffer(), first+c.At, t.DType(), []int{c.Count}, nil)
 		if err != nil {
 			return nil, err

@@ -256,7 +256,12 @@ func (op *Op[P, In, Out, S]) Apply(t *Tape, p P, in In) (out Out) {
 // newCall is an application that nothing has been done about.
 func (op *Op[P, In, Out, S]) newCall(t *Tape, p P, in In) *call[P, In, Out, S] {
 	c := &call[P, In, Out, S]{op: op, p: p, in: in}
-	c.node = node{core: &op.core, app: c, at: here(), inner: t.refs > 0, in: op.in.values(t, unsafe.Pointer(&c.in))}
+	c.node = node{core: &op.core, app: c, inner: t.refs > 0, in: op.in.values(t, unsafe.Pointer(&c.in))}
+	frames := 3 // Apply, a wrapper of the op and who calls it
+	if t.refs > 0 {
+		frames = len(c.at) // to where the op was applied whose Ref this is part of
+	}
+	c.at.take(frames)
 	return c
 }
 

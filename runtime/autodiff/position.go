@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// position is a place in the code that uses this package: the program counters of the call and of its callers. Taking
-// one is cheap; lines are looked up where an error says them.
+// position is a place in the code that uses this package: the program counters of the call and of its callers. Lines are
+// looked up where an error says them.
 type position [8]uintptr
 
 // here is the position of the caller.
@@ -18,6 +18,10 @@ func here() (p position) {
 	runtime.Callers(2, p[:])
 	return p
 }
+
+// take is here for what happens at every application of an op: of the caller's caller, and of few frames, each of which
+// takes the runtime a tenth of a microsecond.
+func (p *position) take(frames int) { runtime.Callers(3, p[:frames]) }
 
 // String is "file.go:12", the first line outside of this package, or "ops.go:40, called from file.go:12" where that stands
 // in a function of another package than its caller's, such as a wrapper of ops. It is empty where nothing is known.

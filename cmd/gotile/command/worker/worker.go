@@ -139,8 +139,10 @@ const ExitInterrupted = 130
 func Main(p Package) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if p.Travels { // otherwise the command has done it
+	if p.Travels {
 		env.Warn(os.Stderr)
+	} else { // the command, which does not know the package's ops, has done the rest
+		env.WarnOps(os.Stderr)
 	}
 	return Run(ctx, p, os.Args[1:], os.Stdout, os.Stderr)
 }
