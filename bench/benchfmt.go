@@ -28,7 +28,14 @@ func (r *Results) Benchfmt() []byte {
 				if a.Bytes > 0 {
 					bytes = a.Bytes
 				}
-				fmt.Fprintf(&b, "Benchmark%s/arm=%s 1 %.6g ns/op %.6g B/s\n", title(c.Name), name, us*1e3, float64(bytes)/us*1e6)
+				fmt.Fprintf(&b, "Benchmark%s/arm=%s 1 %.6g ns/op", title(c.Name), name, us*1e3)
+				if bytes > 0 {
+					fmt.Fprintf(&b, " %.6g B/s", float64(bytes)/us*1e6)
+				}
+				for _, figure := range slices.Sorted(maps.Keys(a.Figures)) {
+					fmt.Fprintf(&b, " %.6g %s", a.Figures[figure], figure)
+				}
+				b.WriteByte('\n')
 			}
 		}
 	}

@@ -1,9 +1,15 @@
 package bench_test
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/gotile/gotile/bench"
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/runtime/device"
 )
 
 // measured is what a run leaves of one benchmark: times in microseconds, and ratios that are medians within rounds.
@@ -62,4 +68,41 @@ func ExampleSuite() {
 	// Output:
 	// scale/fwd/1024x4096/f32 33554432 <nil>
 	// 9 rounds of 20 replays
+}
+
+// A run writes its figures beside what they are of. On the simulator they mean nothing, but everything is exercised.
+func ExampleRun() {
+	dir, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	suite := bench.Suite{Name: "zero", Benchmarks: func(bench.Selection) ([]bench.Benchmark, error) {
+		return []bench.Benchmark{{Name: "zero/4/f32", Bytes: 4 * 4, Setup: func(s *bench.Setup) ([]bench.Contender, error) {
+			x, err := s.New(dtype.F32, 4)
+			if err != nil {
+				return nil, err
+			}
+			zero := func(int) error { return s.Stream.Fill(x.Buffer(), 0, 16, 0) }
+			return []bench.Contender{{Name: "ours", Launch: zero, Outputs: map[string]device.Tensor{"x": x}}}, nil
+		}, Checks: func(int) []bench.Check {
+			return []bench.Check{{Output: "x", Want: make([]float64, 4)}}
+		}}}, nil
+	}}
+	err = bench.Run(context.Background(), suite, bench.Options{Device: "sim", Plan: bench.Plan{Rounds: 3, Replays: 1}, Out: dir}, io.Discard)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := bench.Read(filepath.Join(dir, "sim", "zero.json"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, c := range r.Cases {
+		fmt.Println(c.Name, c.Bytes, "bytes;", len(c.Arms["ours"].Rounds), "rounds")
+	}
+	// Output:
+	// zero/4/f32 16 bytes; 3 rounds
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -130,6 +131,19 @@ func writable(dir string) error {
 		return err
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// processor is the host's, as far as it is known, with what of it the program uses and the version of Go.
+func processor() string {
+	name := runtime.GOARCH
+	text, _ := os.ReadFile("/proc/cpuinfo") // of Linux
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+			name = strings.TrimSpace(value)
+			break
+		}
+	}
+	return fmt.Sprintf("%s, %d processors, GOMAXPROCS %d, %s", name, runtime.NumCPU(), runtime.GOMAXPROCS(0), runtime.Version())
 }
 
 // binary is the SHA-256 of the program that runs; empty where it cannot be read.

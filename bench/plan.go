@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -35,9 +36,12 @@ type turn struct {
 	read   func(ctx context.Context, checks []Check) ([][]float64, error)
 	checks func(group int) []Check
 	own    bool // its checks are not the benchmark's
+	// figures are asked for after the timing; nil: none.
+	figures func(ctx context.Context, us float64) (map[string]float64, error)
 
-	err    error     // ends its part
-	rounds []float64 // microseconds a launch
+	err    error              // ends its part
+	rounds []float64          // microseconds a launch
+	beside map[string]float64 // what figures gave
 }
 
 // measure warms the contenders up and times them in turn. One that fails drops out; only ctx ends the measurement.
@@ -76,6 +80,15 @@ func (t *turn) time(ctx context.Context, n int) (float64, error) {
 	return us, err
 }
 
+// measureBeside asks for the figures beside the times.
+func measureBeside(ctx context.Context, turns []*turn) {
+	for _, t := range turns {
+		if t.err == nil && t.figures != nil {
+			t.beside, t.err = t.figures(ctx, median(t.rounds))
+		}
+	}
+}
+
 // warm replays until the clocks are up; without long, once.
 func (t *turn) warm(ctx context.Context, long bool) {
 	start := time.Now()
@@ -94,7 +107,10 @@ func (t *turn) arm() Arm {
 		return Arm{Error: firstLine(t.err)}
 	}
 	a := Arm{Bytes: t.bytes, Plain: t.plain, Median: median(t.rounds), Min: slices.Min(t.rounds), Max: slices.Max(t.rounds)}
-	a.Rounds = slices.Clone(t.rounds)
+	a.Rounds, a.Figures = slices.Clone(t.rounds), maps.Clone(t.beside)
+	for name, x := range a.Figures {
+		a.Figures[name] = round(x)
+	}
 	for _, x := range append([]*float64{&a.Median, &a.Min, &a.Max}, pointers(a.Rounds)...) {
 		*x = round(*x)
 	}

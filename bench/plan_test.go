@@ -92,7 +92,8 @@ func TestGroups(t *testing.T) {
 		{4 << 20, 60 << 20, 46}, // 184 MB, above 180
 		{1 << 30, 60 << 20, 2},
 		{1 << 10, 60 << 20, maxGroups},
-		{0, 0, 2},
+		{1, 0, 2},
+		{0, 60 << 20, 1},
 	} {
 		if got := (&Benchmark{Input: c.input}).groups(c.cache); got != c.want {
 			t.Errorf("%d bytes: %d groups, want %d", c.input, got, c.want)

@@ -28,6 +28,7 @@ type Results struct {
 	Commit  string            `json:"commit"`
 	Dirty   bool              `json:"dirty,omitempty"`  // the work tree differed from the commit
 	Binary  string            `json:"binary,omitempty"` // SHA-256 of the program
+	Host    string            `json:"host,omitempty"`   // processor, GOMAXPROCS and the version of Go
 	Command string            `json:"command"`          // of several runs, joined by &&
 	Plan    string            `json:"plan,omitempty"`   // rounds and replays
 	Clocks  map[string]string `json:"clocks"`           // under load, after the last case
@@ -53,6 +54,8 @@ type Case struct {
 type Goal struct {
 	Copy  float64 `json:"copy,omitempty"`  // at least this part of the bandwidth of a plain copy
 	Peers float64 `json:"peers,omitempty"` // at most this part of the time of every peer
+
+	Above map[string]float64 `json:"above_us,omitempty"` // at most so many microseconds more than other arms
 }
 
 // Arm is one contender's time for a launch, in microseconds, or why it has none.
@@ -63,7 +66,9 @@ type Arm struct {
 	Bytes  int       `json:"bytes,omitempty"`     // where the arm moves other bytes than the case
 	Plain  bool      `json:"no_graph,omitempty"`  // launched on a stream: includes launch overhead
 	Rounds []float64 `json:"rounds_us,omitempty"` // in their order
-	Error  string    `json:"error,omitempty"`
+
+	Figures map[string]float64 `json:"figures,omitempty"` // beside the time, by name with the unit
+	Error   string             `json:"error,omitempty"`
 }
 
 // Bandwidth is what an arm moves, in bytes a second; 0 where it has no time.

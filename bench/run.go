@@ -45,7 +45,7 @@ type runner struct {
 	d        *device.Device
 	card     card
 	families []*family
-	wrong    []string // benchmarks whose first contender is
+	wrong    []string // contenders of ours that are
 	results  *Results
 	old      *Results
 	order    []string // names of all benchmarks of the suite
@@ -58,7 +58,7 @@ type runner struct {
 // Run measures a suite, printing as it goes. After each benchmark the files are whole: what ends a run loses no more
 // than the benchmark under way. Where the results file has cases that cannot stand beside this run's, it is replaced at
 // the end only; until then the run's cases are in a file beside it, with .partial at its end. A first contender whose
-// outputs are wrong makes the error ErrWrong, at the end.
+// outputs are wrong, and another of ours whose own figures are, makes the error ErrWrong, at the end.
 func Run(ctx context.Context, s Suite, o Options, stdout io.Writer) error {
 	var display *progress.Display
 	if o.Progress != nil {
@@ -142,7 +142,7 @@ func Run(ctx context.Context, s Suite, o Options, stdout io.Writer) error {
 		fmt.Fprintln(stdout, "wrote", r.path)
 	}
 	if len(r.wrong) > 0 {
-		return fmt.Errorf("%w: the first contender of %s", ErrWrong, strings.Join(r.wrong, ", "))
+		return fmt.Errorf("%w: %s", ErrWrong, strings.Join(r.wrong, ", "))
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func (r *runner) describe(strangers []string) {
 		commit = unknown
 	}
 	r.results = &Results{Suite: r.suite.Name, Device: info.Name, Driver: info.Driver, NVRTC: info.NVRTC,
-		Commit: commit, Dirty: dirty, Binary: binary(), Command: r.Command, Clocks: map[string]string{},
+		Commit: commit, Dirty: dirty, Binary: binary(), Host: processor(), Command: r.Command, Clocks: map[string]string{},
 		Plan: fmt.Sprintf("%d rounds of %d replays", r.Plan.Rounds, r.Plan.Replays), Cases: []Case{}}
 	if r.d.Kind() == device.Sim {
 		r.results.Notes = append(r.results.Notes, "measured on the simulator: times mean nothing")
@@ -278,12 +278,15 @@ func (r *runner) benchmark(ctx context.Context, b *Benchmark) (err error) {
 		return err
 	}
 	r.task.Note("checks")
+	measureBeside(ctx, turns)
 	verify(ctx, turns, setup.Groups-1)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if errors.Is(turns[0].err, ErrWrong) {
-		r.wrong = append(r.wrong, b.Name)
+	for i, t := range turns {
+		if errors.Is(t.err, ErrWrong) && (i == 0 || t.figures != nil) { // not a peer
+			r.wrong = append(r.wrong, t.name+" of "+b.Name)
+		}
 	}
 	c.Ratio = ratios(turns)
 	for _, t := range turns {
@@ -404,12 +407,18 @@ func (r *runner) show(c Case, turns []*turn) {
 			fmt.Fprintf(&b, "  %-14s %s\n", t.name, a.Error)
 			continue
 		}
-		fmt.Fprintf(&b, "  %-14s %9.2f us  [%.2f, %.2f]  %.3f TB/s", t.name, a.Median, a.Min, a.Max, c.Bandwidth(t.name)/1e12)
+		fmt.Fprintf(&b, "  %-14s %9.2f us  [%.2f, %.2f]", t.name, a.Median, a.Min, a.Max)
+		if rate := c.Bandwidth(t.name); rate > 0 {
+			fmt.Fprintf(&b, "  %.3f TB/s", rate/1e12)
+		}
 		if ratio, verdict, ok := c.Compare(t.name); ok {
 			fmt.Fprintf(&b, "  %s takes %.3f of its time: %s", c.Base, ratio, verdict)
 		}
 		if a.Plain {
 			b.WriteString("  (no graph)")
+		}
+		for _, name := range slices.Sorted(maps.Keys(a.Figures)) {
+			fmt.Fprintf(&b, "  %s %.6g", name, a.Figures[name])
 		}
 		b.WriteByte('\n')
 	}

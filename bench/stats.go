@@ -33,6 +33,20 @@ func pointers(x []float64) []*float64 {
 // spread is how far the rounds of an arm lie apart, as a part of its median.
 func (a Arm) spread() float64 { return (a.Max - a.Min) / a.Median }
 
+// Above is how many microseconds an arm takes more than another: the median over rounds of the difference. Not ok where
+// one of them has no time.
+func (c Case) Above(arm, other string) (us float64, ok bool) {
+	a, b := c.Arms[arm].Rounds, c.Arms[other].Rounds
+	if len(a) == 0 || len(a) != len(b) {
+		return 0, false
+	}
+	d := make([]float64, len(a))
+	for i := range d {
+		d[i] = a[i] - b[i]
+	}
+	return median(d), true
+}
+
 // The verdicts of Compare.
 const (
 	Faster   = "faster"

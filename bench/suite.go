@@ -42,7 +42,7 @@ type Benchmark struct {
 	Name  string // rmsnorm/fwd/32768x4096/bf16
 	Bytes int    // the fewest that the operation moves
 	FLOPs int
-	Input int // bytes that one launch reads: decides how many groups there are
+	Input int // bytes that one launch reads: decides how many groups there are; 0: one, as nothing is to leave the cache
 	Goal  *Goal
 	Peer  any // what a peer program is told of the operation, as JSON; nil: no peers
 
@@ -56,9 +56,18 @@ type Benchmark struct {
 
 // Contender is one way to do the operation.
 type Contender struct {
-	Name    string
-	Bytes   int // moved, where they are not the benchmark's
-	Launch  func(group int) error
+	Name   string
+	Bytes  int // moved, where they are not the benchmark's
+	Launch func(group int) error
+
+	// Time replaces Launch for what is more than launches, such as steps of training or work of the host: it does the
+	// operation n times and gives the microseconds that all of them took.
+	Time func(ctx context.Context, n int) (us float64, err error)
+
+	// Figures are numbers beside the time, by name with the unit: "peak_bytes", "allocs". It is asked once, after the
+	// timing, and given the median. Where it finds results that are wrong it returns ErrWrong. Nil: none.
+	Figures func(ctx context.Context, us float64) (map[string]float64, error)
+
 	Outputs map[string]device.Tensor // what the last group's launch writes, contiguous
 	Err     error                    // why it cannot run; the other fields may be unset
 
@@ -86,7 +95,12 @@ type Setup struct {
 }
 
 // Context is cancelled when the benchmark is to stop.
-func (s *Setup) Context() context.Context { return s.ctx }
+func (s *Setup) Context() context.Context {
+	if s.ctx == nil { // a Setup that a test of a suite has made
+		return context.Background()
+	}
+	return s.ctx
+}
 
 // New makes a tensor; what it holds is undefined. data.Input makes one that is filled.
 func (s *Setup) New(t dtype.Type, shape ...int) (device.Tensor, error) {
@@ -121,6 +135,9 @@ const (
 
 // groups is how many groups of inputs exceed three times a cache.
 func (b *Benchmark) groups(cache int) int {
+	if b.Input == 0 {
+		return 1
+	}
 	return min(max(minGroups, 3*cache/max(b.Input, 1)+1), maxGroups)
 }
 

@@ -32,3 +32,13 @@ func ExampleBFloat16() {
 	// 3.140625 0x4049
 	// +Inf
 }
+
+// Float16 has more digits than BFloat16 and a far smaller range: what is too large becomes infinite.
+func ExampleFloat16() {
+	x := dtype.F16FromFloat32(3.1415927)
+	fmt.Printf("%v %#04x\n", x.Float(), x.Bits())
+	fmt.Println(dtype.F16FromFloat32(65519).Float32(), dtype.F16FromFloat32(65520).Float32(), dtype.BF16FromFloat32(65520).Float32())
+	// Output:
+	// 3.140625 0x4248
+	// 65504 +Inf 65536
+}

@@ -93,3 +93,51 @@ func ExampleOption() {
 	// scale 128 <nil>
 	// true example_values_test.go:80: kernel scale is not for sm_80: tile.Targets names sm_90a, sm_100a; add it there
 }
+
+type chunkArgs struct {
+	X, Y tile.Global[tile.F32] `tile:"n"`
+	A    tile.Scalar[tile.F32]
+}
+
+// An Index is an offset that all threads share: it has methods, and for numbers of the host twins that end in Int. The
+// hint of the store keeps what this kernel does not read again out of the caches' way.
+func ExampleIndex() {
+	show(tile.Define("reverse_chunks", func(k *tile.Builder, a chunkArgs) {
+		span, n := k.Block().Striped(256, 1), a.X.Dim(0).DivInt(256)
+		for i := range tile.Persistent(k, n) {
+			last := n.Sub(i).SubInt(1)
+			x := tile.Load(k, a.X.At(i.Scale(256)), span)
+			tile.Store(k, a.Y.At(last.Scale(256)), x, tile.Streaming)
+		}
+	}))
+	// Output:
+	// kernel reverse_chunks(x f32[n] r, y f32[n] w, a f32) threads 256
+	//   #0 = block [256] thread (256:1@0) value ()
+	//   %0 = div n, 256 : i32
+	//   persistent %0, 1 { %2
+	//     %3 = sub %0, %2 : i32
+	//     %4 = sub %3, 1 : i32
+	//     %5 = mul %2, 256 : i32
+	//     %6 = sub n, %5 : i32
+	//     %7 = load x[%5] : f32 #0{%6}
+	//     %8 = mul %4, 256 : i32
+	//     store %7 y[%8] cs : #0{%6}
+	//   }
+}
+
+// An operand is a tile, an argument passed by value, or a number of the host with its type.
+func ExampleOperand() {
+	show(tile.Define("affine", func(k *tile.Builder, a chunkArgs) {
+		x := tile.Load(k, a.X, k.Block().Striped(256, 1))
+		tile.Store(k, a.Y, x.Mul(x).Mul(a.A).Add(tile.F32(1)))
+	}))
+	// Output:
+	// kernel affine(x f32[n] r, y f32[n] w, a f32) threads 256
+	//   n <= 256
+	//   #0 = block [256] thread (256:1@0) value ()
+	//   %0 = load x[0] : f32 #0{n}
+	//   %1 = mul %0, %0 : f32 #0{n}
+	//   %2 = mul %1, a : f32 #0{n}
+	//   %3 = add %2, 1.0 : f32 #0{n}
+	//   store %3 y[0] : #0{n}
+}

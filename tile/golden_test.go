@@ -27,6 +27,7 @@ var goldens = []struct {
 	{"memory", memoryOps},
 	{"clipping", clipping},
 	{"async", asyncOps},
+	{"mbarriers", barrierOps},
 	{"clusters", clusters},
 }
 

@@ -184,3 +184,30 @@ func asyncOps(name string) (*tile.Kernel, error) {
 		tile.AtomicExch(block, a.S.At(1), tile.LoadScalar(block, a.S, tile.Acquire), tile.AcqRel)
 	})
 }
+
+// barrierOps records mbarriers and bulk copies.
+func barrierOps(name string) (*tile.Kernel, error) {
+	return tile.Define(name, func(k *tile.Builder, a clipArgs) {
+		block, warp := k.Block(), k.Warp()
+		bars := tile.NewMBarriers(k, 2, k.Threads())
+		s := tile.NewShared[tile.F32](k, 2, 256).Manual()
+		for row := range tile.Range(block, 0, a.X.Dim(0), 1) {
+			stage := row.RemInt(2)
+			bars.At(stage).Expect(block, tile.CopyBulk(block, s.At(stage), a.X.At(row, 8), bars.At(stage)))
+			bars.At(stage).ArriveExpect(block, 16)
+			bars.At(stage).Wait(block, row.DivInt(2).RemInt(2))
+		}
+		m := bars.At(1)
+		m.ArriveOnce(warp)
+		m.ArriveAndWait(block)
+		token := m.ArriveCount(warp, 2)
+		tile.While(warp, func() tile.Reg[tile.Bool] { return m.TestWait(warp, token).Or(m.TryWait(warp, 1)).Not() }, func() {})
+		m.Inval(block)
+		tile.FenceAsync(block)
+		warp.Sync()
+		tile.StoreBulk(block, a.S, s.At(1))
+		tile.CommitBulk(block)
+		tile.WaitBulkRead(block, 1)
+		tile.WaitBulk(block, 0)
+	})
+}

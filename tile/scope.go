@@ -85,6 +85,10 @@ func (k *Builder) NumBlocks() Index { return position(k.kernel(), ir.NumBlocks) 
 func (s Warp) Index() Index { return position(s.kernel(), ir.WarpID) }
 
 // Sync is a barrier of the block, for communication that the planner cannot see (inline PTX). Shared tiles need none.
-func (s Block) Sync() { s.kernel().Sync() }
+func (s Block) Sync() { s.kernel().Sync(ir.ScopeBlock) }
+
+// Sync is a barrier of the threads of each warp, for Manual tiles: what the lanes wrote is there for the one that issues
+// a bulk store.
+func (s Warp) Sync() { s.kernel().Sync(ir.ScopeWarp) }
 
 func position(b *ir.Builder, op ir.Op) Index { return Index{b: b, v: b.Position(op)} }

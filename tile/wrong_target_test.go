@@ -59,4 +59,30 @@ var wrongTargets = []wrong{
 		})
 		return lower(k, err, "sm_90a")
 	}},
+	{name: "bytes at an mbarrier where there are none", rule: tile.ErrTarget, def: func() error {
+		k, err := tile.Define("wrong", func(k *tile.Builder, a wrongArgs) {
+			tile.NewMBarriers(k, 1, 1).At(0).ArriveExpect(k, 16) // ERR MBarrier.ArriveExpect needs mbarrier-tx, which sm_89 has not; leave the target out with tile.Targets
+		})
+		return lower(k, err, "sm_89")
+	}},
+	{name: "bulk copies where there are none", rule: tile.ErrTarget, def: func() error {
+		k, err := tile.Define("wrong", func(k *tile.Builder, a wrongArgs) {
+			tile.FenceAsync(k) // ERR FenceAsync needs cp.async.bulk, which sm_80 has not; leave the target out with tile.Targets
+		})
+		return lower(k, err, "sm_80")
+	}},
+	{name: "a bulk copy that nobody aligns", rule: tile.ErrLayout, def: func() error {
+		k, err := tile.Define("wrong", func(k *tile.Builder, a wrongArgs) {
+			s := tile.NewShared[tile.F32](k, 64).Manual()
+			tile.StoreBulk(k, a.X, s) // ERR StoreBulk of X moves multiples of 16 bytes between addresses that are, which nobody sees to; define the kernel with tile.WholeVectors, or use CopyAsync
+		})
+		return lower(k, err, "sm_90a")
+	}},
+	{name: "a bulk copy at any column", rule: tile.ErrLayout, def: func() error {
+		k, err := tile.Define("wrong", func(k *tile.Builder, a wrongArgs) {
+			s := tile.NewShared[tile.F32](k, 64).Manual()
+			tile.StoreBulk(k, a.X.At(0, 6), s) // ERR StoreBulk of X at a column that is not a multiple of 4 elements for certain; use a loop that steps by such multiples
+		}, tile.WholeVectors())
+		return lower(k, err, "sm_90a")
+	}},
 }

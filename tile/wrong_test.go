@@ -87,6 +87,7 @@ var families = []struct {
 	{"memory", wrongMemory},
 	{"order", wrongOrders},
 	{"asynchronous copy", wrongCopies},
+	{"mbarriers and bulk copies", wrongBarriers},
 	{"cluster", wrongClusters},
 }
 

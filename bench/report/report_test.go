@@ -250,6 +250,12 @@ func TestGoals(t *testing.T) {
 		t.Error(d)
 	}
 	c.Ratio = nil
+	d := shaped{Case: bench.Case{Base: "launch", Goal: &bench.Goal{Above: map[string]float64{"c": 1, "absent": 1}}, Arms: map[string]bench.Arm{
+		"launch": {Rounds: []float64{3, 9, 4}}, "c": {Rounds: []float64{2, 3, 2.5}},
+	}}} // 1, 6 and 1.5 more
+	if d := cmp.Diff([]goal{{"goal 1.0 µs more than c: missed", "missed"}}, d.goals()); d != "" {
+		t.Error(d)
+	}
 	if got := c.goals(); got != nil {
 		t.Errorf("nothing to compare with: %v", got)
 	}

@@ -6,10 +6,10 @@ import (
 	"os"
 	"os/signal"
 
-	"github.com/gotile/gotile/codegen/tool"
+	"github.com/gotile/gotile/cmd/gotile/command"
 )
 
 func main() {
 	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt)
-	os.Exit(tool.Run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(command.Run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -47,3 +47,36 @@ func ExamplePrint() {
 	//   store_f32_if(a.y + (i64)col0, y, col0 < a.n);
 	// }
 }
+
+// The same text with the lines of Go that it comes from is for compilers and profilers; without them it is the clean one.
+func ExampleWithoutLines() {
+	k, err := tile.Define("scale", func(k *tile.Builder, a scaleArgs) {
+		x := tile.Load(k, a.X, k.Block().Striped(128, 1))
+		tile.Store(k, a.Y, x.Mul(a.Factor))
+	}, tile.Threads(128))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ir, err := k.Lower("sm_90a")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	clean, _ := cuda.Print(ir, cuda.Options{})
+	lined, err := cuda.Print(ir, cuda.Options{Lines: true})
+	fmt.Print(lined[strings.Index(lined, "  // load x"):], err, cuda.WithoutLines(lined) == clean)
+	// Output:
+	// // load x
+	// #line 54 "example_test.go"
+	//   float x = load_f32_if(a.x + (i64)col0, col0 < a.n);
+	//   float y = x * a.factor;
+	//
+	// #line 55 "example_test.go"
+	//   // store y
+	// #line 55 "example_test.go"
+	//   store_f32_if(a.y + (i64)col0, y, col0 < a.n);
+	// #line 55 "example_test.go"
+	// }
+	// <nil> true
+}

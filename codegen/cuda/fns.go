@@ -59,7 +59,27 @@ func init() {
 			return call(p.use("cp_async_16"), p.address(thr.Shared, s.Args[1]), p.expr(s.Args[0]), p.expr(s.Args[2]))
 		}},
 		thr.CpCommit: {stmt: func(p *printer, s thr.Do) code { return call(p.use("cp_async_commit")) }},
-		thr.CpWait:   {stmt: copyWait},
+		thr.CpWait:   {stmt: groupWait("cp_async_wait", "cp.async.wait_group %d")},
+
+		thr.MBarInit:      shared("mbarrier_init", 0),
+		thr.MBarFence:     shared("mbarrier_fence", -1),
+		thr.MBarArrive:    {stmt: arrive},
+		thr.MBarArriveTx:  shared("mbarrier_arrive_expect_tx", 0),
+		thr.MBarExpectTx:  shared("mbarrier_expect_tx", 0),
+		thr.MBarTest:      shared("mbarrier_test", 0),
+		thr.MBarTestToken: shared("mbarrier_test_token", 0),
+		thr.MBarTry:       shared("mbarrier_try", 0),
+		thr.MBarTryToken:  shared("mbarrier_try_token", 0),
+		thr.MBarWait:      shared("mbarrier_wait", 0),
+		thr.MBarWaitToken: shared("mbarrier_wait_token", 0),
+		thr.MBarInval:     shared("mbarrier_inval", 0),
+
+		thr.BulkLoad:     {stmt: bulkLoad},
+		thr.BulkStore:    {stmt: bulkStore},
+		thr.BulkCommit:   shared("bulk_commit", -1),
+		thr.BulkWait:     {stmt: groupWait("bulk_wait", "cp.async.bulk.wait_group %d")},
+		thr.BulkWaitRead: {stmt: groupWait("bulk_wait_read", "cp.async.bulk.wait_group.read %d")},
+		thr.FenceAsync:   shared("fence_async", -1),
 	}
 }
 
@@ -137,13 +157,15 @@ func atomic(name string, types ...dtype.Type) func(*printer, thr.Do) code {
 	}
 }
 
-// copyWait waits for groups of copies. Their number is part of the instruction, so each has a function of its own.
-func copyWait(p *printer, s thr.Do) code {
-	c, ok := s.Args[0].(thr.Const)
-	if !ok {
-		return p.fail("%v takes a constant", s.Fn)
+// groupWait waits for groups of copies. Their number is part of the instruction, so each has a function of its own.
+func groupWait(name, instruction string) func(*printer, thr.Do) code {
+	return func(p *printer, s thr.Do) code {
+		c, ok := s.Args[0].(thr.Const)
+		if !ok {
+			return p.fail("%v takes a constant", s.Fn)
+		}
+		f := fmt.Sprintf("%s_%d", name, c.Bits)
+		p.made[f] = fmt.Sprintf(device+"void %s() { asm volatile(\""+instruction+";\" ::: \"memory\"); }\n", f, c.Bits)
+		return call(f)
 	}
-	name := fmt.Sprintf("cp_async_wait_%d", c.Bits)
-	p.made[name] = fmt.Sprintf(device+"void %s() { asm volatile(\"cp.async.wait_group %d;\" ::: \"memory\"); }\n", name, c.Bits)
-	return call(name)
 }

@@ -156,7 +156,7 @@ func TestSwappedFnPrinterTurnsItsCaseRed(t *testing.T) {
 				t.Errorf("the case of %s prints as committed when it prints as %s", f, other)
 			}
 		}
-		if swaps[f] == 0 && f != thr.AtomicCAS && f != thr.CpWait { // no other of their arity
+		if swaps[f] == 0 && f != thr.AtomicCAS && f != thr.BulkLoad { // no other of their arity
 			t.Errorf("%s was never swapped", f)
 		}
 	}

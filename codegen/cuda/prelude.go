@@ -23,9 +23,9 @@ func policyPTX(name string) string {
 	return fmt.Sprintf(device+"u64 %s() {\n  u64 policy;\n  asm(\"createpolicy.fractional.L2::%s.b64 %%0, 1.0;\" : \"=l\"(policy));\n  return policy;\n}\n", name, name)
 }
 
-// prelude is in the order of printing. Conversions are asm because their results for NaN and out of range are defined
-// by PTX; the compiler may fold a C cast to anything there. Divisions by zero are defined by the op table.
-var prelude = []snippet{
+// prelude is in the order of printing, asyncPrelude last. Conversions are asm because their results for NaN and out of
+// range are defined by PTX; the compiler may fold a C cast to anything there. Divisions by zero are defined by the op table.
+var prelude = append([]snippet{
 	{"u16", "typedef unsigned short u16;\n"},
 	{"u32", "typedef unsigned int u32;\n"},
 	{"i64", "typedef long long i64;\n"},
@@ -123,7 +123,7 @@ var prelude = []snippet{
   return r;
 }
 `},
-}
+}, asyncPrelude...)
 
 // registerPTX reads a special register that stays the same while a kernel runs.
 func registerPTX(name, register string) string {

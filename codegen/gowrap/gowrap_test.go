@@ -14,7 +14,7 @@ import (
 )
 
 // builder makes thread IR by hand: what gowrap reads, without a planner. Generated code of real kernels is compiled
-// and run in codegen/tool/internal/axpy.
+// and run in cmd/gotile/command/internal/axpy.
 type builder struct {
 	rows, n *ir.Symbol
 	x, eps  *ir.Arg

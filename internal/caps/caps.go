@@ -24,6 +24,8 @@ var cases = map[target.Feature]string{
 	target.Atomics: "op/atomic_",
 	target.CpAsync: "op/copy_async/",
 	target.Cluster: "op/cluster_",
+
+	target.MBarrier: "op/mbar_", target.MBarrierTx: "op/mbar_arrive_tx/", target.Bulk: "op/copy_bulk/",
 }
 
 // Row is a feature on a target.

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -64,8 +65,8 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// source knows the tables, those of measurements (results), dump:KERNEL:PASS, which is what GOTILE_DUMP writes, what
-// examples/quickstart prints, and the files of the repository.
+// source knows the tables, those of measurements (results), dump:KERNEL:PASS, which is what GOTILE_DUMP writes,
+// viz:ARGUMENTS, the text of gotile viz, what examples/quickstart prints, and the files of the repository.
 func source(t *testing.T, name string) (text string, markdown bool, err error) {
 	switch kind, rest, _ := strings.Cut(name, ":"); kind {
 	case "environment":
@@ -73,7 +74,7 @@ func source(t *testing.T, name string) (text string, markdown bool, err error) {
 	case "targets":
 		text, err = targets()
 		return text, true, err
-	case "bench", "floors", "goals", "of":
+	case "bench", "floors", "goals", "of", "recompute", "host":
 		text, err = results(kind, rest)
 		return text, true, err
 	case "quickstart":
@@ -81,6 +82,8 @@ func source(t *testing.T, name string) (text string, markdown bool, err error) {
 		run.Dir, run.Env = root, append(os.Environ(), env.Device+"=sim")
 		out, err := run.Output()
 		return string(out), false, err
+	case "viz":
+		return visualised(t, rest), false, nil
 	case "dump":
 		kernel, pass, _ := strings.Cut(rest, ":")
 		text, err = dump(t, kernel, pass)
@@ -146,9 +149,36 @@ func prose(text string) string {
 	return out.String()
 }
 
-var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+// link is a link to a file, to a heading of one, or to a heading of the same document.
+var link = regexp.MustCompile(`\]\(([^)#:]*)(#[^)]*)?\)`)
 
-// TestLinks: what the documents link to within the repository exists.
+// anchors are the links to a document's headings, as GitHub makes them.
+func anchors(text string) map[string]bool {
+	out := map[string]bool{}
+	for i, part := range strings.Split("\n"+text, "\n```") {
+		for line := range strings.Lines(part) {
+			if title := strings.TrimLeft(line, "#"); i%2 == 0 && title != line && strings.HasPrefix(title, " ") {
+				out["#"+slug(title)] = true
+			}
+		}
+	}
+	return out
+}
+
+// slug is a heading in lower case, with its letters, digits, hyphens and, for blanks, hyphens.
+func slug(title string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, strings.TrimSpace(title))
+}
+
+// TestLinks: what the documents link to within the repository exists, files and headings.
 func TestLinks(t *testing.T) {
 	links := 0
 	for _, path := range documents(t) {
@@ -158,8 +188,16 @@ func TestLinks(t *testing.T) {
 		}
 		for _, m := range link.FindAllStringSubmatch(prose(string(text)), -1) {
 			links++
-			if _, err := os.Stat(filepath.Join(filepath.Dir(path), filepath.FromSlash(m[1]))); err != nil {
+			to := path
+			if m[1] != "" {
+				to = filepath.Join(filepath.Dir(path), filepath.FromSlash(m[1]))
+			}
+			if _, err := os.Stat(to); err != nil {
 				t.Errorf("%s: a broken link: %v", path, err)
+			} else if m[2] != "" {
+				if text, err := os.ReadFile(to); err != nil || !anchors(string(text))[m[2]] {
+					t.Errorf("%s: a broken link: %s has no heading %s (%v)", path, to, m[2], err)
+				}
 			}
 		}
 	}

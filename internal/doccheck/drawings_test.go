@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gotile/gotile/codegen/tool"
+	"github.com/gotile/gotile/cmd/gotile/command"
 	"github.com/gotile/gotile/examples/softmax"
 	"github.com/gotile/gotile/internal/target"
 	"github.com/gotile/gotile/internal/viz"
@@ -50,17 +50,26 @@ func TestDrawings(t *testing.T) {
 	}
 }
 
+// words are the words of a command line.
+func words(args string) []string { return strings.Fields(strings.ReplaceAll(args, "'", "")) }
+
+// visualised is what gotile viz prints.
+func visualised(t *testing.T, args string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if code := command.Run(t.Context(), append([]string{"viz"}, words(args)...), &out, &errs); code != 0 {
+		t.Fatalf("gotile viz %s: %s", args, errs.String())
+	}
+	return out.String()
+}
+
 // draw is the SVG of gotile viz. The one of a kernel is made here, where the kernel is at hand: the command would build
 // a program for it.
 func draw(t *testing.T, args string) string {
 	t.Helper()
-	fields := strings.Fields(strings.ReplaceAll(args, "'", ""))
+	fields := words(args)
 	if fields[0] != "kernel" {
-		var out, errs bytes.Buffer
-		if code := tool.Run(t.Context(), append([]string{"viz", "-o", "-"}, fields...), &out, &errs); code != 0 {
-			t.Fatalf("gotile viz %s: %s", args, errs.String())
-		}
-		return out.String()
+		return visualised(t, "-o - "+args)
 	}
 	name, chip := fields[2], fields[4]
 	k, err := softmax.Kernels().Build(name)

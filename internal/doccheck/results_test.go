@@ -4,8 +4,10 @@ package doccheck
 
 import (
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,10 +20,14 @@ import (
 )
 
 // results renders bench:FILE, all tables, bench:FILE:PASS/DTYPE and bench:FILE:PASS/DTYPE:SHAPE,SHAPE, one, and
-// floors:FILE:SHAPE; goals:FILE is what was asked of the cases; of:FILE says what the results are of.
+// floors:FILE:SHAPE; goals:FILE is what was asked of the cases; of:FILE says what the results are of. recompute:FILE and
+// host:FILE:PASS are those suites' tables. Before there is a file its parts say so.
 func results(what, spec string) (string, error) {
 	fields := strings.Split(spec, ":")
 	r, err := bench.Read(filepath.Join(root, filepath.FromSlash(fields[0])))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "Not measured yet.\n", nil
+	}
 	if err != nil {
 		return "", err
 	}
@@ -34,6 +40,10 @@ func results(what, spec string) (string, error) {
 			return "", err
 		}
 		return GoalsTable(r, goals)
+	case what == "recompute" && len(fields) == 1:
+		return RecomputeTable(r)
+	case what == "host" && len(fields) == 2:
+		return HostTable(r, fields[1])
 	case what == "floors" && len(fields) == 2:
 		return FloorsTable(r, fields[1])
 	case what == "bench" && len(fields) == 1:

@@ -103,12 +103,18 @@ func (b *Builder) WaitGroup(s Scope, n int) {
 func (c *checker) async(v *Value, r *Region) {
 	c.executes(v, r)
 	switch v.Op {
-	case WaitGroup:
+	case MBarInit, MBarArrive, MBarArriveTx, MBarExpectTx, MBarTest, MBarTry, MBarWait, MBarInval:
+		c.barrier(v, r)
+		return
+	case CopyBulk, StoreBulk:
+		c.bulk(v)
+		return
+	case WaitGroup, WaitBulk, WaitBulkRead:
 		if n, ok := v.Attr.(Groups); !ok || n < 0 {
 			c.fail(v, "it waits for %v groups", v.Attr)
 		}
 		return
-	case Commit:
+	case Commit, CommitBulk, FenceAsync:
 		return
 	}
 	i, ok := v.Attr.(*CopyInfo)

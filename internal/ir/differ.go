@@ -117,6 +117,12 @@ func sameAttr(a, b any) bool {
 	case *CopyInfo:
 		b, ok := b.(*CopyInfo)
 		return ok && a.Src == b.Src && sameShared(a.Dst, b.Dst)
+	case *BarrierInfo:
+		b, ok := b.(*BarrierInfo)
+		return ok && *a == *b
+	case *BulkInfo:
+		b, ok := b.(*BulkInfo)
+		return ok && a.Arg == b.Arg && a.Bar == b.Bar && sameShared(a.Shared, b.Shared)
 	case *AsmInfo:
 		b, ok := b.(*AsmInfo)
 		return ok && a.Template == b.Template && a.Volatile == b.Volatile
@@ -129,7 +135,7 @@ func sameAttr(a, b any) bool {
 
 // sameShared compares by content: a tile made in the body is another one the second time.
 func sameShared(a, b *SharedTile) bool {
-	return a == b || a != nil && b != nil && a.Name == b.Name && a.DT == b.DT && slices.Equal(a.Shape, b.Shape)
+	return a == b || a != nil && b != nil && a.Name == b.Name && a.DT == b.DT && slices.Equal(a.Shape, b.Shape) && a.Manual == b.Manual
 }
 
 func attrText(a any) string {
@@ -148,6 +154,10 @@ func attrText(a any) string {
 		return s
 	case *CopyInfo:
 		return fmt.Sprintf("%s to %v%v", a.Src.Field, a.Dst.DT, a.Dst.Shape)
+	case *BarrierInfo:
+		return "mbarrier of " + a.Bar.Pos.String()
+	case *BulkInfo:
+		return fmt.Sprintf("%s and %v%v", a.Arg.Field, a.Shared.DT, a.Shared.Shape)
 	case int:
 		return fmt.Sprintf("axis %d", a)
 	case []int:

@@ -160,6 +160,23 @@ const (
 	Commit    // closes the group of the copies since the last one
 	WaitGroup // Attr Groups: how many of the newest groups may stay in flight
 
+	// mbarriers. Attr *BarrierInfo; Args: the index of the mbarrier, then what the op takes. Scope: who executes it.
+	MBarInit     // Args: the arrivals of a phase; all mbarriers of the array
+	MBarArrive   // count; the result, if it is used, is the token of the phase, i64 of each thread
+	MBarArriveTx // bytes; the leader arrives
+	MBarExpectTx // bytes; the leader
+	MBarTest     // parity or token
+	MBarTry      // the same
+	MBarWait     // the same
+	MBarInval
+
+	CopyBulk     // Attr *BulkInfo; Args: offsets in the shared tile, in the argument, elements, index of the mbarrier
+	StoreBulk    // Attr *BulkInfo; Args: offsets in the shared tile, in the argument, elements
+	CommitBulk   // closes the group of the bulk stores since the last one
+	WaitBulk     // Attr Groups: how many of the newest groups may stay in flight
+	WaitBulkRead // the same, of groups that have yet to read shared memory
+	FenceAsync   // generic accesses of shared memory before, asynchronous ones after
+
 	Asm // inline PTX, elementwise; Attr *AsmInfo
 
 	// Control.
@@ -287,11 +304,27 @@ var Table = [NumOps]Info{
 
 	Asm: {"asm", "PTX", -1, Elementwise, Any, ByAttr, 0, "inline PTX with a Go function for the simulator"},
 
+	MBarInit:     {"mbar_init", "NewMBarriers", 1, Async, Ints, Nothing, 0, "mbarriers in shared memory, each complete after so many arrivals and the bytes expected"},
+	MBarArrive:   {"mbar_arrive", "MBarrier.Arrive", 2, Async, Ints, ByAttr, 0, "each thread arrives, or the leader for its scope; releases what came before"},
+	MBarArriveTx: {"mbar_arrive_tx", "MBarrier.ArriveExpect", 2, Async, Ints, Nothing, 0, "the scope's leader arrives, and the phase expects so many bytes more"},
+	MBarExpectTx: {"mbar_expect_tx", "MBarrier.Expect", 2, Async, Ints, Nothing, 0, "the phase expects so many bytes more"},
+	MBarTest:     {"mbar_test", "MBarrier.TestWait", 2, Async, Ints, ByAttr, 0, "whether a phase is over; acquires if it is"},
+	MBarTry:      {"mbar_try", "MBarrier.TryWait", 2, Async, Ints, ByAttr, 0, "whether a phase is over, after a wait of bounded time"},
+	MBarWait:     {"mbar_wait", "MBarrier.Wait", 2, Async, Ints, Nothing, 0, "until a phase is over; acquires what was released in it, and its bytes"},
+	MBarInval:    {"mbar_inval", "MBarrier.Inval", 1, Async, Ints, Nothing, 0, "the mbarrier ends"},
+
+	CopyBulk:     {"copy_bulk", "CopyBulk", -1, Async, Numbers, Nothing, 0, "a row of global memory to a shared tile, by one thread; completes its bytes at an mbarrier"},
+	StoreBulk:    {"store_bulk", "StoreBulk", -1, Async, Numbers, Nothing, 0, "a row of a shared tile to global memory, by one thread, in a bulk group"},
+	CommitBulk:   {"commit_bulk", "CommitBulk", 0, Async, None, Nothing, 0, "makes a group of the bulk stores since the last one"},
+	WaitBulk:     {"wait_bulk", "WaitBulk", 0, Async, None, Nothing, 0, "waits until at most so many bulk groups are in flight"},
+	WaitBulkRead: {"wait_bulk_read", "WaitBulkRead", 0, Async, None, Nothing, 0, "waits until at most so many bulk groups have yet to read their tiles"},
+	FenceAsync:   {"fence_async", "FenceAsync", 0, Async, None, Nothing, 0, "orders accesses of shared memory by threads before those by bulk copies"},
+
 	Range:      {"range", "Range", 3, Control, Ints, Nothing, 0, "a loop; its body is recorded once"},
 	Persistent: {"persistent", "Persistent", 2, Control, Ints, Nothing, 0, "a loop whose iterations the grid's blocks share"},
 	If:         {"if", "If", 1, Control, Bools, Nothing, 0, "a conditional, uniform in its scope"},
 	While:      {"while", "While", 0, Control, Bools, Nothing, 0, "a loop with a recorded condition"},
-	Barrier:    {"barrier", "Block.Sync", 0, Control, None, Nothing, 0, "orders shared memory among the threads of a block"},
+	Barrier:    {"barrier", "Block.Sync", 0, Control, None, Nothing, 0, "orders shared memory among the threads of a block; Warp.Sync among those of a warp"},
 
 	BlockID:   {"block_id", "Builder.BlockID", 0, Position, Ints, ToNumber, 0, "the block's number in the grid"},
 	NumBlocks: {"num_blocks", "Builder.NumBlocks", 0, Position, Ints, ToNumber, 0, "the number of blocks in the grid"},

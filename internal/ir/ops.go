@@ -261,10 +261,10 @@ func (b *Builder) Position(op Op) *Value {
 	return b.emit(&Value{Op: op, Type: Type{DT: dtype.I32}, Scope: scope})
 }
 
-// Sync records a barrier of the block.
-func (b *Builder) Sync() {
-	if b.executes(Barrier, ScopeBlock) {
-		b.emit(&Value{Op: Barrier, Scope: ScopeBlock})
+// Sync records a barrier of the block or of each warp.
+func (b *Builder) Sync(s Scope) {
+	if b.executes(Barrier, s) {
+		b.emit(&Value{Op: Barrier, Scope: s})
 	}
 }
 

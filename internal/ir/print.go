@@ -47,7 +47,14 @@ func print(k *Kernel, pos bool) string {
 		}
 	}
 	for _, s := range k.Shared {
-		p.printf("  shared %s %v%v\n", s.Name, s.DT, s.Shape)
+		p.printf("  shared %s %v%v", s.Name, s.DT, s.Shape)
+		if s.Manual {
+			p.printf(" manual")
+		}
+		p.printf("\n")
+	}
+	for _, m := range k.Barriers {
+		p.printf("  mbarrier %s[%d]\n", m.Name, m.N)
 	}
 	p.collect(k.Body)
 	p.region(k.Body, "  ")
@@ -137,6 +144,19 @@ func (p *printer) op(v *Value, indent string) {
 	case *CopyInfo:
 		n := len(a.Dst.Shape)
 		p.printf(" %s[%s] from %s[%s]", a.Dst.Name, p.list(v.Args[:n]), a.Src.Name, p.list(v.Args[n:]))
+	case *BarrierInfo:
+		p.printf(" %s", a.Bar.Name)
+		p.args(v.Args)
+		if a.Leader {
+			p.printf(" leader")
+		}
+	case *BulkInfo:
+		n, m := len(a.Shared.Shape), len(a.Shared.Shape)+len(a.Arg.Dims)
+		p.printf(" %s[%s], %s[%s],", a.Shared.Name, p.list(v.Args[:n]), a.Arg.Name, p.list(v.Args[n:m]))
+		p.args(v.Args[m:])
+		if a.Bar != nil {
+			p.printf(" %s", a.Bar.Name)
+		}
 	case Groups:
 		p.printf(" %d", int(a))
 	case []int:

@@ -117,6 +117,8 @@ type SharedTile struct {
 	Shape []int
 	In    *Region // where it was made; it ends with it
 	Pos   Pos
+	// Manual: the author orders its accesses, by mbarriers, bulk groups or barriers; the planner places none for it.
+	Manual bool
 }
 
 // Elems is the number of elements.
@@ -195,6 +197,7 @@ type Kernel struct {
 	ArgsType  string // Go name of the Args struct, for the wrapper
 	Symbols   []*Symbol
 	Shared    []*SharedTile
+	Barriers  []*MBarrier
 	Body      *Region
 	Threads   int
 	Cluster   int      // blocks of a cluster; 0: none

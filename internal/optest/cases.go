@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/exact"
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
 	"github.com/gotile/gotile/runtime/device"
@@ -24,7 +25,7 @@ func Cases() []tiletest.Case {
 	for _, cs := range [][]tiletest.Case{
 		arithCases[tile.F32](), arithCases[tile.BF16](), arithCases[tile.F16](), arithCases[tile.I32](), arithCases[tile.U32](), arithCases[tile.I64](),
 		boolCases(), chainCases(), castCases(), reduceCases(), foldCases(), shapeCases(), controlCases(), memoryCases(), atomicCases(), scalarCases(), orderCases(),
-		clusterCases(), asyncCases(), columnsCases(), wholeCases(),
+		clusterCases(), asyncCases(), columnsCases(), wholeCases(), mbarrierCases(),
 	} {
 		out = append(out, cs...)
 	}
@@ -51,6 +52,12 @@ var fnCases = map[thr.Fn]string{
 	thr.ClusterRank: "op/cluster_rank/grid", thr.ClusterX: "op/cluster_id/grid", thr.ClustersX: "op/num_clusters/grid", thr.ClusterSync: "op/cluster_barrier/global",
 	thr.ClusterArrive: "op/sum/cluster/f32", thr.ClusterWait: "op/sum/cluster/f32",
 	thr.CpAsync: "op/copy_async/ring/f32", thr.CpCommit: "op/commit/ring/f32", thr.CpWait: "op/wait_group/ring/f32",
+	thr.MBarInit: "op/mbar_init/exchange/f32", thr.MBarFence: "op/copy_bulk/ring/f32", thr.MBarArrive: "op/mbar_arrive/exchange/f32",
+	thr.MBarArriveTx: "op/mbar_arrive_tx/ring/f32", thr.MBarExpectTx: "op/mbar_expect_tx/ring/f32",
+	thr.MBarTest: "op/mbar_test/poll/i32", thr.MBarTestToken: "op/mbar_test/poll/i32", thr.MBarTry: "op/mbar_try/poll/i32", thr.MBarTryToken: "op/mbar_try/poll/i32",
+	thr.MBarWait: "op/mbar_wait/relay/f32", thr.MBarWaitToken: "op/mbar_wait/exchange/f32", thr.MBarInval: "op/mbar_inval/exchange/f32",
+	thr.BulkLoad: "op/copy_bulk/ring/f32", thr.BulkStore: "op/store_bulk/ring/f32", thr.BulkCommit: "op/commit_bulk/ring/f32",
+	thr.BulkWait: "op/wait_bulk/ring/f32", thr.BulkWaitRead: "op/wait_bulk_read/ring/f32", thr.FenceAsync: "op/fence_async/ring/f32",
 }
 
 // FnCase is the case of a built-in of thread IR; its Name is empty where there is none.
@@ -115,7 +122,7 @@ func equal(r run, what string, t dtype.Type, got, want []uint64) {
 	}
 	for i := range want {
 		if t.IsFloat() {
-			if g, w := floatOf(t, got[i]), floatOf(t, want[i]); !sameFloat(g, w) {
+			if g, w := exact.Float(t, got[i]), exact.Float(t, want[i]); !sameFloat(g, w) {
 				m.at(i, g, w)
 			}
 		} else if got[i] != want[i] {

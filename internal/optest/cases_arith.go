@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/exact"
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/tile"
 	"github.com/gotile/gotile/tile/tiletest"
@@ -67,9 +68,9 @@ func (x *arithResults) check(r run, op ir.Op, row int) {
 	m := &mistakes{r: r, what: fmt.Sprintf("%v on %v", op, x.t)}
 	for i, g := range got {
 		if x.t.IsFloat() {
-			a, b, c := floatOf(x.t, x.a[i]), floatOf(x.t, x.b[i]), floatOf(x.t, x.c[i])
-			if want, ok := floatRight(op, x.t, floatOf(x.t, g), a, b, c); !ok {
-				m.at(i, floatOf(x.t, g), fmt.Sprintf("%v, of %v, %v, %v", want, a, b, c))
+			a, b, c := exact.Float(x.t, x.a[i]), exact.Float(x.t, x.b[i]), exact.Float(x.t, x.c[i])
+			if want, ok := floatRight(op, x.t, exact.Float(x.t, g), a, b, c); !ok {
+				m.at(i, exact.Float(x.t, g), fmt.Sprintf("%v, of %v, %v, %v", want, a, b, c))
 			}
 		} else if want := intValue(op, x.t, x.a[i], x.b[i], x.c[i]); g != want {
 			m.at(i, fmt.Sprintf("%#x", g), fmt.Sprintf("%#x, of %#x, %#x, %#x", want, x.a[i], x.b[i], x.c[i]))
@@ -125,8 +126,8 @@ func chainCases() []tiletest.Case {
 		want := func(t dtype.Type, x []uint64) []float64 {
 			var out []float64
 			for _, v := range x {
-				f := floatOf(t, v)
-				out = append(out, narrow(t, narrow(t, f*f)+f))
+				f := exact.Float(t, v)
+				out = append(out, exact.Narrow(t, exact.Narrow(t, f*f)+f))
 			}
 			return out
 		}
@@ -172,7 +173,7 @@ func castCases() []tiletest.Case {
 		}
 		want := make([]int, n)
 		for i, b := range x {
-			if floatOf(dtype.F32, b) < 0 {
+			if exact.Float(dtype.F32, b) < 0 {
 				want[i] = 1
 			}
 		}

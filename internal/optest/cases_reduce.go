@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/exact"
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/runtime/device"
 	"github.com/gotile/gotile/tile/tiletest"
@@ -56,12 +57,12 @@ func encode(t dtype.Type, v float64) uint64 {
 func reduced(t dtype.Type, op ir.Op, xs []uint64, got uint64) (want any, ok bool) {
 	combine := map[ir.Op]ir.Op{ir.Sum: ir.Add, ir.MaxOf: ir.Max, ir.MinOf: ir.Min, ir.Prod: ir.Mul}[op]
 	if t.IsFloat() {
-		acc := floatOf(t, xs[0])
+		acc := exact.Float(t, xs[0])
 		for _, x := range xs[1:] {
-			acc = roundTo(dtype.F32, trueValue(combine, acc, floatOf(t, x), 0))
+			acc = exact.Round(dtype.F32, trueValue(combine, acc, exact.Float(t, x), 0))
 		}
-		acc = roundTo(t, acc)
-		return acc, floatOf(t, got) == acc // the sign of a zero depends on the order
+		acc = exact.Round(t, acc)
+		return acc, exact.Float(t, got) == acc // the sign of a zero depends on the order
 	}
 	acc := xs[0]
 	for _, x := range xs[1:] {
@@ -105,8 +106,8 @@ func reduceCases() []tiletest.Case {
 	return out
 }
 
-// exact reports whether a reduction of data of some kind has one result, whatever the order.
-func exact(t dtype.Type, op ir.Op, kind int) bool {
+// orderFree reports whether a reduction of data of some kind has one result, whatever the order.
+func orderFree(t dtype.Type, op ir.Op, kind int) bool {
 	return !t.IsFloat() || op != ir.Prod || kind != 2
 }
 
@@ -119,7 +120,7 @@ func reduceVectors(r run, t dtype.Type, op int) error {
 			if err := launchVector(r.Stream, vectorParams{X: place(r, t, x, rows, n), Y: y}); err != nil {
 				return err
 			}
-			if !exact(t, reductions[op], kind) {
+			if !orderFree(t, reductions[op], kind) {
 				continue
 			}
 			checkReduced(r, fmt.Sprintf("of %d %s %v", n, name, t), t, reductions[op], column(r.Bits(y), len(reductions), op), func(i int) []uint64 { return x[i*n:][:n] })
@@ -148,7 +149,7 @@ func reduceTiles(r run, t dtype.Type, op int) error {
 			if err := launchTile(r.Stream, p); err != nil {
 				return err
 			}
-			if !exact(t, reductions[op], kind) {
+			if !orderFree(t, reductions[op], kind) {
 				continue
 			}
 			checkTiles(r, fmt.Sprintf("%s %v %dx%d", name, t, rows, n), t, op, x, groups, rows, n, p.ByRow, p.ByCol, p.All)

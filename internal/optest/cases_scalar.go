@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/exact"
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/tile/tiletest"
 )
@@ -65,7 +66,7 @@ func checkPTX(r run) error {
 		pop = append(pop, uint64(bits.OnesCount32(uint32(a[i]))))
 		perm = append(perm, a[i]&0xffff|b[i]&0xffff<<16)
 		mad = append(mad, uint64(int64(int32(a[i]))*int64(n)+int64(l[i])))
-		x := floatOf(dtype.F32, f[i])
+		x := exact.Float(dtype.F32, f[i])
 		if x != x {
 			x = 0
 		}

@@ -12,7 +12,7 @@ import (
 // Mutants are the mutants of an op: a row of the table for every op that has no function of its own in simulator and
 // printer.
 func Mutants(op ir.Op) []Mutant {
-	out := slices.Clone(mutants[op])
+	out := append(slices.Clone(mutants[op]), asyncMutants[op]...)
 	for _, group := range alike {
 		if !slices.Contains(group, op) {
 			continue

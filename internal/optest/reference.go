@@ -6,46 +6,12 @@ import (
 	"math/big"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/exact"
 	"github.com/gotile/gotile/internal/ir"
 )
 
 // The reference: floats in float64, or with math/big where float64 would round twice; integers in math/big. It shares
-// nothing with the simulator.
-
-// roundTo rounds to the nearest number of a floating-point type, ties to even.
-func roundTo(t dtype.Type, x float64) float64 {
-	p, least, most := 24, -126, 127
-	switch t {
-	case dtype.BF16:
-		p = 8
-	case dtype.F16:
-		p, least, most = 11, -14, 15
-	}
-	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
-		return x
-	}
-	_, e := math.Frexp(x)
-	unit := max(e-1, least) - (p - 1)
-	r := math.Ldexp(math.RoundToEven(math.Ldexp(x, -unit)), unit)
-	if math.Abs(r) >= math.Ldexp(1, most+1) {
-		return math.Copysign(math.Inf(1), x)
-	}
-	return r
-}
-
-// narrow rounds as a computation of type t does: to f32, then to t.
-func narrow(t dtype.Type, x float64) float64 { return roundTo(t, roundTo(dtype.F32, x)) }
-
-// floatOf is the value of a bit pattern of a floating-point type.
-func floatOf(t dtype.Type, bits uint64) float64 {
-	switch t {
-	case dtype.BF16:
-		return float64(math.Float32frombits(uint32(bits) << 16))
-	case dtype.F16:
-		return dtype.F16FromBits(uint16(bits)).Float()
-	}
-	return float64(math.Float32frombits(uint32(bits)))
-}
+// nothing with the simulator; what the formats are, package exact says.
 
 // sameFloat is equality that tells zeros apart and takes every NaN for one.
 func sameFloat(a, b float64) bool {
@@ -176,19 +142,19 @@ func flushed(x float64) float64 {
 
 // floatRight reports whether got is a right result of a float op on operands of type t. want is for the message.
 func floatRight(op ir.Op, t dtype.Type, got, a, b, c float64) (want float64, ok bool) {
-	exact := trueValue(op, a, b, c)
-	want = narrow(t, exact)
+	value := trueValue(op, a, b, c)
+	want = exact.Narrow(t, value)
 	ulps := ir.Table[op].Ulp
 	if op == ir.Select { // no arithmetic
-		return exact, sameFloat(got, exact)
+		return value, sameFloat(got, value)
 	}
 	if ulps == 0 {
 		return want, sameFloat(got, want)
 	}
-	ok = near(t, got, exact, ulps, slack(op, a))
+	ok = near(t, got, value, ulps, slack(op, a))
 	if !ok && flushes(op) {
-		exact = trueValue(op, flushed(a), flushed(b), c)
-		ok = near(t, got, exact, ulps, slack(op, a))
+		value = trueValue(op, flushed(a), flushed(b), c)
+		ok = near(t, got, value, ulps, slack(op, a))
 	}
 	if op == ir.DivApprox && math.Abs(b) > 0x1p126 { // zero, as the table says
 		ok = got == 0 || math.IsInf(a, 0) && got != got || ok
@@ -203,19 +169,11 @@ func near(t dtype.Type, got, x, ulps, slack float64) bool {
 	}
 	_, e := math.Frexp(x)
 	d := ulps*math.Ldexp(1, max(e-1, -126)-23) + slack
-	return narrow(t, x-d) <= got && got <= narrow(t, x+d)
+	return exact.Narrow(t, x-d) <= got && got <= exact.Narrow(t, x+d)
 }
 
 // intOf is the value of a bit pattern of an integer type.
-func intOf(t dtype.Type, bits uint64) *big.Int {
-	switch t {
-	case dtype.I32:
-		return big.NewInt(int64(int32(bits)))
-	case dtype.U32:
-		return big.NewInt(int64(uint32(bits)))
-	}
-	return big.NewInt(int64(bits))
-}
+func intOf(t dtype.Type, bits uint64) *big.Int { return big.NewInt(exact.Int(t, bits)) }
 
 // wrap is the low bits of an integer.
 func wrap(t dtype.Type, x *big.Int) uint64 {
@@ -281,7 +239,7 @@ func intValue(op ir.Op, t dtype.Type, x, y, z uint64) uint64 {
 // holds is a comparison's result.
 func holds(op ir.Op, t dtype.Type, x, y uint64) bool {
 	if t.IsFloat() {
-		a, b := floatOf(t, x), floatOf(t, y)
+		a, b := exact.Float(t, x), exact.Float(t, y)
 		return map[ir.Op]bool{ir.Lt: a < b, ir.Le: a <= b, ir.Gt: a > b, ir.Ge: a >= b, ir.Eq: a == b, ir.Ne: a != b}[op]
 	}
 	n := intOf(t, x).Cmp(intOf(t, y))
@@ -294,42 +252,16 @@ func converted(s, t dtype.Type, x, got uint64) (want string, ok bool) {
 	case t.IsFloat():
 		f := 0.0
 		if s.IsFloat() {
-			f = narrow(t, floatOf(s, x))
+			f = exact.Narrow(t, exact.Float(s, x))
 		} else {
 			g, _ := new(big.Float).SetInt(intOf(s, x)).Float32() // rounds once
-			f = roundTo(t, float64(g))
+			f = exact.Round(t, float64(g))
 		}
-		return fmt.Sprint(f), sameFloat(floatOf(t, got), f)
+		return fmt.Sprint(f), sameFloat(exact.Float(t, got), f)
 	case s.IsFloat():
-		w := wrap(t, saturated(t, floatOf(s, x)))
+		w := wrap(t, big.NewInt(exact.Truncate(t, exact.Float(s, x))))
 		return fmt.Sprintf("%#x", w), got == w
 	}
 	w := wrap(t, intOf(s, x))
 	return fmt.Sprintf("%#x", w), got == w
-}
-
-// saturated truncates a float and clamps it to an integer type.
-func saturated(t dtype.Type, x float64) *big.Int {
-	lo, hi := new(big.Int), new(big.Int).Lsh(big.NewInt(1), uint(8*t.Size()))
-	if t != dtype.U32 {
-		hi.Rsh(hi, 1)
-		lo.Neg(hi)
-	}
-	hi.Sub(hi, big.NewInt(1))
-	switch {
-	case x != x:
-		return new(big.Int)
-	case math.IsInf(x, 1):
-		return hi
-	case math.IsInf(x, -1):
-		return lo
-	}
-	n, _ := new(big.Float).SetFloat64(x).Int(nil)
-	if n.Cmp(lo) < 0 {
-		return lo
-	}
-	if n.Cmp(hi) > 0 {
-		return hi
-	}
-	return n
 }

@@ -6,23 +6,19 @@ import (
 	"math/big"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/exact"
 	"github.com/gotile/gotile/internal/ir"
 )
 
-// fromBits is the number that a pattern means.
-func fromBits(dt dtype.Type, b uint64) Num {
-	switch dt {
-	case dtype.F32:
-		return Num{F: float64(math.Float32frombits(uint32(b)))}
-	case dtype.BF16:
-		return Num{F: dtype.BF16FromBits(uint16(b)).Float()}
-	case dtype.F16:
-		return Num{F: dtype.F16FromBits(uint16(b)).Float()}
+// FromBits is the number that a pattern means.
+func FromBits(dt dtype.Type, b uint64) Num {
+	if dt.IsFloat() {
+		return Num{F: exact.Float(dt, b)}
 	}
-	return wrap(dt, int64(b))
+	return Num{I: exact.Int(dt, b)}
 }
 
-// Bits is the pattern of a number in a type.
+// Bits is the pattern of a number in a type, the inverse of FromBits.
 func (n Num) Bits(dt dtype.Type) uint64 {
 	switch dt {
 	case dtype.F32:
@@ -37,29 +33,16 @@ func (n Num) Bits(dt dtype.Type) uint64 {
 	return uint64(uint32(n.I))
 }
 
-// FromBits is the inverse of Bits.
-func FromBits(dt dtype.Type, b uint64) Num { return fromBits(dt, b) }
-
-func wrap(dt dtype.Type, i int64) Num {
-	switch dt {
-	case dtype.I32:
-		i = int64(int32(i))
-	case dtype.U32:
-		i = int64(uint32(i))
-	case dtype.Bool:
-		i &= 1
-	}
-	return Num{I: i}
-}
+// wrap brings a result into an integer type.
+func wrap(dt dtype.Type, i int64) Num { return Num{I: exact.Int(dt, uint64(i))} }
 
 // width is the number of bits of an integer type.
 func width(dt dtype.Type) int { return 8 * dt.Size() }
 
-// round brings a result into its type: 16-bit floats by way of f32.
+// round brings a result into its type.
 func round(dt dtype.Type, n Num) Num {
-	switch {
-	case dt.IsFloat():
-		return Num{F: float64(dt.Round(float32(n.F)))}
+	if dt.IsFloat() {
+		return Num{F: exact.Narrow(dt, n.F)}
 	}
 	return wrap(dt, n.I)
 }
@@ -85,13 +68,13 @@ func apply(v *ir.Value, a []Num) Num {
 	case ir.Cast:
 		return cast(dt, v.Type.DT, a[0])
 	case ir.Bitcast:
-		return fromBits(v.Type.DT, a[0].Bits(dt))
+		return FromBits(v.Type.DT, a[0].Bits(dt))
 	case ir.Asm:
 		in := make([]uint64, len(a))
 		for i, x := range a {
 			in[i] = x.Bits(v.Args[i].Type.DT)
 		}
-		return fromBits(v.Type.DT, v.Attr.(*ir.AsmInfo).Sim(in))
+		return FromBits(v.Type.DT, v.Attr.(*ir.AsmInfo).Sim(in))
 	}
 	if dt.IsFloat() {
 		return round(dt, Num{F: floatOp(v, a)})
@@ -219,25 +202,7 @@ func cast(from, to dtype.Type, n Num) Num {
 	case from.IsFloat() && to.IsFloat():
 		return round(to, n)
 	case from.IsFloat():
-		lo, hi := float64(math.MinInt32), float64(math.MaxInt32)
-		switch to {
-		case dtype.U32:
-			lo, hi = 0, math.MaxUint32
-		case dtype.I64:
-			lo, hi = math.MinInt64, math.MaxInt64
-		}
-		switch f := math.Trunc(n.F); {
-		case f != f:
-			return Num{}
-		case f <= lo:
-			return Num{I: int64(lo)}
-		case f >= hi && to == dtype.I64:
-			return Num{I: math.MaxInt64}
-		case f >= hi:
-			return Num{I: int64(hi)}
-		default:
-			return Num{I: int64(f)}
-		}
+		return Num{I: exact.Truncate(to, n.F)}
 	case to.IsFloat():
 		return round(to, Num{F: float64(float32(n.I))})
 	}
@@ -246,15 +211,14 @@ func cast(from, to dtype.Type, n Num) Num {
 
 // identity is what a reduction of nothing gives.
 func identity(op ir.Op, dt dtype.Type) Num {
-	low := map[dtype.Type]int64{dtype.I32: math.MinInt32, dtype.U32: 0, dtype.I64: math.MinInt64}
-	high := map[dtype.Type]int64{dtype.I32: math.MaxInt32, dtype.U32: math.MaxUint32, dtype.I64: math.MaxInt64}
+	least, most := exact.Limits(dt)
 	switch op {
 	case ir.Prod:
 		return Num{F: 1, I: 1}
 	case ir.MaxOf:
-		return Num{F: math.Inf(-1), I: low[dt]}
+		return Num{F: math.Inf(-1), I: least}
 	case ir.MinOf:
-		return Num{F: math.Inf(1), I: high[dt]}
+		return Num{F: math.Inf(1), I: most}
 	}
 	return Num{}
 }

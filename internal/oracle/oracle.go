@@ -144,7 +144,7 @@ func (m *machine) total(s ir.Scope) int { return m.unit(s, m.l.Grid*warpsOf(m.k)
 func (m *machine) val(x *ir.Value, warp int) tile {
 	switch x.Op {
 	case ir.Const:
-		return single(fromBits(x.Type.DT, uint64(x.Attr.(ir.Bits))))
+		return single(FromBits(x.Type.DT, uint64(x.Attr.(ir.Bits))))
 	case ir.Param:
 		return single(m.l.Scalars[x.Name])
 	case ir.Dim:

@@ -473,7 +473,7 @@ func (l *lowering) sharedTile(t *ir.SharedTile) *thr.SharedBuf {
 	if b := l.sharedBufs[t]; b != nil {
 		return b
 	}
-	b := &thr.SharedBuf{Name: l.names.fresh(t.Name), Bytes: t.Elems() * t.DT.Size(), DT: t.DT, Note: fmt.Sprintf("tile %v", t.Shape)}
+	b := &thr.SharedBuf{Name: l.names.fresh(t.Name), Bytes: t.Elems() * t.DT.Size(), DT: t.DT, Note: fmt.Sprintf("tile %v", t.Shape), Manual: t.Manual}
 	l.out.Shared = append(l.out.Shared, b)
 	l.sharedBufs[t] = b
 	return b

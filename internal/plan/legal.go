@@ -17,6 +17,17 @@ func needs(v *ir.Value) (target.Feature, bool) {
 		return target.Atomics, true
 	case ir.CopyAsync, ir.Commit, ir.WaitGroup:
 		return target.CpAsync, true
+	case ir.MBarArrive:
+		if n, ok := constInt(v.Args[1]); ok && n == 1 {
+			return target.MBarrier, true
+		}
+		return target.MBarrierTx, true
+	case ir.MBarInit, ir.MBarTest, ir.MBarWait, ir.MBarInval:
+		return target.MBarrier, true
+	case ir.MBarArriveTx, ir.MBarExpectTx, ir.MBarTry:
+		return target.MBarrierTx, true
+	case ir.CopyBulk, ir.StoreBulk, ir.CommitBulk, ir.WaitBulk, ir.WaitBulkRead, ir.FenceAsync:
+		return target.Bulk, true
 	}
 	return "", false
 }
@@ -32,7 +43,7 @@ func legal(s *state) error {
 	var err error
 	eachOp(s.k.Body, func(v *ir.Value) {
 		if f, ok := needs(v); ok && !s.t.Has(f) && err == nil {
-			err = positioned(ir.ErrTarget, v.Pos, "%s needs %s, which %s has not; leave the target out with tile.Targets", v.Op, f, s.t.Name)
+			err = positioned(ir.ErrTarget, v.Pos, "%s needs %s, which %s has not; leave the target out with tile.Targets", ir.Table[v.Op].Go, f, s.t.Name)
 		}
 	})
 	return err

@@ -33,6 +33,7 @@ type lowering struct {
 	hidden     map[string]thr.Expr   // the same where it must be opaque to the compiler
 	top        map[string]*thr.Local // what the top of the kernel computes, by its text
 	sharedBufs map[*ir.SharedTile]*thr.SharedBuf
+	barBufs    map[*ir.MBarrier]*thr.SharedBuf
 	err        error
 }
 
@@ -40,7 +41,7 @@ type lowering struct {
 func lowerKernel(s *state) error {
 	l := &lowering{state: s, args: indexArgs(s.out), names: newNamer(s.out),
 		scalars: map[*ir.Value]thr.Expr{}, tiles: map[*ir.Value]*thr.Local{}, vars: map[*ir.Value]*thr.Local{},
-		done: map[*ir.Value]bool{}, coords: map[string]thr.Expr{}, top: map[string]*thr.Local{}, sharedBufs: map[*ir.SharedTile]*thr.SharedBuf{}}
+		done: map[*ir.Value]bool{}, coords: map[string]thr.Expr{}, top: map[string]*thr.Local{}, sharedBufs: map[*ir.SharedTile]*thr.SharedBuf{}, barBufs: map[*ir.MBarrier]*thr.SharedBuf{}}
 	var body []thr.Stmt
 	l.body = &body
 	l.region(s.k.Body)
@@ -204,8 +205,22 @@ func (l *lowering) effect(v *ir.Value) {
 		l.emit(thr.Do{At: l.at(), Fn: thr.CpCommit})
 	case ir.WaitGroup:
 		l.emit(thr.Do{At: l.at(), Fn: thr.CpWait, Args: []thr.Expr{i32(int(v.Attr.(ir.Groups)))}})
+	case ir.MBarInit:
+		l.initBarriers(v)
+	case ir.MBarArrive, ir.MBarArriveTx, ir.MBarExpectTx, ir.MBarTest, ir.MBarTry, ir.MBarWait, ir.MBarInval:
+		l.barrierOp(v)
+	case ir.CopyBulk, ir.StoreBulk:
+		l.bulk(v)
+	case ir.CommitBulk:
+		l.emit(thr.Do{At: l.at(), Fn: thr.BulkCommit, Pred: leader(v.Scope)})
+	case ir.WaitBulk:
+		l.waitBulk(v, thr.BulkWait)
+	case ir.WaitBulkRead:
+		l.waitBulk(v, thr.BulkWaitRead)
+	case ir.FenceAsync:
+		l.emit(thr.Do{At: l.at(), Fn: thr.FenceAsync})
 	case ir.Barrier:
-		l.emit(thr.Do{At: l.at(), Fn: thr.BlockSync})
+		l.emit(thr.Do{At: l.at(), Fn: meeting(v.Scope)})
 	case ir.ClusterBarrier:
 		l.emit(thr.Do{At: l.at(), Fn: thr.ClusterSync})
 	case ir.Range, ir.Persistent:

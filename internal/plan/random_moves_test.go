@@ -240,6 +240,15 @@ func (h *mover) run(list []move, i, at int) {
 	}
 }
 
+// data are inputs: small numbers, negative ones among them.
+func data(salt, n int) []int64 {
+	x := make([]int64, n)
+	for i := range x {
+		x[i] = int64((i*7+salt*13+i*i*salt)%23 - 11)
+	}
+	return x
+}
+
 // play runs moves in Go.
 func (p moves) play(n, trips, cond int) *mover {
 	h := p.start(n, trips, cond)

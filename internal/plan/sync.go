@@ -105,7 +105,7 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 				h.commit(y.groups)
 			case thr.CpWait:
 				h.wait(s.Args[0])
-			default: // an atomic
+			default: // an atomic; other built-ins touch nothing here
 				t := y.touch(thr.Global, nil, y.global[s.Op].scope, s.Op, lap, true)
 				out = y.release(out, h, s.At, s.Order, t.scope)
 				out = y.access(out, h, s.At, t)
@@ -333,6 +333,9 @@ func (h hazards) with(t touch) []touch {
 
 // touch describes an access; the zero touch is one that cannot race.
 func (y *syncer) touch(space thr.Space, buf *thr.SharedBuf, scope ir.Scope, op, lap int, write bool) touch {
+	if space == thr.Shared && buf != nil && buf.Manual {
+		return touch{}
+	}
 	t := touch{mem: buf, where: y.whole[op]}
 	if space == thr.Global {
 		t = y.global[op]

@@ -70,11 +70,11 @@ func TestMissingFeature(t *testing.T) {
 	bare.Name, bare.Features = "sm_bare", maps.Clone(real.Features)
 	delete(bare.Features, target.Atomics)
 	for op, body := range map[string]func(k *tile.Builder, a intArgs){
-		"atomic_add":  func(k *tile.Builder, a intArgs) { tile.AtomicAdd(k, a.Y, tile.I32(1)) },
-		"atomic_max":  func(k *tile.Builder, a intArgs) { tile.AtomicMax(k, a.Y, tile.I32(1)) },
-		"atomic_min":  func(k *tile.Builder, a intArgs) { tile.AtomicMin(k, a.Y, tile.I32(1)) },
-		"atomic_exch": func(k *tile.Builder, a intArgs) { tile.AtomicExch(k, a.Y, tile.I32(1)) },
-		"atomic_cas": func(k *tile.Builder, a intArgs) {
+		"AtomicAdd":  func(k *tile.Builder, a intArgs) { tile.AtomicAdd(k, a.Y, tile.I32(1)) },
+		"AtomicMax":  func(k *tile.Builder, a intArgs) { tile.AtomicMax(k, a.Y, tile.I32(1)) },
+		"AtomicMin":  func(k *tile.Builder, a intArgs) { tile.AtomicMin(k, a.Y, tile.I32(1)) },
+		"AtomicExch": func(k *tile.Builder, a intArgs) { tile.AtomicExch(k, a.Y, tile.I32(1)) },
+		"AtomicCAS": func(k *tile.Builder, a intArgs) {
 			for range tile.Range(k, 0, 2, 1) { // ops in regions are seen too
 				tile.AtomicCAS(k, a.Y, tile.I32(0), tile.I32(1))
 			}

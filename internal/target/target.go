@@ -31,6 +31,9 @@ const (
 	SetMaxNReg Feature = "setmaxnreg"
 	Elect      Feature = "elect"
 	TCGen05    Feature = "tcgen05"
+	MBarrier   Feature = "mbarrier"
+	MBarrierTx Feature = "mbarrier-tx"
+	Bulk       Feature = "cp.async.bulk"
 )
 
 // features are all of them with one line each, in the order of tables.
@@ -52,6 +55,9 @@ var features = []struct {
 	{SetMaxNReg, "registers moved between warpgroups"},
 	{Elect, "election of one lane of a warp"},
 	{TCGen05, "tensor memory and its asynchronous matrix multiply"},
+	{MBarrier, "barriers in shared memory with phases"},
+	{MBarrierTx, "mbarriers that count bytes and arrivals by number, and waits that suspend"},
+	{Bulk, "asynchronous copies of up to whole tiles by one thread, between global and shared memory"},
 }
 
 // Features lists the features in the order of tables.
@@ -93,7 +99,7 @@ type Target struct {
 }
 
 // lowered are the features that gotile emits instructions of, on every target that has them.
-var lowered = []Feature{Base, Atomics, CpAsync, Cluster}
+var lowered = []Feature{Base, Atomics, CpAsync, Cluster, MBarrier, MBarrierTx, Bulk}
 
 // Has reports whether a kernel may use a feature: the hardware has it, and nothing speaks against it.
 func (t *Target) Has(f Feature) bool {
@@ -112,8 +118,8 @@ func row(name string, cc, shared, threads, cluster int, hw ...Feature) *Target {
 }
 
 var table = func() map[string]*Target {
-	base := []Feature{Base, Atomics, CpAsync, MMASync, LdMatrix}
-	hopper := append(base[:len(base):len(base)], Cluster, TMA, TMACTA, Multicast, StMatrix, SetMaxNReg, Elect)
+	base := []Feature{Base, Atomics, CpAsync, MMASync, LdMatrix, MBarrier}
+	hopper := append(base[:len(base):len(base)], Cluster, TMA, TMACTA, Multicast, StMatrix, SetMaxNReg, Elect, MBarrierTx, Bulk)
 	ts := []*Target{
 		row("sm_80", 80, 163, 2048, 1, base...),
 		row("sm_86", 86, 99, 1536, 1, base...),

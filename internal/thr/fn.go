@@ -54,6 +54,28 @@ const (
 	CpCommit // closes the group of the copies since the last one
 	CpWait   // (const groups): until at most so many are in flight
 
+	// mbarriers. An operand bar is a u32 offset in shared memory; tokens and parities say which phase is meant.
+	MBarInit      // (bar, i32 arrivals)
+	MBarFence     // fence.mbarrier_init.release.cluster: inits are seen by the async proxy and the cluster
+	MBarArrive    // (bar, i32 count); Dst, if any, gets the token, i64
+	MBarArriveTx  // (bar, i32 bytes): one arrival, which expects bytes
+	MBarExpectTx  // (bar, i32 bytes)
+	MBarTest      // (bar, i32 parity); Dst bool: whether the phase is over
+	MBarTestToken // (bar, i64 token); Dst bool
+	MBarTry       // MBarTest that may suspend the thread for a while
+	MBarTryToken
+	MBarWait      // (bar, i32 parity): until the phase is over
+	MBarWaitToken // (bar, i64 token)
+	MBarInval     // (bar)
+
+	// Bulk copies, by the async proxy; groups are a thread's own.
+	BulkLoad     // (pointer, u32 offset in shared memory, i32 bytes, bar): global to shared, completing bytes of a barrier
+	BulkStore    // (pointer, u32 offset in shared memory, i32 bytes): shared to global, in a group
+	BulkCommit   // closes the group of the bulk stores since the last one
+	BulkWait     // (const groups): until at most so many are in flight
+	BulkWaitRead // (const groups): until at most so many have yet to read shared memory
+	FenceAsync   // fence.proxy.async.shared::cta: generic accesses before, async ones after
+
 	NumFns
 )
 
@@ -108,6 +130,42 @@ var Fns = [NumFns]FnInfo{
 	CpAsync:       {"cp_async_16", 3, false, dtype.Invalid, false, "copies 16 bytes from global to shared memory, asynchronously"},
 	CpCommit:      {"cp_async_commit", 0, false, dtype.Invalid, false, "makes a group of the thread's copies since the last one"},
 	CpWait:        {"cp_async_wait", 1, false, dtype.Invalid, false, "waits until at most so many of the thread's groups are in flight"},
+
+	MBarInit:      {"mbarrier_init", 2, false, dtype.Invalid, false, "makes an mbarrier that expects so many arrivals a phase"},
+	MBarFence:     {"mbarrier_fence", 0, false, dtype.Invalid, false, "makes inits of mbarriers visible to the async proxy and the cluster"},
+	MBarArrive:    {"mbarrier_arrive", 2, false, dtype.Invalid, false, "arrives, for so many arrivals"},
+	MBarArriveTx:  {"mbarrier_arrive_expect_tx", 2, false, dtype.Invalid, false, "arrives once and expects so many bytes in this phase"},
+	MBarExpectTx:  {"mbarrier_expect_tx", 2, false, dtype.Invalid, false, "expects so many bytes more in this phase"},
+	MBarTest:      {"mbarrier_test", 2, false, dtype.Bool, false, "whether the phase of a parity is over"},
+	MBarTestToken: {"mbarrier_test_token", 2, false, dtype.Bool, false, "whether the phase of a token is over"},
+	MBarTry:       {"mbarrier_try", 2, false, dtype.Bool, false, "the same, after a wait of bounded time"},
+	MBarTryToken:  {"mbarrier_try_token", 2, false, dtype.Bool, false, "the same, after a wait of bounded time"},
+	MBarWait:      {"mbarrier_wait", 2, false, dtype.Invalid, false, "waits until the phase of a parity is over"},
+	MBarWaitToken: {"mbarrier_wait_token", 2, false, dtype.Invalid, false, "waits until the phase of a token is over"},
+	MBarInval:     {"mbarrier_inval", 1, false, dtype.Invalid, false, "ends an mbarrier; its memory is free"},
+
+	BulkLoad:     {"bulk_load", 4, false, dtype.Invalid, false, "copies bytes from global to shared memory, asynchronously, and completes them at an mbarrier"},
+	BulkStore:    {"bulk_store", 3, false, dtype.Invalid, false, "copies bytes from shared to global memory, asynchronously"},
+	BulkCommit:   {"bulk_commit", 0, false, dtype.Invalid, false, "makes a group of the thread's bulk stores since the last one"},
+	BulkWait:     {"bulk_wait", 1, false, dtype.Invalid, false, "waits until at most so many of the thread's bulk groups are in flight"},
+	BulkWaitRead: {"bulk_wait_read", 1, false, dtype.Invalid, false, "waits until at most so many of the thread's bulk groups have yet to read shared memory"},
+	FenceAsync:   {"fence_async", 0, false, dtype.Invalid, false, "orders generic accesses to shared memory before those of the async proxy"},
+}
+
+// Pointer reports whether a statement's first operand is a pointer to global memory.
+func (f Fn) Pointer() bool {
+	return f >= AtomicAdd && f <= AtomicCAS || f == CpAsync || f == BulkLoad || f == BulkStore
+}
+
+// Barrier is the operand that names an mbarrier; -1: none does.
+func (f Fn) Barrier() int {
+	switch {
+	case f == BulkLoad:
+		return 3
+	case f >= MBarInit && f <= MBarInval && f != MBarFence:
+		return 0
+	}
+	return -1
 }
 
 // String is the built-in's name; the printer uses it for prelude functions too.

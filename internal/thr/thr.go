@@ -63,6 +63,7 @@ type SharedBuf struct {
 	Bytes  int
 	DT     dtype.Type
 	Note   string // what for, for the table in the .cu
+	Manual bool   // its author orders the accesses; the planner places no barriers for it
 }
 
 // Grid says how many blocks a launch has; in a kernel with clusters, how many clusters.
@@ -286,8 +287,9 @@ type (
 		Args  []Expr
 		Pred  Expr
 		Order ir.Order   // of an atomic, at gpu scope
-		Buf   *SharedBuf // of an asynchronous copy: the destination, and
+		Buf   *SharedBuf // of an asynchronous copy: the tile in shared memory, and
 		Scope ir.Scope   // who copies together, for synchronisation
+		Bar   *SharedBuf // the array of the mbarrier that Fn.Barrier names
 	}
 	// Asm is one inline PTX instruction on scalars.
 	Asm struct {

@@ -118,9 +118,15 @@ func (v *verifier) stmt(s Stmt) {
 		}
 		v.clusters(s.Fn)
 		for i, a := range s.Args {
-			if t := v.expr(a); t.Ptr != (i == 0 && s.Fn != CpWait) { // atomics and copies begin with a pointer
+			if t := v.expr(a); t.Ptr != (i == 0 && s.Fn.Pointer()) {
 				v.fail("operand %d of %s is of type %s", i, s.Fn, t)
 			}
+		}
+		if i := s.Fn.Barrier(); i >= 0 {
+			v.same("the place of an mbarrier", Val(dtype.U32), v.expr(s.Args[i]))
+		}
+		if (s.Fn.Barrier() >= 0) != (s.Bar != nil) {
+			v.fail("%s with the mbarriers %v", s.Fn, s.Bar)
 		}
 		if s.Dst != nil {
 			v.ref(*s.Dst)

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/elementwise"
 	"github.com/gotile/gotile/internal/fixture"
 	"github.com/gotile/gotile/internal/gatecase"
 	"github.com/gotile/gotile/runtime/gate"
@@ -16,7 +17,7 @@ import (
 // Cases is the test table, for the simulator and for GPUs: the gates of every op.
 func Cases() []tiletest.Case {
 	var out []tiletest.Case
-	for _, dt := range floats {
+	for _, dt := range elementwise.Types() {
 		for _, size := range []struct{ rows, n int }{{3, 13}, {1, 1}, {5, 2055}} {
 			out = append(out, casesOf(dt, size.rows, size.n)...)
 		}
@@ -110,12 +111,16 @@ func casesOf(dt dtype.Type, rows, n int) []tiletest.Case {
 				return [][]float64{da, dd}
 			}}),
 	}
-	for _, p := range []float32{2, 0.5, -1, 3} {
-		in := tame
-		if p == 2 {
-			in = full
-		}
-		out = append(out, gatecase.Of(PowOp, gate.Case[float32]{Name: fmt.Sprintf("%v/%s", p, name), Params: p, In: []gate.Input{in}, Fast: fast,
+	large := gate.Input{Type: dt, Shape: []int{rows, n}, Data: above(dt, 9, rows*n)} // whose squares are beyond f16
+	for i := range large.Data {
+		large.Data[i] *= 16384
+	}
+	for _, c := range []struct {
+		name string
+		p    float32
+		in   gate.Input
+	}{{"2", 2, full}, {"2-large", 2, large}, {"0.5", 0.5, tame}, {"-1", -1, tame}, {"3", 3, tame}} {
+		out = append(out, gatecase.Of(PowOp, gate.Case[float32]{Name: c.name + "/" + name, Params: c.p, In: []gate.Input{c.in}, Fast: fast,
 			Reference: each1(func(x float64, p float32) float64 { return math.Pow(x, float64(p)) }),
 			Gradient:  grad1(func(x float64, p float32) float64 { return float64(p) * math.Pow(x, float64(p)-1) })}))
 	}

@@ -4,16 +4,20 @@
 //	Add, Mul, Div        of two tensors of one shape
 //	MulRows              x[rows,n] * w[n]
 //	DivCols              x[rows,n] / d[rows]
-//	Pow, Sqrt, AddScalar x^p, sqrt(x), x + c
+//	Pow                  x^p, in f32
+//	Sqrt, AddScalar      sqrt(x), x + c
 //	Sigmoid, Silu        1/(1 + e^-x), x/(1 + e^-x)
 //	Mean                 over the columns: [rows,n] to [rows]
 //
 // All kernels are one description with another expression and another way of walking over the tensors.
 package ops
 
-import "github.com/gotile/gotile/tile"
+import (
+	"github.com/gotile/gotile/internal/elementwise"
+	"github.com/gotile/gotile/tile"
+)
 
-type f32 = tile.Reg[tile.F32]
+type f32 = elementwise.F32
 
 // expr is what a kernel computes of each element of its inputs; p is a parameter of the call.
 type expr struct {

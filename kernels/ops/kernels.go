@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/elementwise"
 	"github.com/gotile/gotile/tile"
 )
 
-const threads = 256
-
-// chunk is how many elements a block holds of each tensor: 16 bytes a thread in 16-bit types, 32 in f32.
-const chunk = threads * 8
+const (
+	threads = elementwise.Threads
+	chunk   = elementwise.Chunk
+)
 
 // config is one compiled kernel: an expression and the element types, t of what is [rows,n] or [n], v of the other
 // operand where that may differ.
@@ -29,7 +30,8 @@ func (c config) KernelName() string {
 
 func (c config) doc() tile.Option { return tile.Doc(c.expr.text + ", in f32, rounded once.") }
 
-func vec(t dtype.Type) int { return 16 / t.Size() }
+// Elem is the type that the builder is chosen by.
+func (c config) Elem() dtype.Type { return c.t }
 
 // The arguments of the ways of walking over tensors. Each op has a type of its own with these fields, since a type of
 // arguments is what a launch function is generated for.
@@ -38,7 +40,6 @@ type (
 		X, Y tile.Global[T] `tile:"n"`
 		P    tile.Scalar[tile.F32]
 	}
-	powArgs[T tile.Float]       unaryArgs[T]
 	sqrtArgs[T tile.Float]      unaryArgs[T]
 	addScalarArgs[T tile.Float] unaryArgs[T]
 	sigmoidArgs[T tile.Float]   unaryArgs[T]
@@ -52,11 +53,21 @@ type (
 	mulArgs[T tile.Float]        binaryArgs[T]
 	divArgs[T tile.Float]        binaryArgs[T]
 	divBwdArgs[T tile.Float]     binaryArgs[T]
-	powBwdArgs[T tile.Float]     binaryArgs[T]
 	sqrtBwdArgs[T tile.Float]    binaryArgs[T]
 	sigmoidBwdArgs[T tile.Float] binaryArgs[T]
 	siluBwdArgs[T tile.Float]    binaryArgs[T]
 
+	// Of powers the result is f32, whatever x is.
+	powArgs[T tile.Float] struct {
+		X tile.Global[T]        `tile:"n"`
+		Y tile.Global[tile.F32] `tile:"n"`
+		P tile.Scalar[tile.F32]
+	}
+	powBwdArgs[T tile.Float] struct {
+		DY    tile.Global[tile.F32] `tile:"n"`
+		X, DX tile.Global[T]        `tile:"n"`
+		P     tile.Scalar[tile.F32]
+	}
 	divGradArgs[T tile.Float] struct {
 		DY, A, B, Y tile.Global[T] `tile:"n"`
 	}
@@ -106,18 +117,13 @@ type (
 	}
 )
 
-// load reads a stripe of a tensor in f32.
-func load[T tile.Float](s tile.Scope, at tile.Source[T], span tile.Span) f32 {
-	return tile.Cast[tile.F32](tile.Load(s, at, span))
-}
-
 func buildUnary[T tile.Float, A unaryLike[T]](c config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, args A) {
 		a := unaryArgs[T](args)
 		block := k.Block()
-		span := block.Striped(chunk, vec(c.t))
+		span := block.Striped(chunk, elementwise.Vec(c.t))
 		for i := range tile.Persistent(k, a.Y.Dim(0), tile.Step(chunk), tile.OneBlockEach()) {
-			y := c.expr.of([]f32{load(block, a.X.At(i), span)}, a.P.Reg())
+			y := c.expr.of([]f32{elementwise.Load(block, a.X.At(i), span)}, a.P.Reg())
 			tile.Store(block, a.Y.At(i), tile.Cast[T](y))
 		}
 	}, tile.Threads(threads), c.doc())
@@ -127,10 +133,31 @@ func buildBinary[T tile.Float, A binaryLike[T]](c config) (*tile.Kernel, error) 
 	return tile.Define(c.KernelName(), func(k *tile.Builder, args A) {
 		a := binaryArgs[T](args)
 		block := k.Block()
-		span := block.Striped(chunk, vec(c.t))
+		span := block.Striped(chunk, elementwise.Vec(c.t))
 		for i := range tile.Persistent(k, a.Y.Dim(0), tile.Step(chunk), tile.OneBlockEach()) {
-			y := c.expr.of([]f32{load(block, a.A.At(i), span), load(block, a.B.At(i), span)}, a.P.Reg())
+			y := c.expr.of([]f32{elementwise.Load(block, a.A.At(i), span), elementwise.Load(block, a.B.At(i), span)}, a.P.Reg())
 			tile.Store(block, a.Y.At(i), tile.Cast[T](y))
+		}
+	}, tile.Threads(threads), c.doc())
+}
+
+func buildPow[T tile.Float](c config) (*tile.Kernel, error) {
+	return tile.Define(c.KernelName(), func(k *tile.Builder, a powArgs[T]) {
+		block := k.Block()
+		span := block.Striped(chunk, elementwise.Vec(c.t))
+		for i := range tile.Persistent(k, a.Y.Dim(0), tile.Step(chunk), tile.OneBlockEach()) {
+			tile.Store(block, a.Y.At(i), c.expr.of([]f32{elementwise.Load(block, a.X.At(i), span)}, a.P.Reg()))
+		}
+	}, tile.Threads(threads), c.doc())
+}
+
+func buildPowBwd[T tile.Float](c config) (*tile.Kernel, error) {
+	return tile.Define(c.KernelName(), func(k *tile.Builder, a powBwdArgs[T]) {
+		block := k.Block()
+		span := block.Striped(chunk, elementwise.Vec(c.t))
+		for i := range tile.Persistent(k, a.DX.Dim(0), tile.Step(chunk), tile.OneBlockEach()) {
+			dx := c.expr.of([]f32{tile.Load(block, a.DY.At(i), span), elementwise.Load(block, a.X.At(i), span)}, a.P.Reg())
+			tile.Store(block, a.DX.At(i), tile.Cast[T](dx))
 		}
 	}, tile.Threads(threads), c.doc())
 }
@@ -138,9 +165,9 @@ func buildBinary[T tile.Float, A binaryLike[T]](c config) (*tile.Kernel, error) 
 func buildDivGrad[T tile.Float](c config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a divGradArgs[T]) {
 		block := k.Block()
-		span := block.Striped(chunk, vec(c.t))
+		span := block.Striped(chunk, elementwise.Vec(c.t))
 		for i := range tile.Persistent(k, a.Y.Dim(0), tile.Step(chunk), tile.OneBlockEach()) {
-			y := c.expr.of([]f32{load(block, a.DY.At(i), span), load(block, a.A.At(i), span), load(block, a.B.At(i), span)}, f32{})
+			y := c.expr.of([]f32{elementwise.Load(block, a.DY.At(i), span), elementwise.Load(block, a.A.At(i), span), elementwise.Load(block, a.B.At(i), span)}, f32{})
 			tile.Store(block, a.Y.At(i), tile.Cast[T](y))
 		}
 	}, tile.Threads(threads), c.doc())
@@ -149,7 +176,7 @@ func buildDivGrad[T tile.Float](c config) (*tile.Kernel, error) {
 // columns loops over a row in chunks: body gets the offset and what of a chunk lies within the row.
 func columns(k *tile.Builder, n tile.Index, t dtype.Type, body func(col tile.Index, span tile.Span)) {
 	block := k.Block()
-	span := block.Striped(chunk, vec(t))
+	span := block.Striped(chunk, elementwise.Vec(t))
 	for col := range tile.Range(block, 0, n, chunk) {
 		body(col, span.Clip(n.Sub(col)))
 	}
@@ -160,7 +187,7 @@ func buildMulRows[T, V tile.Float](c config) (*tile.Kernel, error) {
 		block := k.Block()
 		for row := range tile.Persistent(k, a.A.Dim(0)) {
 			columns(k, a.A.Dim(1), c.t, func(col tile.Index, span tile.Span) {
-				y := c.expr.of([]f32{load(block, a.A.At(row, col), span), load(block, a.B.At(col), span)}, f32{})
+				y := c.expr.of([]f32{elementwise.Load(block, a.A.At(row, col), span), elementwise.Load(block, a.B.At(col), span)}, f32{})
 				tile.Store(block, a.Y.At(row, col), tile.Cast[T](y))
 			})
 		}
@@ -173,7 +200,7 @@ func buildDivCols[T tile.Float](c config) (*tile.Kernel, error) {
 		for row := range tile.Persistent(k, a.A.Dim(0)) {
 			b := tile.LoadScalar(block, a.B.At(row))
 			columns(k, a.A.Dim(1), c.t, func(col tile.Index, span tile.Span) {
-				y := c.expr.of([]f32{load(block, a.A.At(row, col), span), b}, f32{})
+				y := c.expr.of([]f32{elementwise.Load(block, a.A.At(row, col), span), b}, f32{})
 				tile.Store(block, a.Y.At(row, col), tile.Cast[T](y))
 			})
 		}
@@ -196,7 +223,7 @@ func buildExpand[T tile.Float](c config) (*tile.Kernel, error) {
 // its threads have.
 func rowSum(k *tile.Builder, n tile.Index, t dtype.Type, term func(col tile.Index, span tile.Span) f32) f32 {
 	block := k.Block()
-	acc := tile.NewVar(block, tile.Full(block, block.Striped(chunk, vec(t)), tile.F32(0)))
+	acc := tile.NewVar(block, tile.Full(block, block.Striped(chunk, elementwise.Vec(t)), tile.F32(0)))
 	columns(k, n, t, func(col tile.Index, span tile.Span) {
 		acc.Set(acc.Get().Add(term(col, span).Fill(tile.F32(0), 0)))
 	})
@@ -208,7 +235,7 @@ func buildSumCols[T tile.Float](c config) (*tile.Kernel, error) {
 		block := k.Block()
 		for row := range tile.Persistent(k, a.A.Dim(0)) {
 			sum := rowSum(k, a.A.Dim(1), c.t, func(col tile.Index, span tile.Span) f32 {
-				return c.expr.of([]f32{load(block, a.A.At(row, col), span)}, f32{})
+				return c.expr.of([]f32{elementwise.Load(block, a.A.At(row, col), span)}, f32{})
 			})
 			tile.Store(block, a.Y.At(row), sum.Mul(a.Scale))
 		}
@@ -220,7 +247,7 @@ func buildDotCols[T tile.Float](c config) (*tile.Kernel, error) {
 		block := k.Block()
 		for row := range tile.Persistent(k, a.A.Dim(0)) {
 			sum := rowSum(k, a.A.Dim(1), c.t, func(col tile.Index, span tile.Span) f32 {
-				return c.expr.of([]f32{load(block, a.A.At(row, col), span), load(block, a.B.At(row, col), span)}, f32{})
+				return c.expr.of([]f32{elementwise.Load(block, a.A.At(row, col), span), elementwise.Load(block, a.B.At(row, col), span)}, f32{})
 			})
 			tile.Store(block, a.Y.At(row), sum)
 		}
@@ -233,14 +260,14 @@ const rowsCols = 64
 func buildDotRows[T, V tile.Float](c config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a dotRowsArgs[T, V]) {
 		block := k.Block()
-		v := vec(c.t)
+		v := elementwise.Vec(c.t)
 		across := rowsCols / v
 		rows := threads / across
 		span := block.Striped2(rows, rowsCols, v, across)
 		for col := range tile.Persistent(k, a.Y.Dim(0), tile.Step(rowsCols)) {
 			acc := tile.NewVar(block, tile.Full(block, span.Clip(nil, a.Y.Dim(0).Sub(col)), tile.F32(0)))
 			for row := range tile.Range(block, 0, a.A.Dim(0), rows) {
-				x := c.expr.of([]f32{load(block, a.A.At(row, col), span), load(block, a.B.At(row, col), span)}, f32{})
+				x := c.expr.of([]f32{elementwise.Load(block, a.A.At(row, col), span), elementwise.Load(block, a.B.At(row, col), span)}, f32{})
 				acc.Set(acc.Get().Add(x.Fill(tile.F32(0), 0)))
 			}
 			tile.Store(block, a.Y.At(col), tile.Cast[V](acc.Get().Sum(0)))
@@ -250,22 +277,9 @@ func buildDotRows[T, V tile.Float](c config) (*tile.Kernel, error) {
 
 type build = func(config) (*tile.Kernel, error)
 
-// byT instantiates a kernel for the type of its tensors.
-func byT(bf16, f16, f32 build) build {
-	return func(c config) (*tile.Kernel, error) {
-		switch c.t {
-		case dtype.BF16:
-			return bf16(c)
-		case dtype.F16:
-			return f16(c)
-		}
-		return f32(c)
-	}
-}
-
-// byV does it for two types: v is t or f32.
+// byV is elementwise.ByType for two types: v is t or f32.
 func byV(bf16, f16, f32, bf16f32, f16f32 build) build {
-	same, mixed := byT(bf16, f16, f32), byT(bf16f32, f16f32, f32)
+	same, mixed := elementwise.ByType(bf16, f16, f32), elementwise.ByType(bf16f32, f16f32, f32)
 	return func(c config) (*tile.Kernel, error) {
 		if c.v == c.t {
 			return same(c)
@@ -274,12 +288,10 @@ func byV(bf16, f16, f32, bf16f32, f16f32 build) build {
 	}
 }
 
-var floats = []dtype.Type{dtype.BF16, dtype.F16, dtype.F32}
-
 // each lists the configs of expressions, of one type.
 func each(exprs ...expr) (out []config) {
 	for _, e := range exprs {
-		for _, t := range floats {
+		for _, t := range elementwise.Types() {
 			out = append(out, config{e, t, dtype.Invalid})
 		}
 	}
@@ -288,7 +300,7 @@ func each(exprs ...expr) (out []config) {
 
 // pairs lists the configs of an expression with another operand of type v.
 func pairs(e expr) (out []config) {
-	for _, t := range floats {
+	for _, t := range elementwise.Types() {
 		out = append(out, config{e, t, t})
 		if t != dtype.F32 {
 			out = append(out, config{e, t, dtype.F32})
@@ -305,25 +317,25 @@ func Kernels() tile.Set {
 		f = tile.F32
 	)
 	return tile.Sets(
-		tile.Configs(byT(buildUnary[b, powArgs[b]], buildUnary[h, powArgs[h]], buildUnary[f, powArgs[f]]), each(powExpr)...),
-		tile.Configs(byT(buildUnary[b, sqrtArgs[b]], buildUnary[h, sqrtArgs[h]], buildUnary[f, sqrtArgs[f]]), each(sqrtExpr)...),
-		tile.Configs(byT(buildUnary[b, addScalarArgs[b]], buildUnary[h, addScalarArgs[h]], buildUnary[f, addScalarArgs[f]]), each(addScalarExpr)...),
-		tile.Configs(byT(buildUnary[b, sigmoidArgs[b]], buildUnary[h, sigmoidArgs[h]], buildUnary[f, sigmoidArgs[f]]), each(sigmoidExpr)...),
-		tile.Configs(byT(buildUnary[b, siluArgs[b]], buildUnary[h, siluArgs[h]], buildUnary[f, siluArgs[f]]), each(siluExpr)...),
-		tile.Configs(byT(buildBinary[b, addArgs[b]], buildBinary[h, addArgs[h]], buildBinary[f, addArgs[f]]), each(addExpr)...),
-		tile.Configs(byT(buildBinary[b, mulArgs[b]], buildBinary[h, mulArgs[h]], buildBinary[f, mulArgs[f]]), each(mulExpr)...),
-		tile.Configs(byT(buildBinary[b, divArgs[b]], buildBinary[h, divArgs[h]], buildBinary[f, divArgs[f]]), each(divExpr)...),
-		tile.Configs(byT(buildBinary[b, divBwdArgs[b]], buildBinary[h, divBwdArgs[h]], buildBinary[f, divBwdArgs[f]]), config{divBwdExpr, dtype.F32, dtype.Invalid}),
-		tile.Configs(byT(buildBinary[b, powBwdArgs[b]], buildBinary[h, powBwdArgs[h]], buildBinary[f, powBwdArgs[f]]), each(powBwdExpr)...),
-		tile.Configs(byT(buildBinary[b, sqrtBwdArgs[b]], buildBinary[h, sqrtBwdArgs[h]], buildBinary[f, sqrtBwdArgs[f]]), each(sqrtBwdExpr)...),
-		tile.Configs(byT(buildBinary[b, sigmoidBwdArgs[b]], buildBinary[h, sigmoidBwdArgs[h]], buildBinary[f, sigmoidBwdArgs[f]]), each(sigmoidBwdExpr)...),
-		tile.Configs(byT(buildBinary[b, siluBwdArgs[b]], buildBinary[h, siluBwdArgs[h]], buildBinary[f, siluBwdArgs[f]]), each(siluBwdExpr)...),
-		tile.Configs(byT(buildDivGrad[b], buildDivGrad[h], buildDivGrad[f]), each(divGradExpr)...),
+		tile.Configs(elementwise.ByType(buildPow[b], buildPow[h], buildPow[f]), each(powExpr)...),
+		tile.Configs(elementwise.ByType(buildUnary[b, sqrtArgs[b]], buildUnary[h, sqrtArgs[h]], buildUnary[f, sqrtArgs[f]]), each(sqrtExpr)...),
+		tile.Configs(elementwise.ByType(buildUnary[b, addScalarArgs[b]], buildUnary[h, addScalarArgs[h]], buildUnary[f, addScalarArgs[f]]), each(addScalarExpr)...),
+		tile.Configs(elementwise.ByType(buildUnary[b, sigmoidArgs[b]], buildUnary[h, sigmoidArgs[h]], buildUnary[f, sigmoidArgs[f]]), each(sigmoidExpr)...),
+		tile.Configs(elementwise.ByType(buildUnary[b, siluArgs[b]], buildUnary[h, siluArgs[h]], buildUnary[f, siluArgs[f]]), each(siluExpr)...),
+		tile.Configs(elementwise.ByType(buildBinary[b, addArgs[b]], buildBinary[h, addArgs[h]], buildBinary[f, addArgs[f]]), each(addExpr)...),
+		tile.Configs(elementwise.ByType(buildBinary[b, mulArgs[b]], buildBinary[h, mulArgs[h]], buildBinary[f, mulArgs[f]]), each(mulExpr)...),
+		tile.Configs(elementwise.ByType(buildBinary[b, divArgs[b]], buildBinary[h, divArgs[h]], buildBinary[f, divArgs[f]]), each(divExpr)...),
+		tile.Configs(elementwise.ByType(buildBinary[b, divBwdArgs[b]], buildBinary[h, divBwdArgs[h]], buildBinary[f, divBwdArgs[f]]), config{divBwdExpr, dtype.F32, dtype.Invalid}),
+		tile.Configs(elementwise.ByType(buildPowBwd[b], buildPowBwd[h], buildPowBwd[f]), each(powBwdExpr)...),
+		tile.Configs(elementwise.ByType(buildBinary[b, sqrtBwdArgs[b]], buildBinary[h, sqrtBwdArgs[h]], buildBinary[f, sqrtBwdArgs[f]]), each(sqrtBwdExpr)...),
+		tile.Configs(elementwise.ByType(buildBinary[b, sigmoidBwdArgs[b]], buildBinary[h, sigmoidBwdArgs[h]], buildBinary[f, sigmoidBwdArgs[f]]), each(sigmoidBwdExpr)...),
+		tile.Configs(elementwise.ByType(buildBinary[b, siluBwdArgs[b]], buildBinary[h, siluBwdArgs[h]], buildBinary[f, siluBwdArgs[f]]), each(siluBwdExpr)...),
+		tile.Configs(elementwise.ByType(buildDivGrad[b], buildDivGrad[h], buildDivGrad[f]), each(divGradExpr)...),
 		tile.Configs(byV(buildMulRows[b, b], buildMulRows[h, h], buildMulRows[f, f], buildMulRows[b, f], buildMulRows[h, f]), pairs(mulRowsExpr)...),
 		tile.Configs(byV(buildDotRows[b, b], buildDotRows[h, h], buildDotRows[f, f], buildDotRows[b, f], buildDotRows[h, f]), pairs(dotRowsExpr)...),
-		tile.Configs(byT(buildDivCols[b], buildDivCols[h], buildDivCols[f]), each(divColsExpr)...),
-		tile.Configs(byT(buildDotCols[b], buildDotCols[h], buildDotCols[f]), each(dotColsExpr)...),
-		tile.Configs(byT(buildSumCols[b], buildSumCols[h], buildSumCols[f]), each(sumColsExpr)...),
-		tile.Configs(byT(buildExpand[b], buildExpand[h], buildExpand[f]), each(expandExpr)...),
+		tile.Configs(elementwise.ByType(buildDivCols[b], buildDivCols[h], buildDivCols[f]), each(divColsExpr)...),
+		tile.Configs(elementwise.ByType(buildDotCols[b], buildDotCols[h], buildDotCols[f]), each(dotColsExpr)...),
+		tile.Configs(elementwise.ByType(buildSumCols[b], buildSumCols[h], buildSumCols[f]), each(sumColsExpr)...),
+		tile.Configs(elementwise.ByType(buildExpand[b], buildExpand[h], buildExpand[f]), each(expandExpr)...),
 	)
 }

@@ -4,7 +4,6 @@ package ops
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/runtime/autodiff"
@@ -34,8 +33,8 @@ type Out struct {
 
 // sameShape is the Accept of binary ops.
 func sameShape[P any](_ P, in Binary) error {
-	if a, b := in.A.Shape(), in.B.Shape(); !slices.Equal(a, b) {
-		return fmt.Errorf("the shapes of A and B are %v and %v, and must be one: %w", a, b, device.ErrShape)
+	if !in.A.SameShape(in.B) {
+		return fmt.Errorf("the shapes of A and B are %v and %v, and must be one: %w", in.A.Shape(), in.B.Shape(), device.ErrShape)
 	}
 	return nil
 }
@@ -114,21 +113,27 @@ var DivOp = autodiff.New("div", autodiff.Spec[None, Binary, Out, None]{
 // saved is the output, which a backward pass reads.
 type saved struct{ Y autodiff.Tensor }
 
-// Pow is x^p, for x above 0; where p is 2, for any x.
+// PowOut is the output of PowOp: f32, of the input's shape.
+type PowOut struct {
+	Y autodiff.Tensor `op:"f32"`
+}
+
+// Pow is x^p in f32, whatever the type of x: powers of 16-bit numbers leave the range of f16 (the square of 256 does) and
+// the precision of bf16. x is above 0; where p is 2, any.
 func Pow(t *autodiff.Tape, x autodiff.Tensor, p float32) autodiff.Tensor {
 	return PowOp.Apply(t, p, Unary{x}).Y
 }
 
-// PowOp is the op of Pow.
-var PowOp = autodiff.New("pow", autodiff.Spec[float32, Unary, Out, None]{
+// PowOp is the op of Pow: dx = dy*p*x^(p-1).
+var PowOp = autodiff.New("pow", autodiff.Spec[float32, Unary, PowOut, None]{
 	Launches: autodiff.Launches{Forward: 1, Backward: 1}, MemoryBound: true,
-	Forward: func(x *autodiff.Exec, p float32, in Unary) (out Out, s None, err error) {
-		out.Y = x.Like(in.X)
+	Forward: func(x *autodiff.Exec, p float32, in Unary) (out PowOut, s None, err error) {
+		out.Y = x.New(dtype.F32, in.X.Shape()...)
 		return out, s, launchPow(x.Stream(), powParams{X: x.Flat(in.X), Y: x.Flat(out.Y), P: p})
 	},
-	Backward: func(x *autodiff.Exec, p float32, in Unary, _ None, dy Out) (d Unary, err error) {
+	Backward: func(x *autodiff.Exec, p float32, in Unary, _ None, dy PowOut) (d Unary, err error) {
 		d.X = x.Like(in.X)
-		return d, launchPowBwd(x.Stream(), powBwdParams{A: x.Flat(dy.Y), B: x.Flat(in.X), Y: x.Flat(d.X), P: p})
+		return d, launchPowBwd(x.Stream(), powBwdParams{DY: x.Flat(dy.Y), X: x.Flat(in.X), DX: x.Flat(d.X), P: p})
 	},
 })
 

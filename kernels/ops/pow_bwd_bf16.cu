@@ -36,10 +36,19 @@ __device__ __forceinline__ u32 bf16_pair(float lo, float hi) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
 }
+__device__ __forceinline__ float load_f32_if(const void* p, bool on) {
+  float r = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
+  return r;
+}
 __device__ __forceinline__ u32 load_u16_if(const void* p, bool on) {
   u32 r = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.u16 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
   return r;
+}
+__device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) {
+  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
@@ -53,76 +62,75 @@ __device__ __forceinline__ void store_u32x4_if(void* p, const u32* r, bool on) {
 }
 
 struct pow_bwd_bf16_args {
-  const bf16* a; // A: bf16[n]
-  const bf16* b; // B: bf16[n]
-  bf16* y; // Y: bf16[n]
+  const float* dy; // DY: f32[n]
+  const bf16* x; // X: bf16[n]
+  bf16* dx; // DX: bf16[n]
   float p; // P
   int n;
 };
 static_assert(sizeof(pow_bwd_bf16_args) == 32, "size");
-static_assert(field_offset(pow_bwd_bf16_args, a) == 0, "a");
-static_assert(field_offset(pow_bwd_bf16_args, b) == 8, "b");
-static_assert(field_offset(pow_bwd_bf16_args, y) == 16, "y");
+static_assert(field_offset(pow_bwd_bf16_args, dy) == 0, "dy");
+static_assert(field_offset(pow_bwd_bf16_args, x) == 8, "x");
+static_assert(field_offset(pow_bwd_bf16_args, dx) == 16, "dx");
 static_assert(field_offset(pow_bwd_bf16_args, p) == 24, "p");
 static_assert(field_offset(pow_bwd_bf16_args, n) == 28, "n");
 
 extern "C" __global__ void __launch_bounds__(256) pow_bwd_bf16(const __grid_constant__ pow_bwd_bf16_args a) {
-  bool a_vec = aligned(a.a, 16) && (a.n & 7) == 0;
+  bool dy_vec = aligned(a.dy, 16) && (a.n & 7) == 0;
   int col0 = (int)threadIdx.x * 8;
-  bool b_vec = aligned(a.b, 16) && (a.n & 7) == 0;
-  bool y_vec = aligned(a.y, 16) && (a.n & 7) == 0;
+  bool x_vec = aligned(a.x, 16) && (a.n & 7) == 0;
+  bool dx_vec = aligned(a.dx, 16) && (a.n & 7) == 0;
   int it = (int)(blockIdx.x * 2048u);
   int n_left = (int)((u32)a.n - (u32)it);
-  const bf16* a_at = a.a + (i64)it;
+  const float* dy_at = a.dy + (i64)it;
 
-  // load a
-  u32 a2[4];
-  if (a_vec) {
-    load_u32x4_if(a2, a_at + (i64)col0, col0 < n_left);
+  // load dy
+  float dy[8];
+  if (dy_vec) {
+    load_f32x4_if(dy, dy_at + (i64)col0, col0 < n_left);
+    load_f32x4_if(&dy[4], dy_at + (i64)(col0 + 4), col0 + 4 < n_left);
   } else {
     int col0_ = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      u32 lo = load_u16_if(a_at + (i64)(col0_ + i * 2), col0_ + i * 2 < n_left);
-      u32 hi = load_u16_if(a_at + (i64)(col0_ + (i * 2 + 1)), col0_ + (i * 2 + 1) < n_left);
-      a2[i] = lo | hi << 16;
+    for (int i = 0; i < 8; i++) {
+      dy[i] = load_f32_if(dy_at + (i64)(col0_ + i), col0_ + i < n_left);
     }
   }
-  const bf16* b_at = a.b + (i64)it;
+  const bf16* x_at = a.x + (i64)it;
 
-  // load b
-  u32 b[4];
-  if (b_vec) {
-    load_u32x4_if(b, b_at + (i64)col0, col0 < n_left);
+  // load x
+  u32 x[4];
+  if (x_vec) {
+    load_u32x4_if(x, x_at + (i64)col0, col0 < n_left);
   } else {
     int col0_2 = opaque(col0);
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      u32 lo2 = load_u16_if(b_at + (i64)(col0_2 + i * 2), col0_2 + i * 2 < n_left);
-      u32 hi2 = load_u16_if(b_at + (i64)(col0_2 + (i * 2 + 1)), col0_2 + (i * 2 + 1) < n_left);
-      b[i] = lo2 | hi2 << 16;
+      u32 lo = load_u16_if(x_at + (i64)(col0_2 + i * 2), col0_2 + i * 2 < n_left);
+      u32 hi = load_u16_if(x_at + (i64)(col0_2 + (i * 2 + 1)), col0_2 + (i * 2 + 1) < n_left);
+      x[i] = lo | hi << 16;
     }
   }
   float sub = a.p - 1.0f;
   bool eq = a.p == 2.0f;
-  u32 y[4];
+  u32 dx[4];
   #pragma unroll
   for (int i = 0; i < 4; i++) {
-    float b_f32_0 = bf16_lo(b[i]);
-    float b_f32_1 = bf16_hi(b[i]);
-    y[i] = bf16_pair(bf16_lo(a2[i]) * (eq ? b_f32_0 + b_f32_0 : exp2f(log2f(b_f32_0) * sub) * a.p), bf16_hi(a2[i]) * (eq ? b_f32_1 + b_f32_1 : exp2f(log2f(b_f32_1) * sub) * a.p));
+    float x_f32_0 = bf16_lo(x[i]);
+    float x_f32_1 = bf16_hi(x[i]);
+    dx[i] = bf16_pair(dy[i * 2] * (eq ? x_f32_0 + x_f32_0 : exp2f(log2f(x_f32_0) * sub) * a.p), dy[i * 2 + 1] * (eq ? x_f32_1 + x_f32_1 : exp2f(log2f(x_f32_1) * sub) * a.p));
   }
-  bf16* y_at = a.y + (i64)it;
+  bf16* dx_at = a.dx + (i64)it;
 
-  // store y
-  if (y_vec) {
-    store_u32x4_if(y_at + (i64)col0, y, col0 < n_left);
+  // store dx
+  if (dx_vec) {
+    store_u32x4_if(dx_at + (i64)col0, dx, col0 < n_left);
   } else {
     int col0_3 = opaque(col0);
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      store_u16_if(y_at + (i64)(col0_3 + i * 2), y[i], col0_3 + i * 2 < n_left);
-      store_u16_if(y_at + (i64)(col0_3 + (i * 2 + 1)), y[i] >> 16, col0_3 + (i * 2 + 1) < n_left);
+      store_u16_if(dx_at + (i64)(col0_3 + i * 2), dx[i], col0_3 + i * 2 < n_left);
+      store_u16_if(dx_at + (i64)(col0_3 + (i * 2 + 1)), dx[i] >> 16, col0_3 + (i * 2 + 1) < n_left);
     }
   }
 }

@@ -36,78 +36,78 @@ __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on)
 }
 
 struct pow_bwd_f32_args {
-  const float* a; // A: f32[n]
-  const float* b; // B: f32[n]
-  float* y; // Y: f32[n]
+  const float* dy; // DY: f32[n]
+  const float* x; // X: f32[n]
+  float* dx; // DX: f32[n]
   float p; // P
   int n;
 };
 static_assert(sizeof(pow_bwd_f32_args) == 32, "size");
-static_assert(field_offset(pow_bwd_f32_args, a) == 0, "a");
-static_assert(field_offset(pow_bwd_f32_args, b) == 8, "b");
-static_assert(field_offset(pow_bwd_f32_args, y) == 16, "y");
+static_assert(field_offset(pow_bwd_f32_args, dy) == 0, "dy");
+static_assert(field_offset(pow_bwd_f32_args, x) == 8, "x");
+static_assert(field_offset(pow_bwd_f32_args, dx) == 16, "dx");
 static_assert(field_offset(pow_bwd_f32_args, p) == 24, "p");
 static_assert(field_offset(pow_bwd_f32_args, n) == 28, "n");
 
 extern "C" __global__ void __launch_bounds__(256) pow_bwd_f32(const __grid_constant__ pow_bwd_f32_args a) {
-  bool a_vec = aligned(a.a, 16) && (a.n & 3) == 0;
+  bool dy_vec = aligned(a.dy, 16) && (a.n & 3) == 0;
   int col0 = (int)threadIdx.x * 4;
-  bool b_vec = aligned(a.b, 16) && (a.n & 3) == 0;
-  bool y_vec = aligned(a.y, 16) && (a.n & 3) == 0;
+  bool x_vec = aligned(a.x, 16) && (a.n & 3) == 0;
+  bool dx_vec = aligned(a.dx, 16) && (a.n & 3) == 0;
   int it = (int)(blockIdx.x * 2048u);
   int n_left = (int)((u32)a.n - (u32)it);
-  const float* a_at = a.a + (i64)it;
+  const float* dy_at = a.dy + (i64)it;
 
-  // load a
-  float a2[8];
-  if (a_vec) {
+  // load dy
+  float dy[8];
+  if (dy_vec) {
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&a2[i * 4], a_at + (i64)(col0 + i * 1024), col0 + i * 1024 < n_left);
+      load_f32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 1024), col0 + i * 1024 < n_left);
     }
   } else {
     int col0_ = opaque(col0);
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      a2[i] = load_f32_if(a_at + (i64)(col0_ + ((i & 3) + (i >> 2) * 1024)), col0_ + ((i & 3) + (i >> 2) * 1024) < n_left);
+      dy[i] = load_f32_if(dy_at + (i64)(col0_ + ((i & 3) + (i >> 2) * 1024)), col0_ + ((i & 3) + (i >> 2) * 1024) < n_left);
     }
   }
-  const float* b_at = a.b + (i64)it;
+  const float* x_at = a.x + (i64)it;
 
-  // load b
-  float b[8];
-  if (b_vec) {
+  // load x
+  float x[8];
+  if (x_vec) {
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&b[i * 4], b_at + (i64)(col0 + i * 1024), col0 + i * 1024 < n_left);
+      load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < n_left);
     }
   } else {
     int col0_2 = opaque(col0);
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      b[i] = load_f32_if(b_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 1024)), col0_2 + ((i & 3) + (i >> 2) * 1024) < n_left);
+      x[i] = load_f32_if(x_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 1024)), col0_2 + ((i & 3) + (i >> 2) * 1024) < n_left);
     }
   }
   float sub = a.p - 1.0f;
   bool eq = a.p == 2.0f;
-  float y[8];
+  float dx[8];
   #pragma unroll
   for (int i = 0; i < 8; i++) {
-    y[i] = a2[i] * (eq ? b[i] + b[i] : exp2f(log2f(b[i]) * sub) * a.p);
+    dx[i] = dy[i] * (eq ? x[i] + x[i] : exp2f(log2f(x[i]) * sub) * a.p);
   }
-  float* y_at = a.y + (i64)it;
+  float* dx_at = a.dx + (i64)it;
 
-  // store y
-  if (y_vec) {
+  // store dx
+  if (dx_vec) {
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_f32x4_if(y_at + (i64)(col0 + i * 1024), &y[i * 4], col0 + i * 1024 < n_left);
+      store_f32x4_if(dx_at + (i64)(col0 + i * 1024), &dx[i * 4], col0 + i * 1024 < n_left);
     }
   } else {
     int col0_3 = opaque(col0);
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      store_f32_if(y_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 1024)), y[i], col0_3 + ((i & 3) + (i >> 2) * 1024) < n_left);
+      store_f32_if(dx_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 1024)), dx[i], col0_3 + ((i & 3) + (i >> 2) * 1024) < n_left);
     }
   }
 }

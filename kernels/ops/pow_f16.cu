@@ -31,11 +31,6 @@ __device__ __forceinline__ float f16_hi(u32 pair) {
   asm volatile("{ .reg .b16 lo, hi; mov.b32 {lo, hi}, %1; cvt.f32.f16 %0, hi; }" : "=f"(r) : "r"(pair));
   return r;
 }
-__device__ __forceinline__ u32 f16_pair(float lo, float hi) {
-  u32 r;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
-  return r;
-}
 __device__ __forceinline__ u32 load_u16_if(const void* p, bool on) {
   u32 r = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.u16 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
@@ -45,16 +40,16 @@ __device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_u16_if(void* p, u32 r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
+__device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_u32x4_if(void* p, const u32* r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
+__device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
 
 struct pow_f16_args {
   const f16* x; // X: f16[n]
-  f16* y; // Y: f16[n]
+  float* y; // Y: f32[n]
   float p; // P
   int n;
 };
@@ -86,24 +81,25 @@ extern "C" __global__ void __launch_bounds__(256) pow_f16(const __grid_constant_
     }
   }
   bool eq = a.p == 2.0f;
-  u32 y[4];
+  float y[8];
   #pragma unroll
   for (int i = 0; i < 4; i++) {
     float x_f32_0 = f16_lo(x[i]);
     float x_f32_1 = f16_hi(x[i]);
-    y[i] = f16_pair(eq ? x_f32_0 * x_f32_0 : exp2f(log2f(x_f32_0) * a.p), eq ? x_f32_1 * x_f32_1 : exp2f(log2f(x_f32_1) * a.p));
+    y[i * 2] = eq ? x_f32_0 * x_f32_0 : exp2f(log2f(x_f32_0) * a.p);
+    y[i * 2 + 1] = eq ? x_f32_1 * x_f32_1 : exp2f(log2f(x_f32_1) * a.p);
   }
-  f16* y_at = a.y + (i64)it;
+  float* y_at = a.y + (i64)it;
 
   // store y
   if (y_vec) {
-    store_u32x4_if(y_at + (i64)col0, y, col0 < n_left);
+    store_f32x4_if(y_at + (i64)col0, y, col0 < n_left);
+    store_f32x4_if(y_at + (i64)(col0 + 4), &y[4], col0 + 4 < n_left);
   } else {
     int col0_2 = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      store_u16_if(y_at + (i64)(col0_2 + i * 2), y[i], col0_2 + i * 2 < n_left);
-      store_u16_if(y_at + (i64)(col0_2 + (i * 2 + 1)), y[i] >> 16, col0_2 + (i * 2 + 1) < n_left);
+    for (int i = 0; i < 8; i++) {
+      store_f32_if(y_at + (i64)(col0_2 + i), y[i], col0_2 + i < n_left);
     }
   }
 }

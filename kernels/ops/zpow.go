@@ -20,7 +20,7 @@ const _ = device.GenV1
 // Dimensions called n are equal.
 type powParams struct {
 	X device.Tensor // [n] bf16 or f16 or f32, read
-	Y device.Tensor // [n] bf16 or f16 or f32, written
+	Y device.Tensor // [n] f32, written
 	P float32
 }
 
@@ -71,7 +71,7 @@ var powFamily = bind.Family{
 					return Kernels().Build("pow_bf16")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16},
+			DTypes: []dtype.Type{dtype.BF16, dtype.F32},
 			Max:    []int{0},
 			Each:   true,
 			Work:   []int{0},
@@ -87,7 +87,7 @@ var powFamily = bind.Family{
 					return Kernels().Build("pow_f16")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16},
+			DTypes: []dtype.Type{dtype.F16, dtype.F32},
 			Max:    []int{0},
 			Each:   true,
 			Work:   []int{0},

@@ -19,27 +19,27 @@ const _ = device.GenV1
 // powBwdParams are the arguments of launchPowBwd.
 // Dimensions called n are equal.
 type powBwdParams struct {
-	A device.Tensor // [n] bf16 or f16 or f32, read
-	B device.Tensor // [n] bf16 or f16 or f32, read
-	Y device.Tensor // [n] bf16 or f16 or f32, written
-	P float32
+	DY device.Tensor // [n] f32, read
+	X  device.Tensor // [n] bf16 or f16 or f32, read
+	DX device.Tensor // [n] bf16 or f16 or f32, written
+	P  float32
 }
 
 // powBwdLayout is the kernels' one parameter as C lays it out.
 type powBwdLayout struct {
-	_ structs.HostLayout
-	a uint64
-	b uint64
-	y uint64
-	p float32
-	n int32
+	_  structs.HostLayout
+	dy uint64
+	x  uint64
+	dx uint64
+	p  float32
+	n  int32
 }
 
 // The offsets and the size that the CUDA C asserts; a difference does not compile.
 var (
-	_ [0]struct{}  = [unsafe.Offsetof(powBwdLayout{}.a)]struct{}{}
-	_ [8]struct{}  = [unsafe.Offsetof(powBwdLayout{}.b)]struct{}{}
-	_ [16]struct{} = [unsafe.Offsetof(powBwdLayout{}.y)]struct{}{}
+	_ [0]struct{}  = [unsafe.Offsetof(powBwdLayout{}.dy)]struct{}{}
+	_ [8]struct{}  = [unsafe.Offsetof(powBwdLayout{}.x)]struct{}{}
+	_ [16]struct{} = [unsafe.Offsetof(powBwdLayout{}.dx)]struct{}{}
 	_ [24]struct{} = [unsafe.Offsetof(powBwdLayout{}.p)]struct{}{}
 	_ [28]struct{} = [unsafe.Offsetof(powBwdLayout{}.n)]struct{}{}
 	_ [32]struct{} = [unsafe.Sizeof(powBwdLayout{})]struct{}{}
@@ -59,9 +59,9 @@ var powBwdFamily = bind.Family{
 	Name:    "launchPowBwd",
 	Symbols: []string{"n"},
 	Fields: []bind.Field{
-		{Name: "A", Dims: []bind.Dim{{Symbol: 0}}},
-		{Name: "B", Dims: []bind.Dim{{Symbol: 0}}},
-		{Name: "Y", Dims: []bind.Dim{{Symbol: 0}}, Written: true},
+		{Name: "DY", Dims: []bind.Dim{{Symbol: 0}}},
+		{Name: "X", Dims: []bind.Dim{{Symbol: 0}}},
+		{Name: "DX", Dims: []bind.Dim{{Symbol: 0}}, Written: true},
 	},
 	Configs: []bind.Config{
 		{
@@ -75,7 +75,7 @@ var powBwdFamily = bind.Family{
 					return Kernels().Build("pow_bwd_bf16")
 				},
 			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16},
+			DTypes: []dtype.Type{dtype.F32, dtype.BF16, dtype.BF16},
 			Max:    []int{0},
 			Each:   true,
 			Work:   []int{0},
@@ -91,7 +91,7 @@ var powBwdFamily = bind.Family{
 					return Kernels().Build("pow_bwd_f16")
 				},
 			},
-			DTypes: []dtype.Type{dtype.F16, dtype.F16, dtype.F16},
+			DTypes: []dtype.Type{dtype.F32, dtype.F16, dtype.F16},
 			Max:    []int{0},
 			Each:   true,
 			Work:   []int{0},
@@ -127,7 +127,7 @@ func powBwdWork(config int, p *powBwdParams, dims []int32) int {
 // Two fields may be the same tensor where the kernel reads each element before the same thread writes it. Otherwise
 // no tensor that is written may overlap another. The launch checks neither.
 func launchPowBwd(s *device.Stream, p powBwdParams) error {
-	tensors := [...]device.Tensor{p.A, p.B, p.Y}
+	tensors := [...]device.Tensor{p.DY, p.X, p.DX}
 	var dims [1]int32
 	config, err := powBwdFamily.Bind(s, tensors[:], dims[:])
 	if err != nil {
@@ -138,11 +138,11 @@ func launchPowBwd(s *device.Stream, p powBwdParams) error {
 		return err
 	}
 	a := powBwdLayout{
-		a: p.A.Addr(),
-		b: p.B.Addr(),
-		y: p.Y.Addr(),
-		p: p.P,
-		n: dims[0],
+		dy: p.DY.Addr(),
+		x:  p.X.Addr(),
+		dx: p.DX.Addr(),
+		p:  p.P,
+		n:  dims[0],
 	}
 	err = s.Launch(fn, grid, unsafe.Pointer(&a))
 	runtime.KeepAlive(p) // the buffers, until their addresses are queued
@@ -153,7 +153,7 @@ func launchPowBwd(s *device.Stream, p powBwdParams) error {
 // holds at once, at most one an iteration, and 0 where there is no work: an output that must be written even then
 // needs at least one block. Outputs that are sized by it may still be unset; what else p holds is checked.
 func gridPowBwd(s *device.Stream, p powBwdParams) (int, error) {
-	tensors := [...]device.Tensor{p.A, p.B, p.Y}
+	tensors := [...]device.Tensor{p.DY, p.X, p.DX}
 	var dims [1]int32
 	config, err := powBwdFamily.BindKnown(s, tensors[:], dims[:])
 	if err != nil {

@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/elementwise"
 	"github.com/gotile/gotile/tile"
 )
 
 const (
-	threads = 256
-	chunk   = threads * 8 // elements that a block holds of each tensor
+	threads = elementwise.Threads
+	chunk   = elementwise.Chunk
 )
 
 type config struct {
@@ -21,7 +22,8 @@ type config struct {
 // KernelName says what the kernel does and the element type.
 func (c config) KernelName() string { return fmt.Sprintf("%s_%v", c.name, c.t) }
 
-func vec(t dtype.Type) int { return 16 / t.Size() }
+// Elem is the element type.
+func (c config) Elem() dtype.Type { return c.t }
 
 type (
 	squaresArgs[T tile.Float] struct {
@@ -59,17 +61,13 @@ type (
 	}
 )
 
-type f32 = tile.Reg[tile.F32]
-
-func load[T tile.Float](s tile.Scope, at tile.Source[T], span tile.Span) f32 {
-	return tile.Cast[tile.F32](tile.Load(s, at, span))
-}
+type f32 = elementwise.F32
 
 // parts walks over n elements with as many blocks as part has elements, each of which stores the sum of its terms: the
 // same in every run.
 func parts(k *tile.Builder, n tile.Index, t dtype.Type, part tile.Global[tile.F32], term func(at tile.Index, span tile.Span) f32) {
 	block := k.Block()
-	span := block.Striped(chunk, vec(t))
+	span := block.Striped(chunk, elementwise.Vec(t))
 	for p := range tile.Persistent(k, part.Dim(0), tile.OneBlockEach()) {
 		acc := tile.NewVar(block, tile.Full(block, span, tile.F32(0)))
 		for i := range tile.Range(block, p.Scale(chunk), n, part.Dim(0).Scale(chunk)) {
@@ -82,7 +80,7 @@ func parts(k *tile.Builder, n tile.Index, t dtype.Type, part tile.Global[tile.F3
 func squares[T tile.Float](c config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a squaresArgs[T]) {
 		parts(k, a.X.Dim(0), c.t, a.Part, func(i tile.Index, span tile.Span) f32 {
-			x := load(k.Block(), a.X.At(i), span)
+			x := elementwise.Load(k.Block(), a.X.At(i), span)
 			return x.Mul(x)
 		})
 	}, tile.Threads(threads), tile.Doc("Sums of squares, one a block."))
@@ -91,7 +89,7 @@ func squares[T tile.Float](c config) (*tile.Kernel, error) {
 func squaredErrors[T tile.Float](c config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a errorsArgs[T]) {
 		parts(k, a.X.Dim(0), c.t, a.Part, func(i tile.Index, span tile.Span) f32 {
-			d := load(k.Block(), a.X.At(i), span).Sub(load(k.Block(), a.Target.At(i), span))
+			d := elementwise.Load(k.Block(), a.X.At(i), span).Sub(elementwise.Load(k.Block(), a.Target.At(i), span))
 			return d.Mul(d)
 		})
 	}, tile.Threads(threads), tile.Doc("Sums of squared errors, one a block."))
@@ -126,14 +124,14 @@ func total(c config) (*tile.Kernel, error) {
 func adam[T tile.Float](c config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a adamArgs[T]) {
 		block := k.Block()
-		span := block.Striped(chunk, vec(c.t))
+		span := block.Striped(chunk, elementwise.Vec(c.t))
 		at := func(g tile.Global[tile.F32], i int) f32 { return tile.LoadScalar(block, g.At(i)) }
 		one := func(x tile.Scalar[tile.F32]) f32 { return x.Reg().Neg().Add(tile.F32(1)) }
 		rate, correct1, correct2, factor := at(a.Step, 0), at(a.Step, 1), at(a.Step, 2), at(a.Clip, 0)
 		for i := range tile.Persistent(k, a.W.Dim(0), tile.Step(chunk), tile.OneBlockEach()) {
-			w, g := load(block, a.W.At(i), span), load(block, a.G.At(i), span).Mul(factor)
-			m := load(block, a.M.At(i), span).Mul(a.Beta1).Add(g.Mul(one(a.Beta1)))
-			v := load(block, a.V.At(i), span).Mul(a.Beta2).Add(g.Mul(g).Mul(one(a.Beta2)))
+			w, g := elementwise.Load(block, a.W.At(i), span), elementwise.Load(block, a.G.At(i), span).Mul(factor)
+			m := elementwise.Load(block, a.M.At(i), span).Mul(a.Beta1).Add(g.Mul(one(a.Beta1)))
+			v := elementwise.Load(block, a.V.At(i), span).Mul(a.Beta2).Add(g.Mul(g).Mul(one(a.Beta2)))
 			step := m.Div(correct1).Div(v.Div(correct2).Sqrt().Add(a.Eps)).Add(w.Mul(a.Decay))
 			tile.Store(block, a.M.At(i), m)
 			tile.Store(block, a.V.At(i), v)
@@ -145,31 +143,21 @@ func adam[T tile.Float](c config) (*tile.Kernel, error) {
 func squaredErrorsBwd[T tile.Float](c config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a errorsBwdArgs[T]) {
 		block := k.Block()
-		span := block.Striped(chunk, vec(c.t))
+		span := block.Striped(chunk, elementwise.Vec(c.t))
 		dy := tile.LoadScalar(block, a.DY.At(0)).Mul(a.Scale)
 		for i := range tile.Persistent(k, a.X.Dim(0), tile.Step(chunk), tile.OneBlockEach()) {
-			d := load(block, a.X.At(i), span).Sub(load(block, a.Target.At(i), span))
+			d := elementwise.Load(block, a.X.At(i), span).Sub(elementwise.Load(block, a.Target.At(i), span))
 			tile.Store(block, a.DX.At(i), tile.Cast[T](d.Mul(dy)))
 		}
 	}, tile.Threads(threads), tile.Doc("The gradient of a squared error."))
 }
 
-// byType instantiates a kernel for the element type.
-func byType(bf16, f16, f32 func(config) (*tile.Kernel, error)) func(config) (*tile.Kernel, error) {
-	return func(c config) (*tile.Kernel, error) {
-		switch c.t {
-		case dtype.BF16:
-			return bf16(c)
-		case dtype.F16:
-			return f16(c)
-		}
-		return f32(c)
-	}
-}
-
 // types are the configs of a kernel, one an element type.
-func types(name string) []config {
-	return []config{{name, dtype.BF16}, {name, dtype.F16}, {name, dtype.F32}}
+func types(name string) (out []config) {
+	for _, t := range elementwise.Types() {
+		out = append(out, config{name, t})
+	}
+	return out
 }
 
 // Kernels lists the committed kernels.
@@ -180,10 +168,10 @@ func Kernels() tile.Set {
 		f = tile.F32
 	)
 	return tile.Sets(
-		tile.Configs(byType(squares[b], squares[h], squares[f]), types("squares")...),
-		tile.Configs(byType(squaredErrors[b], squaredErrors[h], squaredErrors[f]), types("squared_errors")...),
-		tile.Configs(byType(squaredErrorsBwd[b], squaredErrorsBwd[h], squaredErrorsBwd[f]), types("squared_errors_bwd")...),
-		tile.Configs(byType(adam[b], adam[h], adam[f]), types("adamw")...),
+		tile.Configs(elementwise.ByType(squares[b], squares[h], squares[f]), types("squares")...),
+		tile.Configs(elementwise.ByType(squaredErrors[b], squaredErrors[h], squaredErrors[f]), types("squared_errors")...),
+		tile.Configs(elementwise.ByType(squaredErrorsBwd[b], squaredErrorsBwd[h], squaredErrorsBwd[f]), types("squared_errors_bwd")...),
+		tile.Configs(elementwise.ByType(adam[b], adam[h], adam[f]), types("adamw")...),
 		tile.Configs(clip, config{"clip", dtype.F32}),
 		tile.Configs(total, config{"total", dtype.F32}),
 	)

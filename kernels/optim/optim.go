@@ -35,8 +35,8 @@ func SquaredError(t *autodiff.Tape, x, target autodiff.Tensor) autodiff.Tensor {
 var SquaredErrorOp = autodiff.New("squared_error", autodiff.Spec[struct{}, LossIn, LossOut, struct{}]{
 	Launches: autodiff.Launches{Forward: 2, Backward: 1},
 	Accept: func(_ struct{}, in LossIn) error {
-		if x, y := in.X.Shape(), in.Target.Shape(); fmt.Sprint(x) != fmt.Sprint(y) {
-			return fmt.Errorf("the shapes of X and Target are %v and %v, and must be one: %w", x, y, device.ErrShape)
+		if !in.X.SameShape(in.Target) {
+			return fmt.Errorf("the shapes of X and Target are %v and %v, and must be one: %w", in.X.Shape(), in.Target.Shape(), device.ErrShape)
 		}
 		if in.X.Elems() == 0 {
 			return fmt.Errorf("the mean of no elements is not defined, and X is %v: %w", in.X, device.ErrShape)

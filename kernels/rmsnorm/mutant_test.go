@@ -55,7 +55,7 @@ func mutate[In, Out, S any](op *autodiff.Op[Params, In, Out, S], spec autodiff.S
 		spec.Ref = func(t *autodiff.Tape, p Params, in In) Out { return op.Apply(t, p, in) }
 	}
 	if m.launches != (autodiff.Launches{}) {
-		spec.Launches = m.launches
+		spec.Launches, spec.LaunchesOf = m.launches, nil
 	}
 	spec.Forward = func(x *autodiff.Exec, p Params, in In) (Out, S, error) {
 		out, s, err := right.Forward(x, p, in)
@@ -201,7 +201,8 @@ var mutants = []mutant{
 		}},
 	{name: "declined", forms: every, gates: "path", accept: autodiff.Decline("no mood")},
 	{name: "refused", forms: every, gates: "path", accept: errors.New("no mood")},
-	{name: "another launch", forms: every, gates: "launches", launches: autodiff.Launches{Forward: 2, Backward: -1}},
+	{name: "a forward launch declared too many", forms: every, gates: "launches", launches: autodiff.Launches{Forward: 2, Backward: 2}},
+	{name: "a backward launch declared too few", forms: every, gates: "launches", launches: autodiff.Launches{Forward: 1, Backward: 1}},
 }
 
 // Each mistake is found, by a gate that is meant to.

@@ -238,3 +238,56 @@ func TestOpMistakes(t *testing.T) {
 		t.Errorf("rows of no element: %v", err)
 	}
 }
+
+// In f16 the squares of x are beyond its largest number, 65504; the kernels and Ref keep them in f32.
+func TestRefOfLargeHalves(t *testing.T) {
+	d, err := device.Open("sim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	s := d.Stream()
+	const rows, n = 3, 40
+	half := func(scale float64, seed uint64, shape ...int) device.Tensor {
+		x, err := device.NewTensor(d, dtype.F16, shape...)
+		v := make([]float64, x.Elems())
+		for i := range v {
+			v[i] = scale * tiletest.UniformAt(dtype.F16, seed, uint64(i))
+		}
+		if err == nil {
+			err = device.UploadFloats(s, x, v)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	x, w, dy := half(32768, 1, rows, n), half(1, 2, n), half(1, 3, rows, n)
+	var dw [2][]float64
+	for i, off := range [][]string{nil, {"rmsnorm"}} {
+		tp, err := autodiff.NewTape(s, autodiff.Anomaly(), autodiff.Audit(1, 4e-3), autodiff.Off(off...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		W := tp.TrackedInput("w", w)
+		y := Op.Apply(tp, Params{Eps: 1e-6}, In{tp.TrackedInput("x", x), W}).Y
+		if err := tp.BackwardFrom(autodiff.Seed{Of: y, Grad: dy}); err != nil {
+			t.Fatal(err)
+		}
+		g, err := W.Grad()
+		if err == nil {
+			dw[i], err = g.Floats()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tp.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for i := range dw[0] {
+		if math.Abs(dw[0][i]-dw[1][i]) > 0.02 {
+			t.Errorf("dw[%d] is %v by the kernels, %v by Ref", i, dw[0][i], dw[1][i])
+		}
+	}
+}

@@ -25,6 +25,11 @@ __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
   return x;
 }
+__device__ __forceinline__ u64 evict_first() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
 __device__ __forceinline__ float bf16_lo(u32 pair) { // volatile: widen again, do not keep
   float r;
   asm volatile("shl.b32 %0, %1, 16;" : "=f"(r) : "r"(pair));
@@ -50,18 +55,18 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
   return r;
 }
-__device__ __forceinline__ u32 load_u16_if(const void* p, bool on) {
+__device__ __forceinline__ u32 load_u16_ef_if(const void* p, bool on) {
   u32 r = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.u16 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.L1::evict_first.L2::cache_hint.u16 %0, [%1], %2; }" : "+r"(r) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
   return r;
 }
 __device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
+__device__ __forceinline__ void load_u32x4_ef_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q ld.global.L1::evict_first.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
@@ -69,11 +74,11 @@ __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_u16_if(void* p, u32 r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
+__device__ __forceinline__ void store_u16_ef_if(void* p, u32 r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q st.global.L1::evict_first.L2::cache_hint.u16 [%1], %0, %2; }" :: "r"(r), "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_u32x4_if(void* p, const u32* r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
+__device__ __forceinline__ void store_u32x4_ef_if(void* p, const u32* r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q st.global.L1::evict_first.L2::cache_hint.v4.u32 [%4], {%0, %1, %2, %3}, %5; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
 }
 
 struct rmsnorm_fwd_bf16_f32_c2048_args {
@@ -129,14 +134,14 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_bf16_f32_c2048(con
   if (x_vec) {
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
+      load_u32x4_ef_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
     }
   } else {
     int col0_2 = opaque(col0);
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      u32 lo = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 1024)), col0_2 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-      u32 hi = load_u16_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+      u32 lo = load_u16_ef_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + (i >> 2) * 1024)), col0_2 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
+      u32 hi = load_u16_ef_if(x_at + (i64)(col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), col0_2 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
       x[i] = lo | hi << 16;
     }
   }
@@ -179,14 +184,14 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_bf16_f32_c2048(con
   if (y_vec) {
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_u32x4_if(y_at + (i64)(col0 + i * 1024), &y[i * 4], col0 + i * 1024 < a.n);
+      store_u32x4_ef_if(y_at + (i64)(col0 + i * 1024), &y[i * 4], col0 + i * 1024 < a.n);
     }
   } else {
     int col0_3 = opaque(col0);
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      store_u16_if(y_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 1024)), y[i], col0_3 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
-      store_u16_if(y_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), y[i] >> 16, col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
+      store_u16_ef_if(y_at + (i64)(col0_3 + ((i & 3) * 2 + (i >> 2) * 1024)), y[i], col0_3 + ((i & 3) * 2 + (i >> 2) * 1024) < a.n);
+      store_u16_ef_if(y_at + (i64)(col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 1024)), y[i] >> 16, col0_3 + ((i & 3) * 2 + 1 + (i >> 2) * 1024) < a.n);
     }
   }
   float* rstd_at = a.rstd + (i64)row;

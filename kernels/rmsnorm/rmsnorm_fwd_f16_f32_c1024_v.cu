@@ -14,12 +14,18 @@
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef long long i64;
+typedef unsigned long long u64;
 typedef u16 f16; // its bits
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
+__device__ __forceinline__ u64 evict_first() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
 __device__ __forceinline__ float f16_lo(u32 pair) {
   float r;
   asm volatile("{ .reg .b16 lo, hi; mov.b32 {lo, hi}, %1; cvt.f32.f16 %0, lo; }" : "=f"(r) : "r"(pair));
@@ -44,9 +50,9 @@ __device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) 
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
+__device__ __forceinline__ void load_u32x4_ef_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q ld.global.L1::evict_first.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
@@ -54,8 +60,8 @@ __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_u32x4_if(void* p, const u32* r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
+__device__ __forceinline__ void store_u32x4_ef_if(void* p, const u32* r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q st.global.L1::evict_first.L2::cache_hint.v4.u32 [%4], {%0, %1, %2, %3}, %5; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
 }
 
 struct rmsnorm_fwd_f16_f32_c1024_v_args {
@@ -101,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_f16_f32_c1024_v(co
   u32 x[8];
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    load_u32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 512), row0 < rows_left && col0 + i * 512 < a.n);
+    load_u32x4_ef_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 512), row0 < rows_left && col0 + i * 512 < a.n);
   }
   float sum = 0.0f;
   #pragma unroll
@@ -141,7 +147,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_f16_f32_c1024_v(co
   // store y
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    store_u32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + i * 512), &y[i * 4], row0 < rows_left && col0 + i * 512 < a.n);
+    store_u32x4_ef_if(y_at + (i64)row0 * a.y_stride0 + (i64)(col0 + i * 512), &y[i * 4], row0 < rows_left && col0 + i * 512 < a.n);
   }
   float* rstd_at = a.rstd + (i64)row;
 

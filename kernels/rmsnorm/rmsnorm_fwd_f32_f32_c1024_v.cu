@@ -13,15 +13,25 @@
 
 typedef unsigned int u32;
 typedef long long i64;
+typedef unsigned long long u64;
 #ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
+__device__ __forceinline__ u64 evict_first() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
   return r;
+}
+__device__ __forceinline__ void load_f32x4_ef_if(float* r, const void* p, bool on) {
+  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q ld.global.L1::evict_first.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
@@ -30,8 +40,8 @@ __device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) 
 __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
+__device__ __forceinline__ void store_f32x4_ef_if(void* p, const float* r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q st.global.L1::evict_first.L2::cache_hint.v4.f32 [%4], {%0, %1, %2, %3}, %5; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
@@ -77,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_f32_f32_c1024_v(co
   float x[8];
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
+    load_f32x4_ef_if(&x[i * 4], x_at + (i64)(col0 + i * 512), col0 + i * 512 < a.n);
   }
   float sum = 0.0f;
   #pragma unroll
@@ -114,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_f32_f32_c1024_v(co
   // store y
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    store_f32x4_if(y_at + (i64)(col0 + i * 512), &y[i * 4], col0 + i * 512 < a.n);
+    store_f32x4_ef_if(y_at + (i64)(col0 + i * 512), &y[i * 4], col0 + i * 512 < a.n);
   }
   float* rstd_at = a.rstd + (i64)row;
 

@@ -23,6 +23,16 @@ __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
   return x;
 }
+__device__ __forceinline__ u64 evict_first() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+__device__ __forceinline__ float load_f32_ef_if(const void* p, bool on) {
+  float r = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.L1::evict_first.L2::cache_hint.f32 %0, [%1], %2; }" : "+f"(r) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+  return r;
+}
 __device__ __forceinline__ float load_f32_if(const void* p, bool on) {
   float r = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
@@ -33,15 +43,22 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
   return r;
 }
+__device__ __forceinline__ void load_f32x4_ef_if(float* r, const void* p, bool on) {
+  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q ld.global.L1::evict_first.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+}
 __device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void store_f32_ef_if(void* p, float r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q st.global.L1::evict_first.L2::cache_hint.f32 [%1], %0, %2; }" :: "f"(r), "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
+}
 __device__ __forceinline__ void store_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.f32 [%1], %0; }" :: "f"(r), "l"(p), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
+__device__ __forceinline__ void store_f32x4_ef_if(void* p, const float* r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %6, 0; @q st.global.L1::evict_first.L2::cache_hint.v4.f32 [%4], {%0, %1, %2, %3}, %5; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_shared_f32_if(void* p, float r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared.f32 [%1], %0; }" :: "f"(r), "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
@@ -99,13 +116,13 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_fwd_f32_f32_c2048(cons
     if (x_vec) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_f32x4_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
+        load_f32x4_ef_if(&x[i * 4], x_at + (i64)(col0 + i * 1024), col0 + i * 1024 < a.n);
       }
     } else {
       int col0_2 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 8; i++) {
-        x[i] = load_f32_if(x_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 1024)), col0_2 + ((i & 3) + (i >> 2) * 1024) < a.n);
+        x[i] = load_f32_ef_if(x_at + (i64)(col0_2 + ((i & 3) + (i >> 2) * 1024)), col0_2 + ((i & 3) + (i >> 2) * 1024) < a.n);
       }
     }
     float sum = 0.0f;
@@ -142,13 +159,13 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_fwd_f32_f32_c2048(cons
     if (y_vec) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_f32x4_if(y_at + (i64)(col0 + i * 1024), &y[i * 4], col0 + i * 1024 < a.n);
+        store_f32x4_ef_if(y_at + (i64)(col0 + i * 1024), &y[i * 4], col0 + i * 1024 < a.n);
       }
     } else {
       int col0_3 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 8; i++) {
-        store_f32_if(y_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 1024)), y[i], col0_3 + ((i & 3) + (i >> 2) * 1024) < a.n);
+        store_f32_ef_if(y_at + (i64)(col0_3 + ((i & 3) + (i >> 2) * 1024)), y[i], col0_3 + ((i & 3) + (i >> 2) * 1024) < a.n);
       }
     }
     float* rstd_at = a.rstd + (i64)row;

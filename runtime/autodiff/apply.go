@@ -3,20 +3,22 @@ package autodiff
 import (
 	"fmt"
 	"slices"
+
+	"github.com/gotile/gotile/runtime/device"
 )
 
 // apply runs a node's forward pass and puts its outputs on the tape.
-func (t *Tape) apply(n *node, book *Counts) bool {
-	n.tracked = t.phase == Train && n.grad && n.wanted()
-	x := &Exec{t: t, name: n.core.name, node: n, at: n.at}
+func (t *Tape) apply(n *node) bool {
+	n.tracked = t.phase == Train && n.core.back && n.wanted()
+	x := t.exec(n.core.name, n, false, &n.at)
 	outs, launches, err := t.run(x, n)
-	book.Launches.Forward += launches
+	n.book.Launches.Forward += launches
 	if err != nil {
 		x.end(false)
 		t.fail(err)
 		return false
 	}
-	n.out = make([]*value, len(outs))
+	n.out = outs
 	for i, v := range outs {
 		if v != nil {
 			n.out[i] = t.adopt(x, v, slices.Contains(n.out[:i], v))
@@ -26,9 +28,9 @@ func (t *Tape) apply(n *node, book *Counts) bool {
 	}
 	t.settle(x, n)
 	if n.tracked {
-		book.Forward++
+		n.book.Forward++
 	} else {
-		book.Untracked++
+		n.book.Untracked++
 	}
 	t.nodes = append(t.nodes, n)
 	if t.anomaly {
@@ -67,22 +69,29 @@ func (t *Tape) adopt(x *Exec, v *value, again bool) *value {
 		return v
 	}
 	v.store.refs++
-	return &value{tape: t, data: v.data, store: v.store}
+	return t.value(v.data, v.store)
+}
+
+// value is a new one on the tape.
+func (t *Tape) value(d device.Tensor, s *storage) *value {
+	v := t.values.one()
+	v.tape, v.data, v.store = t, d, s
+	return v
 }
 
 // settle notes what a forward pass leaves behind, and gives back what nobody returned.
 func (t *Tape) settle(x *Exec, n *node) {
-	for _, s := range x.own {
-		s.base = s.buf.Changes()
-	}
-	first := n.seen == nil // a replay reads what the first run has read, or it is an error
-	for _, v := range slices.Concat(n.in, n.out) {
-		version := int64(0)
-		if v != nil && v.store != nil {
-			version = v.store.version()
+	for _, v := range x.made {
+		if v.store != nil && v.store.maker == x {
+			v.store.base = v.store.buf.Changes()
 		}
-		if first {
-			n.seen = append(n.seen, version)
+	}
+	if n.seen == nil { // a replay reads what the first run has read, or it is an error
+		n.seen = t.versions.take(len(n.in) + len(n.out))
+		for i := range n.seen {
+			if v := n.port(i); v != nil && v.store != nil {
+				n.seen[i] = v.store.version()
+			}
 		}
 	}
 	n.held = x.kept
@@ -99,6 +108,22 @@ func (t *Tape) settle(x *Exec, n *node) {
 		}
 		n.held = nil
 	}
+}
+
+// port is input i, or, counted on from the last one, an output.
+func (n *node) port(i int) *value {
+	if i < len(n.in) {
+		return n.in[i]
+	}
+	return n.out[i-len(n.in)]
+}
+
+// portName is its name.
+func (n *node) portName(i int) string {
+	if i < len(n.in) {
+		return n.core.in.list[i].name
+	}
+	return n.core.out.list[i-len(n.in)].name
 }
 
 // wanted reports whether a gradient flows to an input.
@@ -123,11 +148,10 @@ func (t *Tape) remake(v *value) error {
 // replay runs a node's forward pass again, for the same outputs.
 func (t *Tape) replay(n *node) error {
 	n.dropped = false
-	x := &Exec{t: t, name: n.core.name, node: n, at: n.at, back: true}
+	x := t.exec(n.core.name, n, true, &n.at)
 	outs, launches, err := t.run(x, n)
-	book := t.book.of(t.phase, n.core)
-	book.Replays++
-	book.Launches.Replay += launches
+	n.book.Replays++
+	n.book.Launches.Replay += launches
 	if err != nil {
 		x.end(false)
 		return err
@@ -137,7 +161,7 @@ func (t *Tape) replay(n *node) error {
 			continue // a kept output stands; the new copy is given back
 		}
 		v.store.refs++
-		n.out[i].data, n.out[i].store = v.data, v.store
+		n.out[i].data, n.out[i].store, n.out[i].remade = v.data, v.store, true
 	}
 	n.extra = slices.Clone(x.made) // what the op saved may refer to them
 	t.settle(x, n)

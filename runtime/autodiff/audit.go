@@ -25,10 +25,10 @@ type auditor struct {
 func (a auditor) due(book *Counts) bool { return a.every > 0 && book.Fused%a.every == 0 }
 
 // auditCall runs Ref and compares. Nothing of it stays on the tape or in the books.
-func (t *Tape) auditCall(n *node, book *Counts, ref func(*Tape) []*value) {
+func (t *Tape) auditCall(n *node) {
 	phase, ledger, audit, nodes, made, leaves := t.phase, t.book, t.audit, len(t.nodes), len(t.made), len(t.leaves)
 	t.phase, t.book, t.audit = Eval, Ledger{}, auditor{}
-	outs := ref(t)
+	outs := n.app.reference(t)
 	worst, port, err := 0.0, "", t.err
 	if err == nil {
 		err = t.checkOut(n.core, n.in, outs, n.at)
@@ -56,7 +56,7 @@ func (t *Tape) auditCall(n *node, book *Counts, ref func(*Tape) []*value) {
 		t.fail(&Error{Op: n.core.name, At: n.at.String(), Err: err, Text: fmt.Sprintf("the audit's Ref failed: %v", err)})
 		return
 	}
-	book.audit(1, worst, port)
+	n.book.audit(1, worst, port)
 	if t.audit.bar > 0 && !(worst <= t.audit.bar) {
 		t.fail(&Error{Op: n.core.name, Port: port, At: n.at.String(), Err: ErrAudit,
 			Text: fmt.Sprintf("the fused kernel differs from Ref by %.2g of the largest value; the bar is %.2g", worst, t.audit.bar)})

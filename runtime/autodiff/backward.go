@@ -16,7 +16,7 @@ import (
 func (t *Tape) Backward(losses ...Tensor) error {
 	at := here()
 	if !t.enter("Backward") {
-		return t.err
+		return t.Err()
 	}
 	defer t.leave()
 	if err := t.begin(at, losses); err != nil {
@@ -46,7 +46,7 @@ type Seed struct {
 func (t *Tape) BackwardFrom(seeds ...Seed) error {
 	at := here()
 	if !t.enter("BackwardFrom") {
-		return t.err
+		return t.Err()
 	}
 	defer t.leave()
 	if err := t.beginFrom(at, seeds); err != nil {
@@ -80,7 +80,7 @@ func (t *Tape) beginFrom(at position, seeds []Seed) error {
 				return &Error{Op: op, At: at.String(), Err: ErrChanged, Text: fmt.Sprintf("the gradient lies in the memory of %v, which an optimizer changes: copy it", p)}
 			}
 		}
-		if y := seed.Of; seed.Grad.DType() != y.DType() || !slices.Equal(seed.Grad.Shape(), y.Shape()) {
+		if y := seed.Of; seed.Grad.DType() != y.DType() || !seed.Grad.SameShape(y.v.data) {
 			return &Error{Op: op, At: at.String(), Err: device.ErrShape, Text: fmt.Sprintf("the gradient is %v; %v needs one of its type and shape", seed.Grad, y.v)}
 		}
 	}
@@ -123,10 +123,11 @@ func (t *Tape) root(op string, at position, l Tensor) error {
 // give makes d, whose need s counts, the gradient of v, or adds it to the one there.
 func (t *Tape) give(v *value, d device.Tensor, s *storage) error {
 	if v.state == unreached {
-		v.grad, v.gstore, v.state = d, s, present
+		v.grad, v.state = t.grads.one(), present
+		*v.grad = gradient{d, s}
 		return nil
 	}
-	out, store := v.grad, v.gstore
+	out, store := v.grad.data, v.grad.store
 	if !store.pooled || store.refs > 1 { // others see it
 		var err error
 		if out, store, err = t.newTensor(d.DType(), d.Shape()); err != nil {
@@ -134,11 +135,11 @@ func (t *Tape) give(v *value, d device.Tensor, s *storage) error {
 			return err
 		}
 	}
-	err := sum.Add(t.s, out, v.grad, d)
-	if store != v.gstore {
-		t.release(v.gstore)
+	err := sum.Add(t.s, out, v.grad.data, d)
+	if store != v.grad.store {
+		t.release(v.grad.store)
 	}
-	v.grad, v.gstore = out, store
+	*v.grad = gradient{out, store}
 	t.release(s)
 	if err == nil && t.anomaly {
 		bad, at, e := t.firstBad(out)
@@ -154,6 +155,7 @@ func (t *Tape) sweep() error {
 	for i := len(t.nodes) - 1; i >= 0; i-- {
 		n := t.nodes[i]
 		if !n.tracked || !slices.ContainsFunc(n.out, func(v *value) bool { return v != nil && v.state == present }) {
+			t.dropAgain(n)
 			continue
 		}
 		if err := t.step(n); err != nil {
@@ -171,7 +173,7 @@ func (t *Tape) step(n *node) error {
 			return err
 		}
 	}
-	x := &Exec{t: t, name: n.core.name, node: n, back: true, at: n.at}
+	x := t.exec(n.core.name, n, true, &n.at)
 	dOut := t.outputGradients(x, n)
 	var dIn []*value
 	launches, err := t.phased("backward", func() (err error) {
@@ -183,8 +185,7 @@ func (t *Tape) step(n *node) error {
 			return err
 		})
 	})
-	book := t.book.of(t.phase, n.core)
-	book.Launches.Backward += launches
+	n.book.Launches.Backward += launches
 	if err = x.cause(err); err == nil {
 		err = t.checkGradients(n, dIn)
 	}
@@ -204,7 +205,7 @@ func (t *Tape) step(n *node) error {
 					e.At = n.at.String()
 					return e
 				}
-				return &Error{Op: n.core.name, Port: "d" + n.core.in.list[i].name, At: n.at.String(), Err: err}
+				return &Error{Op: n.core.name, Port: n.core.in.list[i].dname, At: n.at.String(), Err: err}
 			}
 		}
 	}
@@ -214,18 +215,19 @@ func (t *Tape) step(n *node) error {
 		v.store = nil
 	}
 	t.pass(n)
-	book.Backward++
+	n.book.Backward++
 	return nil
 }
 
 // outputGradients are the gradients of a node's outputs, zeros where none came and the op does not want to see that.
 func (t *Tape) outputGradients(x *Exec, n *node) []*value {
-	out := make([]*value, len(n.out))
+	out := t.lists.take(len(n.out))
 	for i, v := range n.out {
 		switch {
 		case v == nil:
 		case v.state == present:
-			out[i] = &value{tape: t, data: v.grad, store: v.gstore, name: "d" + n.core.out.list[i].name}
+			out[i] = t.value(v.grad.data, v.grad.store)
+			out[i].name = n.core.out.list[i].dname
 		case !n.core.out.list[i].raw && floating(v.data.DType()):
 			out[i] = x.Zero(x.New(v.data.DType(), v.data.Shape()...)).v
 		}
@@ -247,11 +249,11 @@ func (t *Tape) checkGradients(n *node, dIn []*value) error {
 			err, text = ErrUnset, fmt.Sprintf("Backward has returned no gradient for %v, which needs one; tag the port nograd if none flows", v)
 		case d.tape != t || d.store == nil:
 			err, text = ErrForeign, "Backward has returned a gradient that is not of this call; make it with Exec.Like or Exec.New"
-		case d.data.DType() != v.data.DType() || !slices.Equal(d.data.Shape(), v.data.Shape()):
+		case d.data.DType() != v.data.DType() || !d.data.SameShape(v.data):
 			err, text = device.ErrShape, fmt.Sprintf("Backward has returned a gradient %v for an input %v; they have one type and shape", d.data, v.data)
 		}
 		if text != "" {
-			return &Error{Op: n.core.name, Port: "d" + p.name, At: n.at.String(), Err: err, Text: text}
+			return &Error{Op: n.core.name, Port: p.dname, At: n.at.String(), Err: err, Text: text}
 		}
 	}
 	return nil
@@ -267,28 +269,41 @@ func (t *Tape) pass(n *node) {
 			continue
 		}
 		if v.state == present {
-			t.release(v.gstore)
-			v.gstore, v.state = nil, consumed
+			t.release(v.grad.store)
+			v.grad, v.state = nil, consumed
 		}
 		t.release(v.store)
 		v.store = nil
 	}
 }
 
+// dropAgain gives back what a replay made of an op that has no backward step, for the steps of later ops: all have run.
+func (t *Tape) dropAgain(n *node) {
+	for _, v := range n.out {
+		if v != nil && v.remade && !v.retain {
+			t.release(v.store)
+			v.store, v.remade, n.dropped = nil, false, true
+		}
+	}
+	if n.dropped {
+		t.forget(n)
+	}
+}
+
 // wrapGrad is the gradient of v as a tensor of the tape.
 func (t *Tape) wrapGrad(v *value) Tensor {
-	v.gstore.refs++
-	w := &value{tape: t, data: v.grad, store: v.gstore, name: "the gradient of " + v.String(), retain: true}
+	v.grad.store.refs++
+	w := t.value(v.grad.data, v.grad.store)
+	w.name, w.retain = "the gradient of "+v.String(), true
 	t.made = append(t.made, w)
 	return Tensor{w}
 }
 
 // zero fills a contiguous tensor of the tape with zeros, which all element types have as bytes of 0.
 func (t *Tape) zero(d device.Tensor) error {
-	b := d.Buffer()
 	n := d.Elems() * d.DType().Size()
 	if n == 0 || d.DType() == dtype.Invalid {
 		return nil
 	}
-	return t.s.Fill(b, int(d.Addr()-b.Addr()), n, 0)
+	return t.s.Fill(d.Buffer(), d.Offset(), n, 0)
 }

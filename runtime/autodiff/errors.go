@@ -37,7 +37,7 @@ var (
 	// ErrClosed: a tape, pool or Exec that was closed.
 	ErrClosed = errors.New("closed")
 	// ErrConcurrent: a tape used by two goroutines at once.
-	ErrConcurrent = errors.New("tape used by two goroutines at once; give each its own")
+	ErrConcurrent = errors.New("tape used by two goroutines at once, or within an op or an Update, which have an Exec for it; give each goroutine its own")
 	// ErrBooks: counts that do not balance. It shows a mistake in this package or in an op's Spec.
 	ErrBooks = errors.New("the books do not balance")
 	// ErrSpec: an op that cannot be registered as it is.

@@ -15,14 +15,26 @@ type Exec struct {
 	name string // of the op
 	node *node  // nil: an Update
 	back bool
-	at   position
+	at   *position
 	made []*value   // by Like, New and Alias
-	own  []*storage // of Like and New: nobody else sees it
-	work []*storage // of Scratch, parallel to raw
-	raw  []device.Tensor
+	work []*storage // of Scratch
 	kept []*storage // of work, what the op saved
 	done bool
 	err  error // the first mistake in the use of the Exec
+
+	// Where the lists begin: few transactions have more.
+	room struct {
+		made       [4]*value
+		work, kept [2]*storage
+	}
+}
+
+// exec begins a transaction.
+func (t *Tape) exec(name string, n *node, back bool, at *position) *Exec {
+	x := t.execs.one()
+	x.t, x.name, x.node, x.back, x.at = t, name, n, back, at
+	x.made, x.work, x.kept = x.room.made[:0], x.room.work[:0], x.room.kept[:0]
+	return x
 }
 
 // Stream is where the kernels are launched.
@@ -34,6 +46,23 @@ func (x *Exec) Tracked() bool { return x.node != nil && x.node.tracked }
 // Needs reports, in Backward, whether the gradient of an input must be returned.
 func (x *Exec) Needs(t Tensor) bool { return t.v != nil && t.v.track }
 
+// Param is the parameter on the tape, as Tape.Param gives it to those outside of a transaction.
+func (x *Exec) Param(p *Param) Tensor {
+	if x.failed() {
+		return Tensor{}
+	}
+	if p == nil {
+		x.mistake("", ErrUnset, "the parameter is nil; make it with NewParam")
+		return Tensor{}
+	}
+	v, err := x.t.param(p)
+	if err != nil {
+		x.err = err
+		return Tensor{}
+	}
+	return Tensor{v}
+}
+
 // View is the memory of a tensor, to be read. Of the zero Tensor, and after a mistake that the transaction ends with,
 // it is the zero device.Tensor, which launches refuse.
 func (x *Exec) View(t Tensor) device.Tensor {
@@ -42,7 +71,7 @@ func (x *Exec) View(t Tensor) device.Tensor {
 		return device.Tensor{}
 	}
 	if v.tape != x.t {
-		x.mistake("", ErrForeign, fmt.Sprintf("View of %v, which is on another tape", v))
+		x.mistake(x.port(v), ErrForeign, fmt.Sprintf("View of %v, which is on another tape", v))
 		return device.Tensor{}
 	}
 	if v.track && x.node != nil && !x.has(v) {
@@ -56,7 +85,7 @@ func (x *Exec) View(t Tensor) device.Tensor {
 		}
 	}
 	if b := v.data.Buffer(); b.Closed() {
-		x.mistake("", device.ErrClosed, fmt.Sprintf("the memory of %v was closed; keep it open until the tape is closed", v))
+		x.mistake(x.port(v), device.ErrClosed, fmt.Sprintf("the memory of %v was closed; keep it open until the tape is closed", v))
 		return device.Tensor{}
 	}
 	if x.back {
@@ -67,15 +96,27 @@ func (x *Exec) View(t Tensor) device.Tensor {
 
 // unchanged refuses, in Backward, what was changed in place since Forward.
 func (x *Exec) unchanged(v *value) {
-	for i, w := range slices.Concat(x.node.in, x.node.out) {
-		if w == v && i < len(x.node.seen) && v.store.version() != x.node.seen[i] {
-			by := v.store.writer.String()
-			if by == "" {
-				by = "an upload, a copy or another tape"
+	for i, version := range x.node.seen {
+		if x.node.port(i) == v && v.store.version() != version {
+			by := "an upload, a copy or another tape"
+			if v.store.writer != nil {
+				by = v.store.writer.String()
 			}
-			x.mistake("", ErrChanged, fmt.Sprintf("its backward step reads %v, which %s has changed in place since: make the change after Backward, or in a copy", v, by))
+			x.mistake(x.node.portName(i), ErrChanged, fmt.Sprintf("its backward step reads %v, which %s has changed in place since: make the change after Backward, or in a copy", v, by))
 		}
 	}
+}
+
+// port is the name of the port that a value is at; empty where it is at none.
+func (x *Exec) port(v *value) string {
+	if x.node != nil {
+		for i := range len(x.node.in) + len(x.node.out) {
+			if x.node.port(i) == v {
+				return x.node.portName(i)
+			}
+		}
+	}
+	return ""
 }
 
 // has reports whether a value is of this application.
@@ -107,7 +148,7 @@ func (x *Exec) Flat(t Tensor) device.Tensor {
 func (x *Exec) Mutate(t Tensor) device.Tensor {
 	d := x.View(t)
 	switch {
-	case d.DType() == dtype.Invalid || slices.Contains(x.own, t.v.store):
+	case d.DType() == dtype.Invalid || t.v.store.maker == x:
 	case x.back:
 		x.mistake("", ErrChanged, fmt.Sprintf("Mutate of %v: a backward pass changes nothing in place; make a tensor with Exec.Like", t.v))
 		return device.Tensor{}
@@ -126,7 +167,11 @@ func (x *Exec) Like(t Tensor) Tensor {
 		x.mistake("", ErrUnset, "Like of the zero Tensor")
 		return Tensor{}
 	}
-	return x.New(t.DType(), t.Shape()...)
+	var shape [device.MaxRank]int
+	for i := range t.Rank() {
+		shape[i] = t.Dim(i)
+	}
+	return x.New(t.DType(), shape[:t.Rank()]...)
 }
 
 // New makes a contiguous tensor whose elements are undefined: an output, or a gradient.
@@ -136,11 +181,12 @@ func (x *Exec) New(dt dtype.Type, shape ...int) Tensor {
 	}
 	d, s, err := x.t.newTensor(dt, shape)
 	if err != nil {
-		x.mistake("", err, fmt.Sprintf("New(%v, %v): %v", dt, shape, err))
+		x.mistake("", err, fmt.Sprintf("New(%v, %v): %v", dt, slices.Clone(shape), err))
 		return Tensor{}
 	}
-	v := &value{tape: x.t, data: d, store: s}
-	x.made, x.own = append(x.made, v), append(x.own, s)
+	s.maker = x
+	v := x.t.value(d, s)
+	x.made = append(x.made, v)
 	return Tensor{v}
 }
 
@@ -157,7 +203,7 @@ func (x *Exec) Alias(t Tensor, shape ...int) Tensor {
 		return Tensor{}
 	}
 	t.v.store.refs++
-	v := &value{tape: x.t, data: view, store: t.v.store}
+	v := x.t.value(view, t.v.store)
 	x.made = append(x.made, v)
 	return Tensor{v}
 }
@@ -170,10 +216,10 @@ func (x *Exec) Scratch(dt dtype.Type, shape ...int) device.Tensor {
 	}
 	d, s, err := x.t.newTensor(dt, shape)
 	if err != nil {
-		x.mistake("", err, fmt.Sprintf("Scratch(%v, %v): %v", dt, shape, err))
+		x.mistake("", err, fmt.Sprintf("Scratch(%v, %v): %v", dt, slices.Clone(shape), err))
 		return device.Tensor{}
 	}
-	x.work, x.raw = append(x.work, s), append(x.raw, d)
+	x.work = append(x.work, s)
 	return d
 }
 
@@ -182,7 +228,7 @@ func (x *Exec) Zeros(dt dtype.Type, shape ...int) device.Tensor {
 	d := x.Scratch(dt, shape...)
 	if d.DType() != dtype.Invalid {
 		if err := x.t.zero(d); err != nil {
-			x.mistake("", err, fmt.Sprintf("Zeros(%v, %v): %v", dt, shape, err))
+			x.mistake("", err, fmt.Sprintf("Zeros(%v, %v): %v", dt, slices.Clone(shape), err))
 		}
 	}
 	return d
@@ -194,7 +240,7 @@ func (x *Exec) Zero(t Tensor) Tensor {
 	if d.DType() == dtype.Invalid {
 		return t
 	}
-	if !slices.Contains(x.own, t.v.store) {
+	if t.v.store.maker != x {
 		x.mistake("", ErrChanged, fmt.Sprintf("Zero of %v, which this call has not made", t.v))
 	} else if err := x.t.zero(d); err != nil {
 		x.mistake("", err, "")
@@ -204,14 +250,19 @@ func (x *Exec) Zero(t Tensor) Tensor {
 
 // keep marks scratch as saved.
 func (x *Exec) keep(d device.Tensor, outs []*value) {
-	for _, v := range slices.Concat(x.node.in, outs) {
-		if v != nil && v.store != nil && v.store.pooled && v.store.buf == d.Buffer() {
-			x.mistake("", ErrSpec, fmt.Sprintf("Forward saves the memory of %v, which the tape may give back before Backward: save the Tensor, and View it there", v))
-			return
+	if d.Buffer() == nil {
+		return
+	}
+	for _, list := range [2][]*value{x.node.in, outs} {
+		for _, v := range list {
+			if v != nil && v.store != nil && v.store.pooled && v.store.buf == d.Buffer() {
+				x.mistake("", ErrSpec, fmt.Sprintf("Forward saves the memory of %v, which the tape may give back before Backward: save the Tensor, and View it there", v))
+				return
+			}
 		}
 	}
-	if i := slices.IndexFunc(x.raw, func(r device.Tensor) bool { return d.Buffer() != nil && r.Buffer() == d.Buffer() }); i >= 0 {
-		if s := x.work[i]; !slices.Contains(x.kept, s) {
+	for _, s := range x.work {
+		if s.buf == d.Buffer() && !slices.Contains(x.kept, s) {
 			s.refs++
 			x.kept = append(x.kept, s)
 		}

@@ -25,7 +25,7 @@ type Program struct {
 	replays int
 }
 
-// Recording is a capture under way.
+// Recording is a capture under way. All tapes of its pool are in its books.
 type Recording struct {
 	pool  *Pool
 	tapes []*Tape
@@ -33,11 +33,7 @@ type Recording struct {
 
 // Tape is NewTape with the capture's stream and pool.
 func (r *Recording) Tape(opts ...Option) (*Tape, error) {
-	t, err := NewTape(r.pool.s, append(slices.Clone(opts), WithPool(r.pool))...)
-	if err == nil {
-		r.tapes = append(r.tapes, t)
-	}
-	return t, err
+	return NewTape(r.pool.s, append(slices.Clone(opts), WithPool(r.pool))...)
 }
 
 // Capture calls step, which applies ops to tapes of the recording, runs Backward and Update; nothing of it runs, it
@@ -58,8 +54,8 @@ func Capture(pool *Pool, step func(r *Recording) error) (*Program, error) {
 	r := &Recording{pool: pool}
 	var err error
 	p.graph, err = pool.s.Capture(func() error {
-		pool.sealed = true
-		defer func() { pool.sealed = false }()
+		pool.recording = r
+		defer func() { pool.recording = nil }()
 		err := step(r)
 		for _, t := range r.tapes {
 			if !t.closed {
@@ -134,7 +130,7 @@ func (p *Program) Close() error { return p.graph.Close() }
 // tape. A tracked tensor must be detached first, so that no gradient is lost unseen.
 func (t *Tape) CopyTo(dst device.Tensor, x Tensor) error {
 	if !t.enter("CopyTo") {
-		return t.err
+		return t.Err()
 	}
 	defer t.leave()
 	var err error
@@ -150,7 +146,8 @@ func (t *Tape) CopyTo(dst device.Tensor, x Tensor) error {
 	default:
 		err = copyTensor(t.s, "CopyTo", dst, v.data)
 		if dst.Buffer() != nil {
-			t.storageOf(dst.Buffer()).writer = here()
+			at := here()
+			t.storageOf(dst.Buffer()).writer = &at
 		}
 	}
 	t.fail(err)
@@ -162,15 +159,14 @@ func copyTensor(s *device.Stream, op string, dst, src device.Tensor) error {
 	if err := errors.Join(dst.Check(s.Device()), src.Check(s.Device())); err != nil {
 		return &Error{Op: op, At: here().String(), Err: err}
 	}
-	if dst.DType() != src.DType() || !slices.Equal(dst.Shape(), src.Shape()) || !dst.Contiguous() || !src.Contiguous() {
+	if dst.DType() != src.DType() || !dst.SameShape(src) || !dst.Contiguous() || !src.Contiguous() {
 		return &Error{Op: op, At: here().String(), Err: device.ErrShape, Text: fmt.Sprintf("a copy of %v to %v; both are contiguous, of one type and shape", src, dst)}
 	}
-	offset := func(t device.Tensor) int { return int(t.Addr() - t.Buffer().Addr()) }
 	n := dst.Elems() * dst.DType().Size()
 	if n == 0 {
 		return nil
 	}
-	return s.Copy(dst.Buffer(), offset(dst), src.Buffer(), offset(src), n)
+	return s.Copy(dst.Buffer(), dst.Offset(), src.Buffer(), src.Offset(), n)
 }
 
 // Control is a block of named f32 numbers in device memory, which kernels read: what changes from step to step, such as

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/runtime/device"
@@ -19,8 +20,9 @@ type Pool struct {
 	inUse  int64
 	peak   int64
 	poison bool
-	sealed bool // a capture is under way
 	closed bool
+
+	recording *Recording // the capture under way, in which the pool does not grow; nil: none
 }
 
 // NewPool makes an empty pool. The owner closes it, after the tapes and graphs that use it.
@@ -90,7 +92,7 @@ func (p *Pool) get(bytes int) (*device.Buffer, error) {
 	var b *device.Buffer
 	if n := len(list); n > 0 {
 		b, p.free[c] = list[n-1], list[:n-1]
-	} else if p.sealed {
+	} else if p.recording != nil {
 		return nil, fmt.Errorf("%d bytes more than the pool has: run the step once with this pool before it is captured: %w", c, ErrGrow)
 	} else {
 		var err error
@@ -116,17 +118,18 @@ func (p *Pool) put(b *device.Buffer) {
 // storage is memory that tensors of a tape view, and what was done to it.
 type storage struct {
 	buf    *device.Buffer
-	pooled bool     // the tape's; else the user's
-	refs   int      // of pooled memory: what needs it
-	base   int64    // the memory's changes when an op had made what is there
-	writer position // of the last change in place on this tape
+	pooled bool      // the tape's; else the user's
+	refs   int       // of pooled memory: what needs it
+	base   int64     // the memory's changes when an op had made what is there
+	maker  *Exec     // that made it, and may write to it
+	writer *position // of the last change in place on this tape; nil: none
 }
 
 // version counts the changes in place.
 func (s *storage) version() int64 { return s.buf.Changes() - s.base }
 
 // changed notes a change in place.
-func (s *storage) changed(at position) {
+func (s *storage) changed(at *position) {
 	s.buf.NoteChange()
 	s.writer = at
 }
@@ -137,7 +140,7 @@ func (t *Tape) newTensor(dt dtype.Type, shape []int) (device.Tensor, *storage, e
 	for _, d := range shape {
 		hi, lo := bits.Mul(uint(n), uint(d))
 		if d < 0 || hi != 0 || int(lo) < 0 {
-			return device.Tensor{}, nil, fmt.Errorf("%v %v: %w", dt, shape, device.ErrShape)
+			return device.Tensor{}, nil, fmt.Errorf("%v %v: %w", dt, slices.Clone(shape), device.ErrShape) // a clone: shape stays off the heap
 		}
 		n = int(lo)
 	}
@@ -150,7 +153,9 @@ func (t *Tape) newTensor(dt dtype.Type, shape []int) (device.Tensor, *storage, e
 		t.pool.put(b)
 		return device.Tensor{}, nil, err
 	}
-	return d, &storage{buf: b, pooled: true, refs: 1}, nil
+	s := t.storages.one()
+	s.buf, s.pooled, s.refs = b, true, 1
+	return d, s, nil
 }
 
 // release drops one need of memory; what nobody needs goes back to the pool.

@@ -15,9 +15,13 @@ import (
 //
 // Everything here may be called many times and keeps no state. A Tensor of In or S is read by Exec.View within the call.
 type Spec[P, In, Out, S any] struct {
-	// Launches are how many kernels Forward and Backward launch; the gates compare them with what is measured. A
-	// negative number says that it depends on the sizes.
+	// Launches are how many kernels Forward and Backward launch for tensors with elements, all inputs tracked; the gates
+	// compare them with what is measured.
 	Launches Launches
+
+	// LaunchesOf are the same where they depend on the call: on sizes, or on what is tracked. The inputs may be looked at
+	// (Exec.View); nothing is launched. nil: they are Launches.
+	LaunchesOf func(x *Exec, p P, in In) Launches
 
 	// Accept says, before anything is launched, whether Forward can take these tensors: nil, Decline(reason), upon which
 	// the call runs Ref, or what is wrong with the call, which is an error. nil accepts everything that the ports allow.
@@ -60,14 +64,11 @@ type core struct {
 	back    bool // it has a Backward
 	ref     bool
 	memory  bool
-	decl    Launches
+	decl    Launches // where they are the same for all calls
 }
 
 // Name is what the op is counted by.
 func (c *core) Name() string { return c.name }
-
-// Launches is what the op's Spec declares.
-func (c *core) Launches() Launches { return c.decl }
 
 // Port describes an input or an output.
 type Port struct {
@@ -102,12 +103,15 @@ func New[P, In, Out, S any](name string, spec Spec[P, In, Out, S]) *Op[P, In, Ou
 	op := &Op[P, In, Out, S]{spec: spec}
 	op.name, op.at, op.back, op.ref, op.memory, op.decl = name, here(), spec.Backward != nil, spec.Ref != nil, spec.MemoryBound, spec.Launches
 	var errs [3]error
-	op.in, errs[0] = portsOf(reflect.TypeFor[In]())
-	op.out, errs[1] = portsOf(reflect.TypeFor[Out]())
+	op.in, errs[0] = portsOf(reflect.TypeFor[In](), false)
+	op.out, errs[1] = portsOf(reflect.TypeFor[Out](), true)
 	if spec.Forward == nil {
 		errs[2] = errors.New("it has no Forward")
 	}
-	if holds(reflect.TypeFor[P]()) {
+	if l := spec.Launches; l.Forward < 0 || l.Backward < 0 {
+		errs[2] = errors.Join(errs[2], fmt.Errorf("it declares %d and %d launches; where they depend on the call, LaunchesOf says them", l.Forward, l.Backward))
+	}
+	if holds(reflect.TypeFor[P](), nil) {
 		errs[2] = errors.Join(errs[2], fmt.Errorf("its parameters %v hold a Tensor, whose gradient would be lost: give it a port", reflect.TypeFor[P]()))
 	}
 	saves, err := memoryOf(reflect.TypeFor[S](), 0, nil)
@@ -119,21 +123,23 @@ func New[P, In, Out, S any](name string, spec Spec[P, In, Out, S]) *Op[P, In, Ou
 	return op
 }
 
-// holds reports whether values of a type hold Tensors.
-func holds(t reflect.Type) bool {
+// holds reports whether values of a type hold Tensors. within are the types around t.
+func holds(t reflect.Type, within []reflect.Type) bool {
+	if t == tensorType || slices.Contains(within, t) {
+		return t == tensorType
+	}
+	within = append(within, t)
 	switch t.Kind() {
 	case reflect.Struct:
 		for i := range t.NumField() {
-			if holds(t.Field(i).Type) {
+			if holds(t.Field(i).Type, within) {
 				return true
 			}
 		}
-	case reflect.Array, reflect.Slice, reflect.Map:
-		return holds(t.Elem())
-	case reflect.Pointer:
-		return t.Elem() == tensorType
+	case reflect.Array, reflect.Slice, reflect.Map, reflect.Pointer:
+		return holds(t.Elem(), within)
 	}
-	return t == tensorType
+	return false
 }
 
 // memoryOf gives the offsets of the device.Tensors in what an op saves. within are the types around t.
@@ -171,11 +177,13 @@ func memoryOf(t reflect.Type, at uintptr, within []reflect.Type) (out []uintptr,
 type application interface {
 	forward(x *Exec, n *node) ([]*value, error)
 	backward(x *Exec, n *node, dOut []*value) ([]*value, error)
-	saves() bool // Forward saves something for Backward
+	reference(t *Tape) []*value // runs Ref
+	saves() bool                // Forward saves something for Backward
 }
 
-// call is an application of an op with its types.
+// call is an application of an op with its types, and its node.
 type call[P, In, Out, S any] struct {
+	node
 	op    *Op[P, In, Out, S]
 	p     P
 	in    In
@@ -188,11 +196,16 @@ func (c *call[P, In, Out, S]) forward(x *Exec, n *node) ([]*value, error) {
 		return nil, err
 	}
 	c.saved = saved
-	outs := c.op.out.values(unsafe.Pointer(&out))
+	outs := c.op.out.values(x.t, unsafe.Pointer(&out))
 	for _, offset := range c.op.saves {
 		x.keep(*(*device.Tensor)(unsafe.Add(unsafe.Pointer(&c.saved), offset)), outs)
 	}
 	return outs, nil
+}
+
+func (c *call[P, In, Out, S]) reference(t *Tape) []*value {
+	out := c.op.spec.Ref(t, c.p, c.in)
+	return c.op.out.values(t, unsafe.Pointer(&out))
 }
 
 func (c *call[P, In, Out, S]) saves() bool { return reflect.TypeFor[S]().Size() > 0 }
@@ -204,55 +217,60 @@ func (c *call[P, In, Out, S]) backward(x *Exec, n *node, dOut []*value) ([]*valu
 	if err != nil {
 		return nil, err
 	}
-	return c.op.in.values(unsafe.Pointer(&d)), nil
+	return c.op.in.values(x.t, unsafe.Pointer(&d)), nil
 }
 
 // Apply runs the op on t. It decides once, before anything is launched, between the fused kernel and Ref, and counts
 // which. After an error of the tape it does nothing and returns zero Tensors; a new one is kept by the tape (Tape.Err).
 func (op *Op[P, In, Out, S]) Apply(t *Tape, p P, in In) (out Out) {
-	at := here()
-	if t == nil || !t.enter(op.name) {
+	if !t.enter(op.name) {
 		return out
 	}
-	fused, why, ok := op.decide(t, p, in, at)
+	c := op.newCall(t, p, in)
+	n := &c.node
+	fused, why, ok := op.decide(t, c)
 	if !ok {
 		t.leave()
 		return out
 	}
-	book := t.book.of(t.phase, &op.core)
-	book.Asked++
+	n.book = t.book.of(t.phase, &op.core)
+	n.book.Asked++
 	if !fused {
-		book.decline(why)
-		book.Ref++
+		n.book.decline(why)
+		n.book.Ref++
 		t.leave() // Ref applies ops to the tape
-		return op.runRef(t, p, in, at)
+		return op.runRef(t, c)
 	}
-	book.Fused++
-	c := &call[P, In, Out, S]{op: op, p: p, in: in}
-	n := &node{core: &op.core, app: c, at: at, inner: t.refs > 0, in: op.in.values(unsafe.Pointer(&in)), grad: op.spec.Backward != nil}
-	ok = t.apply(n, book)
+	n.book.Fused++
+	ok = t.apply(n)
 	if ok {
 		op.out.set(unsafe.Pointer(&out), n.out)
 	}
 	t.leave()
-	if ok && t.audit.due(book) && op.spec.Ref != nil {
-		t.auditCall(n, book, func(t *Tape) []*value {
-			ref := op.spec.Ref(t, p, in)
-			return op.out.values(unsafe.Pointer(&ref))
-		})
+	if ok && op.ref && t.audit.due(n.book) {
+		t.auditCall(n)
 	}
 	return out
 }
 
+// newCall is an application that nothing has been done about.
+func (op *Op[P, In, Out, S]) newCall(t *Tape, p P, in In) *call[P, In, Out, S] {
+	c := &call[P, In, Out, S]{op: op, p: p, in: in}
+	c.node = node{core: &op.core, app: c, inner: t.refs > 0, in: op.in.values(t, unsafe.Pointer(&c.in))}
+	frames := 3 // Apply, a wrapper of the op and who calls it
+	if t.refs > 0 {
+		frames = len(c.at) // to where the op was applied whose Ref this is part of
+	}
+	c.at.take(frames)
+	return c
+}
+
 // ApplyList is Apply with the tensors in the order of the ports, for tools that know an op by its ports only.
 func (op *Op[P, In, Out, S]) ApplyList(t *Tape, p P, in []Tensor) []Tensor {
-	if len(in) != len(op.in.list) {
-		t.fail(&Error{Op: op.name, At: here().String(), Err: ErrUnset, Text: fmt.Sprintf("%d tensors for %d inputs", len(in), len(op.in.list))})
+	args, err := op.listed(in)
+	if err != nil {
+		t.fail(err)
 		return make([]Tensor, len(op.out.list))
-	}
-	var args In
-	for i := range in {
-		*op.in.at(unsafe.Pointer(&args), i) = in[i]
 	}
 	result := op.Apply(t, p, args)
 	out := make([]Tensor, len(op.out.list))
@@ -262,52 +280,84 @@ func (op *Op[P, In, Out, S]) ApplyList(t *Tape, p P, in []Tensor) []Tensor {
 	return out
 }
 
-// decide checks the ports and chooses between the fused kernel and, with a reason, Ref.
-func (op *Op[P, In, Out, S]) decide(t *Tape, p P, in In, at position) (fused bool, why string, ok bool) {
-	if op.err != nil {
-		t.fail(op.err)
-		return false, "", false
+// listed is the inputs in the order of the ports as a struct.
+func (op *Op[P, In, Out, S]) listed(in []Tensor) (args In, err error) {
+	if len(in) != len(op.in.list) {
+		return args, &Error{Op: op.name, At: here().String(), Err: ErrUnset, Text: fmt.Sprintf("%d tensors for %d inputs", len(in), len(op.in.list))}
 	}
-	if err := t.checkIn(&op.core, op.in.values(unsafe.Pointer(&in)), at); err != nil {
+	for i := range in {
+		*op.in.at(unsafe.Pointer(&args), i) = in[i]
+	}
+	return args, nil
+}
+
+// Declared is how many kernels the op says that an application to these tensors, in the order of the ports, launches.
+func (op *Op[P, In, Out, S]) Declared(t *Tape, p P, in []Tensor) (Launches, error) {
+	args, err := op.listed(in)
+	if err != nil || op.spec.LaunchesOf == nil {
+		return op.decl, err
+	}
+	if !t.enter(op.name) {
+		return Launches{}, t.Err()
+	}
+	defer t.leave()
+	c := op.newCall(t, p, args)
+	if err := t.checkIn(c.core, c.node.in, c.at); err != nil {
+		return Launches{}, err
+	}
+	x := t.exec(op.name, &c.node, false, &c.at)
+	var l Launches
+	err = x.guarded(func(x *Exec) error { l = op.spec.LaunchesOf(x, p, args); return nil })
+	x.end(false) // nothing is made
+	return l, x.cause(err)
+}
+
+// decide checks the ports and chooses between the fused kernel and, with a reason, Ref.
+func (op *Op[P, In, Out, S]) decide(t *Tape, c *call[P, In, Out, S]) (fused bool, why string, ok bool) {
+	err := op.err
+	if err == nil {
+		err = t.checkIn(&op.core, c.node.in, c.at)
+	}
+	if err != nil {
 		t.fail(err)
 		return false, "", false
 	}
-	var err error
 	if op.spec.Accept != nil {
-		err = op.spec.Accept(p, in)
+		err = op.spec.Accept(c.p, c.in)
+	}
+	if err == nil && !t.off[op.name] {
+		return true, "", true
 	}
 	var d *declined
 	if t.off[op.name] && (err == nil || errors.As(err, &d)) { // what is wrong with the call is wrong for Ref too
 		err = Decline(killed)
 	}
 	switch {
-	case err == nil:
-		return true, "", true
 	case !errors.As(err, &d):
-		t.fail(&Error{Op: op.name, At: at.String(), Err: err})
+		t.fail(&Error{Op: op.name, At: c.at.String(), Err: err})
 		return false, "", false
 	case op.spec.Ref == nil:
-		t.fail(&Error{Op: op.name, At: at.String(), Err: err, Text: fmt.Sprintf("%v, and the op has no Ref to fall back to", err)})
+		t.fail(&Error{Op: op.name, At: c.at.String(), Err: err, Text: fmt.Sprintf("%v, and the op has no Ref to fall back to", err)})
 		return false, "", false
 	}
 	return false, d.reason, true
 }
 
 // runRef applies the ops that Ref is composed of.
-func (op *Op[P, In, Out, S]) runRef(t *Tape, p P, in In, at position) (out Out) {
+func (op *Op[P, In, Out, S]) runRef(t *Tape, c *call[P, In, Out, S]) (out Out) {
 	t.refs++
-	out = op.spec.Ref(t, p, in)
+	out = op.spec.Ref(t, c.p, c.in)
 	t.refs--
 	var zero Out
 	if t.err != nil {
 		return zero
 	}
-	ins, outs := op.in.values(unsafe.Pointer(&in)), op.out.values(unsafe.Pointer(&out))
-	err := t.checkOut(&op.core, ins, outs, at)
-	if n := (&node{core: &op.core, in: ins}); err == nil && op.back && t.phase == Train && n.wanted() {
+	outs := op.out.values(t, unsafe.Pointer(&out))
+	err := t.checkOut(&op.core, c.node.in, outs, c.at)
+	if err == nil && op.back && t.phase == Train && c.wanted() {
 		for i, v := range outs {
 			if v != nil && floating(v.data.DType()) && !v.track {
-				err = &Error{Op: op.name, Port: op.out.list[i].name, At: at.String(), Err: ErrUntracked, Text: "Ref has lost the gradient of its inputs: compose it of ops that have a Backward, without Detach"}
+				err = &Error{Op: op.name, Port: op.out.list[i].name, At: c.at.String(), Err: ErrUntracked, Text: "Ref has lost the gradient of its inputs: compose it of ops that have a Backward, without Detach"}
 			}
 		}
 	}

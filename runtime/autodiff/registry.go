@@ -30,6 +30,7 @@ func register(c *core) {
 		c.err = &Error{Op: c.name, At: c.at.String(), Err: ErrSpec, Text: "another op has this name, under which both would be counted; choose another"}
 	}
 	registry.names[c.name] = true
+	env.AddOp(c.name)
 	if c.err != nil {
 		registry.errs = append(registry.errs, c.err)
 	}
@@ -56,13 +57,13 @@ func registered() error {
 
 // switchedOff reads GOTILE_OFF and the names of options.
 func switchedOff(names []string) (map[string]bool, error) {
-	all := Ops()
 	off := map[string]bool{}
-	for _, name := range slices.Concat(strings.Split(env.Get(env.Off), ","), names) {
-		name = strings.TrimSpace(name)
-		if name == "" {
-			continue
-		}
+	names = append(env.SwitchedOff(), names...)
+	if len(names) == 0 {
+		return off, nil
+	}
+	all := Ops()
+	for _, name := range names {
 		if !slices.Contains(all, name) {
 			return nil, &Error{Op: "NewTape", Err: ErrUnknownOp, Text: fmt.Sprintf("%s or Off names the op %q; the program has %s", env.Off, name, strings.Join(all, ", "))}
 		}

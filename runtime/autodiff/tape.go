@@ -59,6 +59,15 @@ type Tape struct {
 	busy   atomic.Bool
 	clash  atomic.Pointer[Error]
 	book   Ledger
+
+	// Memory of what lives as long as the tape, and of checks.
+	values   slab[value]
+	grads    slab[gradient]
+	storages slab[storage]
+	execs    slab[Exec]
+	lists    slab[*value]
+	versions slab[int64]
+	syms     symbols
 }
 
 // node is an op that was applied, fused.
@@ -66,7 +75,7 @@ type node struct {
 	core    *core
 	app     application
 	at      position
-	grad    bool // the op has a Backward
+	book    *Counts // where it is counted
 	tracked bool
 	inner   bool // part of a Ref
 	passed  bool // its backward step has run
@@ -124,28 +133,47 @@ func NewTape(s *device.Stream, opts ...Option) (*Tape, error) {
 		return nil, &Error{Op: "NewTape", At: here().String(), Err: ErrSpec, Text: fmt.Sprintf("the phase %q; there are %s and %s", t.phase, Train, Eval)}
 	case t.strategy != SaveAll && t.strategy != Recompute:
 		return nil, &Error{Op: "NewTape", At: here().String(), Err: ErrSpec, Text: fmt.Sprintf("the strategy %q; there are %s and %s", t.strategy, SaveAll, Recompute)}
+	case t.pool == nil && s.Capturing():
+		return nil, &Error{Op: "NewTape", At: here().String(), Err: ErrGrow, Text: "in a capture a tape with a pool of its own would have to allocate: make it with Recording.Tape"}
 	case t.pool == nil:
 		t.pool, t.own = NewPool(s), true
 	case t.pool.s != s:
 		return nil, &Error{Op: "NewTape", At: here().String(), Err: ErrForeign, Text: "the pool was made for another stream; make one for this one with NewPool"}
 	case t.pool.closed:
 		return nil, &Error{Op: "NewTape", At: here().String(), Err: ErrClosed, Text: "the pool is closed"}
+	case t.pool.recording != nil: // however the tape is made, its books are the program's
+		t.pool.recording.tapes = append(t.pool.recording.tapes, t)
 	}
 	return t, nil
 }
 
-// Stream is what the tape's kernels are launched on.
-func (t *Tape) Stream() *device.Stream { return t.s }
+// Stream is what the tape's kernels are launched on; nil for a nil Tape.
+func (t *Tape) Stream() *device.Stream {
+	if t == nil {
+		return nil
+	}
+	return t.s
+}
 
 // Phase is what the tape is for.
-func (t *Tape) Phase() Phase { return t.phase }
+func (t *Tape) Phase() Phase {
+	if t == nil {
+		return ""
+	}
+	return t.phase
+}
 
-// Err is the first error; nil while there is none.
-func (t *Tape) Err() error { return t.err }
+// Err is the first error; nil while there is none. That of a nil Tape is ErrUnset: on one, nothing is done.
+func (t *Tape) Err() error {
+	if t == nil {
+		return &Error{Op: "Tape", At: here().String(), Err: ErrUnset, Text: "the tape is nil; see the error that NewTape returned with it"}
+	}
+	return t.err
+}
 
 // fail keeps the first error.
 func (t *Tape) fail(err error) {
-	if t.err == nil && err != nil {
+	if t != nil && t.err == nil && err != nil {
 		t.err = err
 	}
 }
@@ -167,8 +195,11 @@ func (t *Tape) enter(call string) bool {
 }
 
 // claim takes the tape for one call. Another goroutine that has it is seen, and both learn of it: the one that comes
-// second by an empty result, the tape by an error.
+// second by an empty result, the tape by an error. There is nothing to take of a nil Tape.
 func (t *Tape) claim(call string) bool {
+	if t == nil {
+		return false
+	}
 	if t.busy.CompareAndSwap(false, true) {
 		return true
 	}
@@ -190,82 +221,55 @@ func (t *Tape) leave() { t.busy.Store(false) }
 // optimizer. It returns the tape's error.
 func (t *Tape) Fail(err error) error {
 	t.fail(err)
-	return t.err
+	return t.Err()
 }
 
 // Input puts memory on the tape as a tensor that no gradient flows to. The memory stays the caller's, must stay open
 // until the tape is closed and must not be written by others meanwhile. The name is for messages.
-func (t *Tape) Input(name string, d device.Tensor) Tensor { return t.leaf("Input", name, d, false) }
+func (t *Tape) Input(name string, d device.Tensor) Tensor { return t.input("Input", name, d, false) }
 
 // TrackedInput is Input for a tensor whose gradient is wanted though it is no parameter.
 func (t *Tape) TrackedInput(name string, d device.Tensor) Tensor {
-	return t.leaf("TrackedInput", name, d, true)
+	return t.input("TrackedInput", name, d, true)
 }
 
-// Param is memory that is trained: the same on all tapes. It is safe for concurrent use.
-type Param struct {
-	name string
-	data device.Tensor
-}
-
-// NewParam names a parameter. The memory stays the caller's. What is wrong with it is said by Tape.Param.
-func NewParam(name string, d device.Tensor) *Param { return &Param{name, d} }
-
-// Name is the parameter's name.
-func (p *Param) Name() string { return p.name }
-
-// Data is the parameter's memory, to load and to save it. Between the first use on a tape and the tape's end only
-// Update may change it.
-func (p *Param) Data() device.Tensor { return p.data }
-
-// Param is the parameter on this tape: the same tensor however often it is asked for, tracked where the tape trains.
-func (t *Tape) Param(p *Param) Tensor {
-	if p == nil {
-		if t.enter("Param") {
-			t.fail(&Error{Op: "Param", At: here().String(), Err: ErrUnset, Text: "the parameter is nil; make it with NewParam"})
-			t.leave()
-		}
-		return Tensor{}
-	}
-	if v := t.params[p]; v != nil && t.err == nil {
-		return Tensor{v}
-	}
-	out := t.leaf("Param", p.name, p.data, true)
-	if out.v != nil {
-		t.params[p] = out.v
-	}
-	return out
-}
-
-func (t *Tape) leaf(call, name string, d device.Tensor, track bool) Tensor {
+// input is Input and TrackedInput.
+func (t *Tape) input(call, name string, d device.Tensor, track bool) Tensor {
 	if !t.enter(call) {
 		return Tensor{}
 	}
 	defer t.leave()
-	if err := d.Check(t.s.Device()); err != nil {
-		t.fail(&Error{Op: call, Port: name, At: here().String(), Err: err})
+	v, err := t.place(call, name, d, track)
+	if err != nil {
+		t.fail(err)
 		return Tensor{}
+	}
+	if old, ok := t.inputs[name]; ok && old != d {
+		t.twice = name
+	}
+	t.inputs[name] = d
+	return Tensor{v}
+}
+
+// place puts memory on the tape.
+func (t *Tape) place(call, name string, d device.Tensor, track bool) (*value, error) {
+	if err := d.Check(t.s.Device()); err != nil {
+		return nil, &Error{Op: call, Port: name, At: here().String(), Err: err}
 	}
 	if track && !floating(d.DType()) {
-		t.fail(&Error{Op: call, Port: name, At: here().String(), Err: device.ErrDType, Text: fmt.Sprintf("%v has no gradient; the types that do are bf16, f16 and f32", d)})
-		return Tensor{}
+		return nil, &Error{Op: call, Port: name, At: here().String(), Err: device.ErrDType, Text: fmt.Sprintf("%v has no gradient; the types that do are bf16, f16 and f32", d)}
 	}
-	v := &value{tape: t, data: d, store: t.storageOf(d.Buffer()), name: name, track: track && t.phase == Train, retain: true}
+	v := t.value(d, t.storageOf(d.Buffer()))
+	v.name, v.track, v.retain = name, track && t.phase == Train, true
 	t.leaves = append(t.leaves, v)
-	if call != "Param" {
-		if old, ok := t.inputs[name]; ok && old != d {
-			t.twice = name
-		}
-		t.inputs[name] = d
-	}
-	return Tensor{v}
+	return v, nil
 }
 
 func floating(dt dtype.Type) bool { return dt == dtype.BF16 || dt == dtype.F16 || dt == dtype.F32 }
 
 // checkIn holds an application's inputs against the ports.
 func (t *Tape) checkIn(c *core, in []*value, at position) error {
-	var s symbols
+	s := t.syms.reset()
 	for i := range c.in.list {
 		p, v := &c.in.list[i], in[i]
 		var err error
@@ -286,7 +290,7 @@ func (t *Tape) checkIn(c *core, in []*value, at position) error {
 		case v.track && !c.back:
 			err, text = ErrUntracked, fmt.Sprintf("%v is tracked, and the op has no Backward: Detach it, with the reason", v)
 		default:
-			text, err = p.check(v, &s)
+			text, err = p.check(v, s)
 		}
 		if text != "" {
 			return &Error{Op: c.name, Port: p.name, At: at.String(), Err: err, Text: text}
@@ -297,10 +301,10 @@ func (t *Tape) checkIn(c *core, in []*value, at position) error {
 
 // checkOut holds what an op returned against its ports.
 func (t *Tape) checkOut(c *core, in, out []*value, at position) error {
-	var s symbols
+	s := t.syms.reset()
 	for i := range c.in.list {
 		if in[i] != nil {
-			c.in.list[i].check(in[i], &s)
+			c.in.list[i].check(in[i], s)
 		}
 	}
 	for i := range c.out.list {
@@ -315,7 +319,7 @@ func (t *Tape) checkOut(c *core, in, out []*value, at position) error {
 		case v.tape != t || v.store == nil:
 			err, text = ErrForeign, "the op has returned a tensor that is not of this call; make it with Exec.Like or Exec.New"
 		default:
-			text, err = p.check(v, &s)
+			text, err = p.check(v, s)
 		}
 		if text != "" {
 			return &Error{Op: c.name, Port: p.name, At: at.String(), Err: err, Text: text}
@@ -325,17 +329,18 @@ func (t *Tape) checkOut(c *core, in, out []*value, at position) error {
 }
 
 // Update runs body, which changes memory in place: an optimizer's step. It is counted under name. Parameters that the
-// body changes are read through Exec.View and changed through Exec.Mutate.
+// body changes are read through Exec.View and changed through Exec.Mutate; the body asks for them by Exec.Param.
 func (t *Tape) Update(name string, body func(x *Exec) error) error {
 	if !t.enter(name) {
-		return t.err
+		return t.Err()
 	}
 	defer t.leave()
 	if body == nil {
 		t.fail(&Error{Op: name, At: here().String(), Err: ErrUnset, Text: "there is no function to run"})
 		return t.err
 	}
-	x := &Exec{t: t, name: name, at: here()}
+	at := here()
+	x := t.exec(name, nil, false, &at)
 	n, err := t.phased("optimizer", func() error { return x.guarded(body) })
 	t.book.update(t.phase, name, n)
 	if err = x.cause(err); err != nil {
@@ -379,11 +384,14 @@ func (t *Tape) phased(name string, body func() error) (launches int, err error) 
 
 // Close ends the tape: it gives back all memory that the tape's ops have made, checks that the books balance and returns
 // them. The error is the tape's first one; without one, in strict mode, ErrDropped with the lines of the ops whose
-// backward never ran. Closing twice gives the same books and ErrClosed;
-// while another goroutine uses the tape it is ErrConcurrent, and the tape stays open.
+// backward never ran. Closing twice gives the same books and ErrClosed; while another goroutine uses the tape it is
+// ErrConcurrent, with empty books, and the tape stays open.
 func (t *Tape) Close() (*Ledger, error) {
+	if t == nil {
+		return &Ledger{}, t.Err()
+	}
 	if !t.claim("Close") {
-		return nil, t.clashed()
+		return &Ledger{}, t.clashed()
 	}
 	defer t.leave()
 	t.fail(t.clashed())
@@ -397,8 +405,11 @@ func (t *Tape) Close() (*Ledger, error) {
 	}
 	for _, v := range append(t.made, t.leaves...) {
 		t.release(v.store)
-		t.release(v.gstore)
-		v.store, v.gstore = nil, nil
+		v.store = nil
+		if v.grad != nil {
+			t.release(v.grad.store)
+			v.grad = nil
+		}
 	}
 	t.nodes, t.made, t.leaves = nil, nil, nil
 	err := t.err

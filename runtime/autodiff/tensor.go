@@ -21,9 +21,15 @@ type value struct {
 	name   string        // of a leaf
 	track  bool
 	retain bool
-	grad   device.Tensor
-	gstore *storage // of grad
+	remade bool      // by a replay
+	grad   *gradient // nil: none, or given back
 	state  gradState
+}
+
+// gradient is that of a value, or what of it backward has come by so far.
+type gradient struct {
+	data  device.Tensor
+	store *storage
 }
 
 type gradState uint8
@@ -125,7 +131,8 @@ func (t Tensor) Detach(why string) Tensor {
 	}
 	tape.book.detach(tape.phase, why)
 	v.store.refs++
-	w := &value{tape: tape, data: v.data, store: v.store, name: v.String(), retain: v.retain}
+	w := tape.value(v.data, v.store)
+	w.name, w.retain = v.String(), v.retain
 	tape.leaves = append(tape.leaves, w)
 	return Tensor{w}
 }
@@ -147,10 +154,15 @@ func (t Tensor) Grad() (Tensor, error) {
 		return Tensor{}, &Error{Op: "Grad", At: here().String(), Err: ErrUnreached, Text: fmt.Sprintf("no path leads from the loss to %v", v)}
 	case v.state == consumed:
 		return Tensor{}, &Error{Op: "Grad", At: here().String(), Err: ErrConsumed, Text: fmt.Sprintf("the backward step of %s has used up the gradient of %v: call Retain before Backward", v.made.core.name, v)}
-	case v.gstore == nil:
+	case v.grad == nil:
 		return Tensor{}, &Error{Op: "Grad", At: here().String(), Err: ErrClosed, Text: "the tape is closed; read gradients before"}
 	}
 	return v.tape.wrapGrad(v), nil
+}
+
+// SameShape reports whether two tensors have one shape.
+func (t Tensor) SameShape(o Tensor) bool {
+	return t.v != nil && o.v != nil && t.v.data.SameShape(o.v.data)
 }
 
 // Floats copies the elements to the host, in row-major order, exactly but for int64 beyond 2^53. It waits for the

@@ -96,21 +96,22 @@ func (f *Family) bind(s *device.Stream, tensors []device.Tensor, dims []int32, p
 			}
 			return 0, f.errorf(device.ErrShape, f.Fields[i].Name, "the tensor is not set")
 		}
-		if err := f.place(s, &f.Fields[i], tensors[i]); err != nil {
+		if err := f.place(s, &f.Fields[i], &tensors[i]); err != nil {
 			return 0, err
 		}
 		if err := f.shape(i, tensors, dims); err != nil {
 			return 0, err
 		}
-		if err := f.strides(&f.Fields[i], tensors[i]); err != nil {
+		if err := f.strides(&f.Fields[i], &tensors[i]); err != nil {
 			return 0, err
 		}
 	}
 	return f.pick(s, tensors, dims)
 }
 
-// place checks where a tensor lives.
-func (f *Family) place(s *device.Stream, field *Field, t device.Tensor) error {
+// place checks where a tensor lives. Tensors are passed by address on the way to a launch: copies of their descriptions
+// take as long as the checks.
+func (f *Family) place(s *device.Stream, field *Field, t *device.Tensor) error {
 	b := t.Buffer()
 	switch {
 	case b == nil:
@@ -128,7 +129,7 @@ func (f *Family) place(s *device.Stream, field *Field, t device.Tensor) error {
 
 // shape checks rank and sizes of field i and notes the symbols it is the first to have.
 func (f *Family) shape(i int, tensors []device.Tensor, dims []int32) error {
-	field, t := &f.Fields[i], tensors[i]
+	field, t := &f.Fields[i], &tensors[i]
 	if t.Rank() != len(field.Dims) {
 		return f.errorf(device.ErrShape, field.Name, "the tensor has rank %d, not %d: its shape is %s", t.Rank(), len(field.Dims), f.shapeText(field))
 	}
@@ -151,12 +152,15 @@ func (f *Family) shape(i int, tensors []device.Tensor, dims []int32) error {
 }
 
 // strides checks that elements are where the kernel looks, and that no two elements of an output are one.
-func (f *Family) strides(field *Field, t device.Tensor) error {
+func (f *Family) strides(field *Field, t *device.Tensor) error {
+	if t.Contiguous() {
+		return nil
+	}
 	last := t.Rank() - 1
 	if last >= 0 && !field.Strided && t.Dim(last) > 1 && t.Stride(last) != 1 {
 		return f.errorf(ErrStride, field.Name, "the last stride is %d, not 1; copy it, or tag the argument strided", t.Stride(last))
 	}
-	if !field.Written || t.Elems() == 0 {
+	if !field.Written {
 		return nil
 	}
 	for axis := range t.Rank() {
@@ -177,7 +181,7 @@ func (f *Family) strides(field *Field, t device.Tensor) error {
 // reach is the largest offset, in elements, within the dimensions that have smaller strides than an axis has, or the
 // same and stand behind it. Where each stride is larger than that, no two elements are one. Interleaved layouts, such
 // as sizes (2, 3) with strides (3, 2), may be free of overlaps too; they are not worth telling apart.
-func reach(t device.Tensor, axis int) int {
+func reach(t *device.Tensor, axis int) int {
 	n := 0
 	for i := range t.Rank() {
 		if t.Dim(i) > 1 && (t.Stride(i) < t.Stride(axis) || t.Stride(i) == t.Stride(axis) && i > axis) {
@@ -215,40 +219,39 @@ func (f *Family) countable(c *Config, dims []int32) error {
 // pick chooses the first config that the target, the types and the sizes allow.
 func (f *Family) pick(s *device.Stream, tensors []device.Tensor, dims []int32) (int, error) {
 	target := s.Device().Target().Name
-	runs, typed, roomy := false, false, false
 	for i := range f.Configs {
 		c := &f.Configs[i]
-		if !slices.Contains(c.Kernel.Targets, target) {
-			continue
-		}
-		runs = true
-		if !c.takes(tensors) {
-			continue
-		}
-		typed = true
-		if !c.holds(dims) {
-			continue
-		}
-		roomy = true
-		if c.whole(tensors, dims) {
+		if c.takes(tensors) && c.holds(dims) && c.whole(tensors, dims) && slices.Contains(c.Kernel.Targets, target) {
 			return i, f.countable(c, dims)
+		}
+	}
+	return 0, f.none(target, tensors, dims)
+}
+
+// none says why no config takes the tensors: what the nearest one lacks.
+func (f *Family) none(target string, tensors []device.Tensor, dims []int32) error {
+	runs, typed, roomy := false, false, false
+	for i := range f.Configs {
+		if c := &f.Configs[i]; slices.Contains(c.Kernel.Targets, target) {
+			fits := c.takes(tensors)
+			runs, typed, roomy = true, typed || fits, roomy || fits && c.holds(dims)
 		}
 	}
 	switch {
 	case !runs:
-		return 0, f.noTarget(target)
+		return f.noTarget(target)
 	case !typed:
-		return 0, f.noTypes(target, tensors)
+		return f.noTypes(target, tensors)
 	case roomy:
-		return 0, f.notWhole(target, tensors, dims)
+		return f.notWhole(target, tensors, dims)
 	}
-	return 0, f.noRoom(target, tensors, dims)
+	return f.noRoom(target, tensors, dims)
 }
 
 // takes reports whether the types fit; unset tensors have none.
 func (c *Config) takes(tensors []device.Tensor) bool {
-	for i, t := range tensors {
-		if t.DType() != dtype.Invalid && t.DType() != c.DTypes[i] {
+	for i := range tensors {
+		if t := tensors[i].DType(); t != c.DTypes[i] && t != dtype.Invalid {
 			return false
 		}
 	}
@@ -275,7 +278,7 @@ func (c *Config) whole(tensors []device.Tensor, dims []int32) bool {
 		}
 	}
 	for _, i := range c.Aligned {
-		if tensors[i].DType() != dtype.Invalid && !aligned(tensors[i]) {
+		if tensors[i].DType() != dtype.Invalid && !aligned(&tensors[i]) {
 			return false
 		}
 	}
@@ -283,7 +286,7 @@ func (c *Config) whole(tensors []device.Tensor, dims []int32) bool {
 }
 
 // aligned reports whether all rows of a tensor begin on 16 bytes.
-func aligned(t device.Tensor) bool {
+func aligned(t *device.Tensor) bool {
 	if t.Addr()%vectorBytes != 0 {
 		return false
 	}

@@ -150,7 +150,7 @@ func (f *Family) notWhole(target string, tensors []device.Tensor, dims []int32) 
 			}
 		}
 		for _, i := range c.Aligned {
-			if tensors[i].DType() != dtype.Invalid && !aligned(tensors[i]) {
+			if tensors[i].DType() != dtype.Invalid && !aligned(&tensors[i]) {
 				return f.errorf(ErrAlign, f.Fields[i].Name, "its address or a stride is no multiple of 16 bytes, as %s needs: pad it, %s", c.Kernel.Name, way)
 			}
 		}

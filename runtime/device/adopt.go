@@ -70,6 +70,17 @@ func (s *Stream) Handle() (driver.Stream, error) {
 	return driver.Stream(s.h.raw), nil
 }
 
+// Handle is the driver's function, for libraries that are to launch the kernel themselves. It is valid while the device
+// is open. On the simulator it is errors.ErrUnsupported.
+func (f *Func) Handle() (driver.Function, error) {
+	release, err := f.d.shared("Func.Handle")
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	return f.fn.(*cudaFunc).fn, nil
+}
+
 // shared is use for what only a GPU has: handles that other libraries know.
 func (d *Device) shared(call string) (release func(), err error) {
 	if d.kind != CUDA {

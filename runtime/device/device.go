@@ -110,7 +110,7 @@ func WithContext(ctx context.Context) Option { return func(c *config) { c.ctx = 
 func WithLines() Option { return func(c *config) { c.lines = true } }
 
 func newConfig(opts []Option) *config {
-	c := &config{lines: env.On(env.Lines), log: slog.New(slog.DiscardHandler), ctx: context.Background(), driver: openDriver, nvrtc: openNVRTC}
+	c := &config{lines: env.On(env.Lines), log: slog.New(slog.DiscardHandler), ctx: context.Background(), driver: OpenDriver, nvrtc: openNVRTC}
 	for _, o := range opts {
 		o(c)
 	}
@@ -173,7 +173,7 @@ func openDefault(c *config) (*Device, error) {
 }
 
 // List names the devices that Open can open: GPUs first, sim last.
-func List() []string { return list(openDriver) }
+func List() []string { return list(OpenDriver) }
 
 func list(open func() (driver.Driver, error)) []string {
 	var out []string

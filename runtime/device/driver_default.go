@@ -4,5 +4,6 @@ package device
 
 import "github.com/gotile/gotile/runtime/driver"
 
-// openDriver opens the driver of this build.
-func openDriver() (driver.Driver, error) { return driver.Open() }
+// OpenDriver opens the driver of this build, as Open does for a GPU: libcuda by dlopen, or gorgonia.org/cu with
+// -tags gorgonia. It has no context yet.
+func OpenDriver() (driver.Driver, error) { return driver.Open() }

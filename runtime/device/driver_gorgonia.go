@@ -7,5 +7,6 @@ import (
 	"github.com/gotile/gotile/runtime/driver/gorgonia"
 )
 
-// openDriver opens the driver of this build.
-func openDriver() (driver.Driver, error) { return gorgonia.Open() }
+// OpenDriver opens the driver of this build, as Open does for a GPU: libcuda by dlopen, or gorgonia.org/cu with
+// -tags gorgonia. It has no context yet.
+func OpenDriver() (driver.Driver, error) { return gorgonia.Open() }

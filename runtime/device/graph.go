@@ -96,6 +96,9 @@ func (g *Graph) Close() error {
 	return g.h.release()
 }
 
+// Capturing reports whether the stream is within Capture. It is for the goroutine that has the stream.
+func (s *Stream) Capturing() bool { return s.capture != nil }
+
 // Capture calls queue, which queues work on the stream; nothing of it runs, it becomes the graph. Allowed are Launch,
 // Fill and Copy on the stream, and loading kernels. Everything else that the calling goroutine asks of the device
 // within queue, such as Alloc, Close or Sync, is ErrCapture, and so is what another goroutine asks of this stream but

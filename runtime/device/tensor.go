@@ -56,13 +56,13 @@ func newTensor(d *Device, alloc func(bytes int) (*Buffer, error), dt dtype.Type,
 func View(b *Buffer, offset int, dt dtype.Type, shape, strides []int) (Tensor, error) {
 	t, err := describe(dt, shape, strides)
 	if err != nil {
-		return Tensor{}, fmt.Errorf("device: view %v %v: %w", dt, shape, err)
+		return Tensor{}, fmt.Errorf("device: view %v %v: %w", dt, slices.Clone(shape), err) // a clone: shape stays off the heap
 	}
 	if b == nil {
-		return Tensor{}, fmt.Errorf("device: view %v %v: nil buffer: %w", dt, shape, ErrClosed)
+		return Tensor{}, fmt.Errorf("device: view %v %v: nil buffer: %w", dt, slices.Clone(shape), ErrClosed)
 	}
 	if b.Closed() {
-		return Tensor{}, fmt.Errorf("device: view %v %v of a buffer of %d bytes: %w", dt, shape, b.Bytes(), ErrClosed)
+		return Tensor{}, fmt.Errorf("device: view %v %v of a buffer of %d bytes: %w", dt, slices.Clone(shape), b.Bytes(), ErrClosed)
 	}
 	end, ok := offset, offset >= 0
 	if t.Elems() > 0 {
@@ -75,7 +75,7 @@ func View(b *Buffer, offset int, dt dtype.Type, shape, strides []int) (Tensor, e
 	}
 	if n, fits := mul(end, dt.Size()); !ok || !fits || end < 0 || n > b.Bytes() {
 		return Tensor{}, fmt.Errorf("device: view %v %v, strides %v, from element %d on: it ends past the buffer's %d bytes: %w",
-			dt, shape, t.stride[:t.rank], offset, b.Bytes(), ErrShape)
+			dt, slices.Clone(shape), slices.Clone(t.stride[:t.rank]), offset, b.Bytes(), ErrShape)
 	}
 	t.buf, t.offset = b, offset*dt.Size()
 	return t, nil
@@ -130,6 +130,9 @@ func (t Tensor) Stride(i int) int { return t.stride[:t.rank][i] }
 // Shape is a copy of the dimensions.
 func (t Tensor) Shape() []int { return slices.Clone(t.dim[:t.rank]) }
 
+// SameShape reports whether two tensors have one shape.
+func (t Tensor) SameShape(o Tensor) bool { return t.rank == o.rank && t.dim == o.dim }
+
 // Elems is the number of elements.
 func (t Tensor) Elems() int {
 	n := 1
@@ -141,6 +144,9 @@ func (t Tensor) Elems() int {
 
 // Buffer is the memory that the tensor views; nil for the zero Tensor.
 func (t Tensor) Buffer() *Buffer { return t.buf }
+
+// Offset is where the first element is, in bytes from the start of the buffer.
+func (t Tensor) Offset() int { return t.offset }
 
 // Addr is the address of the first element; 0 for the zero Tensor.
 func (t Tensor) Addr() uint64 {

@@ -47,3 +47,48 @@ func ExampleResult() {
 	// weights: cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY
 	// true
 }
+
+// A tensor map describes a tensor of up to five dimensions, innermost first, and the box of it that one copy moves.
+// Check names the rule that a description breaks.
+func ExampleTiled() {
+	t := driver.Tiled{
+		Type: driver.TensorBF16, Addr: 1 << 20,
+		Dim: []uint64{4096, 512}, Stride: []uint64{4096 * 2}, // 512 rows of 4096 elements
+		Box: []uint32{64, 128}, Swizzle: driver.TensorSwizzle128,
+	}
+	fmt.Println(t.Check())
+	t.Box[0] = 128
+	fmt.Println(t.Check())
+	// Output:
+	// <nil>
+	// cuTensorMapEncodeTiled: CUDA_ERROR_INVALID_VALUE (a row of the box is 256 bytes; the swizzle takes 128: split the box into panels, or use a wider swizzle)
+}
+
+// What is queued on a stream between BeginCapture and EndCapture becomes a graph, which is launched as one.
+func ExampleContext() {
+	d := fake.New(nil, fake.H200)
+	c, err := d.Retain(0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Release()
+	p, _ := c.Alloc(4)
+	s, _ := c.NewStream()
+	c.BeginCapture(s)
+	c.Set8Async(p, 1, 4, s)
+	c.Set8Async(p, 2, 2, s)
+	g, err := c.EndCapture(s)
+	nodes, _ := c.GraphNodes(g)
+	fmt.Println(nodes, "nodes", err)
+
+	exec, _ := c.Instantiate(g)
+	c.LaunchGraph(exec, s)
+	c.SyncStream(s)
+	out := make([]byte, 4)
+	c.CopyOut(out, p)
+	fmt.Println(out)
+	// Output:
+	// 2 nodes <nil>
+	// [2 2 1 1]
+}

@@ -75,6 +75,9 @@ func (g *gates) alone(base outcome) error {
 			text = "the gradient differs where no other input is tracked"
 		}
 		g.report.demand("needs", "d"+p.Name, text == "", "%s", text)
+		if is, most := o.counts.Launches.Backward, o.declared.Backward; is > most {
+			g.report.demand("launches", "d"+p.Name, false, "backward launches %d kernels where only this gradient is needed, the op declares %d", is, most)
+		}
 	}
 	o, err := g.exec(how{again: true}, g.values)
 	if err != nil {
@@ -141,8 +144,8 @@ func (g *gates) path(o outcome) {
 	for _, l := range []struct {
 		port           string
 		declared, were int
-	}{{"forward", g.launches.Forward, c.Launches.Forward}, {"backward", g.launches.Backward, c.Launches.Backward}} {
-		if l.declared >= 0 && (l.port == "forward" || tracked == 1) {
+	}{{"forward", o.declared.Forward, c.Launches.Forward}, {"backward", o.declared.Backward, c.Launches.Backward}} {
+		if l.port == "forward" || tracked == 1 {
 			g.report.demand("launches", "", l.declared == l.were, "%s launches %d kernels, the op declares %d", l.port, l.were, l.declared)
 		}
 	}

@@ -47,7 +47,8 @@ type outcome struct {
 	types     []dtype.Type
 	shapes    [][]int
 	counts    autodiff.Counts
-	err       error // of the tape
+	declared  autodiff.Launches // by the op, for this call
+	err       error             // of the tape
 	changed   string
 	leaked    int64 // bytes of the pool in use
 	outside   int64 // bytes of the device that a run leaves in use
@@ -99,6 +100,10 @@ func (g *gates) exec(h how, values [][]float64) (o outcome, err error) {
 		} else {
 			leaves[i] = t.TrackedInput(g.in[i].Name, memory[i])
 		}
+	}
+	declared, mismatch := g.declared(t, leaves)
+	if mismatch == nil { // otherwise the call has the same error
+		o.declared = declared
 	}
 	others := slices.Clone(leaves)
 	for i, v := range values {

@@ -35,6 +35,7 @@ type block struct {
 	warps   []*warp
 	running int // warps that can run
 	shared  shared
+	bars    []*mbar  // by slot
 	peers   []record // by warp of the cluster: its last access to this block's shared memory
 	// completion is when copies arrive, never BySeed.
 	completion Completion
@@ -50,6 +51,9 @@ func newBlock(p *Program, mem *Memory, pool pool, l launch) *block {
 	for i := range n {
 		b.warps = append(b.warps, &warp{block: b, id: i, r: make([]lanes, p.vecs), u: make([]uint64, p.unis)})
 	}
+	for i := range p.bars {
+		b.bars = append(b.bars, &mbar{block: b, slot: i})
+	}
 	if p.copies {
 		b.shared.flight = make([]int32, (p.kernel.SharedBytes+copyBytes-1)/copyBytes)
 	}
@@ -63,7 +67,10 @@ func (b *block) reset(id int) {
 	b.pool.set(poolRank, uint64(b.rank))
 	b.shared.reset()
 	clear(b.peers)
-	if b.completion = b.launch.copies; b.completion == BySeed && b.program.copies {
+	for _, m := range b.bars {
+		m.reset()
+	}
+	if b.completion = b.launch.copies; b.completion == BySeed && (b.program.copies || b.program.async) {
 		b.completion = Early + Completion(b.cluster.rng.below(3))
 	}
 	for _, w := range b.warps {
@@ -86,6 +93,9 @@ func (b *block) stopped() {
 func (b *block) release() bool {
 	var first *warp
 	for _, w := range b.warps {
+		if w.state == stalled { // it may come yet
+			return false
+		}
 		if w.state == waiting && first == nil {
 			first = w
 		}

@@ -13,6 +13,10 @@ type cluster struct {
 	rng     rng
 	// arrivals are at the barrier in two halves.
 	arrivals arrivals
+	agents   int     // entries of a clock: the warps, then the asynchronous agents
+	scratch  seen    // of joinClocks
+	flying   []*bulk // bulk copies under way
+	vain     int     // steps of warps, one after the other, that only asked for phases in vain
 	// abandoned: a warp ran away, the rest of the cluster is not worth running.
 	abandoned bool
 }
@@ -27,8 +31,14 @@ func newCluster(p *Program, mem *Memory, pool func() pool, l launch) *cluster {
 			c.warps = append(c.warps, w)
 		}
 		b.peers = make([]record, len(b.warps)*max(p.kernel.Cluster, 1))
-		b.shared.init(p.kernel.SharedBytes, p.granule, len(b.peers))
 		c.blocks = append(c.blocks, b)
+	}
+	c.agents = p.countAgents(len(c.warps), len(c.blocks))
+	for _, b := range c.blocks {
+		b.shared.init(p.kernel.SharedBytes, p.granule, c.agents)
+		for _, m := range b.bars {
+			m.byWarp = make([]uint32, len(c.warps))
+		}
 	}
 	return c
 }
@@ -44,21 +54,40 @@ func (c *cluster) run(id int, seed uint64) bool {
 		b.pool.set(poolCluster, uint64(id))
 		c.ready = append(c.ready, b.warps...)
 	}
-	for !c.abandoned && (len(c.ready) > 0 || c.release()) {
+	c.flying, c.vain = c.flying[:0], 0
+	for !c.abandoned && (len(c.ready) > 0 || c.progress()) {
 		if c.launch.stop.Load() {
 			return false
 		}
 		if c.program.copies {
 			c.arrive()
 		}
+		if len(c.ready) == 0 || c.blocks[0].completion == AtRandom && len(c.flying) > 0 && c.rng.below(2) == 0 {
+			if len(c.flying) > 0 {
+				c.land()
+			}
+			continue
+		}
 		i := c.rng.below(len(c.ready))
 		w := c.ready[i]
-		if w.step(); w.state != yielded {
+		w.step()
+		if w.state != yielded || w.asked == nil {
+			c.vain = 0
+		} else if c.vain++; c.vain > 64*len(c.ready) && len(c.flying) == 0 {
+			c.deadlocked(w)
+			break
+		}
+		if w.state != yielded {
 			last := len(c.ready) - 1
 			c.ready[i] = c.ready[last]
 			c.ready = c.ready[:last]
 			w.block.stopped()
+		} else if len(c.flying) > 0 { // it may be asking whether a copy has arrived
+			c.land()
 		}
+	}
+	if !c.abandoned {
+		c.finishAsync()
 	}
 	return true
 }
@@ -104,29 +133,18 @@ func (c *cluster) release() bool {
 
 // joinClocks orders everything that the waiting warps did before everything they will do.
 func joinClocks(warps []*warp, waits state) {
-	var all clock
-	n := 0
+	c := warps[0].block.cluster
+	c.scratch.reset(len(c.warps), c.agents)
 	for _, w := range warps {
 		if w.state == waits {
-			n = len(w.block.cluster.warps)
-			w.clock[w.index]++ // ends the epoch
-			for i, c := range w.clock[:n] {
-				all[i] = max(all[i], c)
-			}
+			w.ended()
+			c.scratch.join(&w.seen, c.agents)
 		}
 	}
-	var known knowledge
 	for _, w := range warps {
 		if w.state == waits {
-			copy(w.clock[:n], all[:n])
+			w.seen.set(&c.scratch, c.agents)
 			w.settle()
-			w.passOn()
-			known = known.join(w.known)
-		}
-	}
-	for _, w := range warps {
-		if w.state == waits && len(known) > 0 {
-			w.known = append(knowledge(nil), known...)
 		}
 	}
 }
@@ -187,7 +205,7 @@ func (b *block) touched(w *warp, site int32, lane int) {
 		b.outlived(w, site, lane)
 		return
 	}
-	b.peers[w.index] = newRecord(w.clock[w.index], site, w.index, lane)
+	b.peers[w.index] = newRecord(w.epoch, site, w.index, lane)
 }
 
 func (b *block) outlived(w *warp, site int32, lane int) {

@@ -72,6 +72,26 @@ func pair(t *testing.T, kind Kind, one, other thr.Stmt, i int, body ...thr.Stmt)
 	t.Errorf("without statement %d:\n%v", i, e)
 }
 
+// bulkPair runs a list of statements, which must be silent, and the same without one, which must be reported.
+func bulkPair(t *testing.T, kind Kind, without string, list []named) {
+	t.Helper()
+	everyCompletion(t, kernel(32, 144, []*thr.Arg{bulkX}, taken(list, "")...), func(_ string, e *Errors) { silent(t, e) })
+	everyCompletion(t, kernel(32, 144, []*thr.Arg{bulkX}, taken(list, without)...), func(when string, e *Errors) {
+		if e == nil || !e.Has(kind) {
+			t.Errorf("without %s, copies %s: %v", without, when, e)
+		}
+	})
+}
+
+// loading is a tile that a bulk copy fills and a thread waits for.
+func loading() []named {
+	return []named{
+		{"-", barDo(at(), thr.MBarInit, fullBar, i32(1), first)}, {"-", thr.Do{At: at(), Fn: thr.MBarFence, Pred: first}}, {"-", barrier(at())},
+		{"-", bulkLoad(at(), first)}, {"-", barDo(at(), thr.MBarArriveTx, fullBar, i32(128), first)},
+		{"wait", barDo(at(), thr.MBarWait, fullBar, i32(0), nil)},
+	}
+}
+
 var conformance = map[string]func(t *testing.T){
 	// A copy is not visible to its own thread until it is waited for.
 	"test_async_gmem_ops_not_visible_unless_synchronized": func(t *testing.T) {
@@ -104,6 +124,47 @@ var conformance = map[string]func(t *testing.T){
 		one := thr.Do{At: at(), Fn: thr.CpWait, Args: []thr.Expr{i32(1)}}
 		pair(t, InFlight, readOwn, copyAll, 3, copyAll, commit, one, commit, one, readOwn, waitAll)
 	},
+	// What a bulk copy brings is visible to another after the wait.
+	"test_gmem_to_smem_visible_in_async_if_awaited": func(t *testing.T) {
+		bulkPair(t, InFlight, "wait", append(loading(), named{"use", bulkStore(at(), first)}, named{"-", bulkDo(at(), thr.BulkCommit)}, named{"-", bulkDo(at(), thr.BulkWaitRead, i32(0))}))
+	},
+	// A bulk store's tile is written again only behind a wait.
+	"test_finds_races_in_single_thread_smem_to_gmem_copy": func(t *testing.T) { bulkPair(t, InFlight, "wait", storing()) },
+	"test_overwriting_copy_source_smem":                   func(t *testing.T) { bulkPair(t, InFlight, "wait", storing()) },
+	// Bytes that are not in global memory yet may outlive the kernel.
+	"test_unawaited_smem_to_gmem_write_side_ok": func(t *testing.T) {
+		everyCompletion(t, kernel(32, 128, []*thr.Arg{bulkX}, taken(storing(), "")...), func(_ string, e *Errors) { silent(t, e) })
+	},
+	// A wait is for the groups of the thread that stored.
+	"test_wait_smem_to_gmem_isolated_per_thread": func(t *testing.T) {
+		other := thr.If{Cond: op(ir.Eq, warpID, i32(1)), Scope: ir.ScopeWarp, Then: []thr.Stmt{bulkDo(at(), thr.BulkWaitRead, i32(0))}}
+		mine := thr.If{Cond: op(ir.Eq, warpID, i32(0)), Scope: ir.ScopeWarp, Then: []thr.Stmt{bulkDo(at(), thr.BulkWaitRead, i32(0))}}
+		body := func(wait thr.Stmt) []thr.Stmt {
+			return []thr.Stmt{storeShared(at(), lane, warpID), bulkDo(at(), thr.FenceAsync), barrier(at()), bulkStore(at(), first), bulkDo(at(), thr.BulkCommit), wait, barrier(at())}
+		}
+		_, e := run(t, kernel(64, 128, []*thr.Arg{bulkX}, body(other)[1:]...), memoryWithX(t), 1, words(xAddress(t)), Options{})
+		if e == nil || !e.Has(NotAwaited) {
+			t.Errorf("a wait of another warp: %v", e)
+		}
+		k := kernel(64, 128, []*thr.Arg{bulkX}, append([]thr.Stmt{thr.Store{At: at(), Space: thr.Shared, Value: tid, Bytes: 4, Addr: sharedAt(lane, 4), Pred: op(ir.Eq, warpID, i32(0))}}, body(mine)[1:]...)...)
+		everyCompletion(t, k, func(_ string, e *Errors) { silent(t, e) })
+	},
+	// Who fills and who reads meet at an mbarrier.
+	"test_producer_consumer_threads_with_barrier": func(t *testing.T) { TestBulkRing(t) },
+	// Several arrivals, and the bytes of several copies, make one phase.
+	"test_copy_gmem_to_smem_multiple_arrivals_at_barrier": func(t *testing.T) {
+		half := func(at thr.At, off uint32) thr.Stmt {
+			return thr.Do{At: at, Fn: thr.BulkLoad, Args: []thr.Expr{arg(bulkX), u32(off), i32(64), fullBar}, Pred: first, Buf: bulkTile, Bar: bulkBars}
+		}
+		expect := func(at thr.At) thr.Stmt { return barDo(at, thr.MBarArriveTx, fullBar, i32(64), first) }
+		list := []named{{"-", declare(got, nil)}, {"-", barDo(at(), thr.MBarInit, fullBar, i32(2), first)}, {"-", thr.Do{At: at(), Fn: thr.MBarFence, Pred: first}}, {"-", barrier(at())},
+			{"-", half(at(), 0)}, {"-", expect(at())}, {"-", half(at(), 64)}, {"arrival", expect(at())}, {"-", barDo(at(), thr.MBarWait, fullBar, i32(0), nil)}, {"-", loadShared(at(), got, lane)}}
+		bulkPair(t, Deadlock, "arrival", list)
+	},
+	// Phases that nobody sees, and waits that come two phases late.
+	"test_completing_barrier_twice_in_same_thread_raises":           func(t *testing.T) { TestMisuse(t) },
+	"test_not_waiting_for_all_barrier_completions_in_thread_raises": func(t *testing.T) { TestMisuse(t) },
+	"test_wait_for_barrier_twice":                                   func(t *testing.T) { TestMisuse(t) },
 	// Waiting again is no mistake.
 	"test_allows_rewaiting_smem_to_gmem_copies": func(t *testing.T) {
 		silent(t, trial(t, kernel(64, 1024, []*thr.Arg{copyX}, declare(copyOwn, nil), copyAll, commit, waitAll, waitAll, readOwn), 1))

@@ -201,8 +201,7 @@ func (c *compiler) warpSync(s thr.Do) {
 		c.fail("a barrier for some lanes")
 	}
 	c.emit(0, func(w *warp) {
-		w.clock[w.index]++
+		w.ended()
 		w.settle()
-		w.passOn()
 	})
 }

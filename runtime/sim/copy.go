@@ -147,13 +147,13 @@ func (w *warp) end(k *copying) {
 	b := w.block
 	k.arrive(b)
 	s := &b.shared.shadow
-	now := newRecord(w.clock[w.index], k.a.site, w.index, 0)
+	now := newRecord(w.epoch, k.a.site, w.index, 0)
 	for m := k.m; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		b.shared.fly(k.off[l], 0)
 		first := k.off[l] >> s.shift
 		for i := range copyBytes >> s.shift {
-			s.store(&s.cells[first+i], now|record(l), &w.clock) // what raced with it was reported
+			s.store(&s.cells[first+i], now|record(l), &w.seen) // what raced with it was reported
 		}
 	}
 }
@@ -167,8 +167,8 @@ func (c *compiler) copyCommit(thr.Do) {
 
 func (c *compiler) copyWait(s thr.Do) {
 	n, ok := c.fold(s.Args[0])
-	if !ok {
-		c.fail("a wait for a number of groups that is no constant")
+	if !ok || s.Pred != nil {
+		c.fail("a wait for a number of groups that is no constant, or for some lanes")
 	}
 	c.emit(0, func(w *warp) {
 		for len(w.groups) > int(n) {
@@ -182,6 +182,7 @@ func (c *compiler) copyWait(s thr.Do) {
 
 // finish reports the copies that a warp leaves behind.
 func (w *warp) finish() {
+	w.finishBulk()
 	for _, g := range append(w.groups, w.open) {
 		for _, k := range g {
 			w.report(NotAwaited, k.a.site, none, bits.TrailingZeros32(k.m), "the warp ends with this copy in flight")

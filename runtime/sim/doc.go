@@ -57,6 +57,20 @@
 // arrived (Options.Copies) or not. The copy is checked as a write where it is issued, and recorded again as one where it
 // has been waited for, so that other threads need a barrier after the wait.
 //
+// # Mbarriers and bulk copies
+//
+// An mbarrier is an entry of the clock with an epoch a phase. An arrival adds to the barrier what its lanes know and did;
+// a wait for the phase takes that over, and knows then that the phase's copies are over, too. A lane that arrives alone
+// hands on what it did itself (seen.lanes), and what a lane learns alone the others learn at the next WarpSync
+// (warp.private). A warp that waits is in state stalled until the phase ends; a copy that is under way completes at once,
+// when nobody can run, or at random (Options.Copies). What it writes is poison until then. A bulk store is a read by the
+// warp's second entry of the clock, over when its group has been waited for. Bulk copies need more of what threads wrote
+// than order: seen.fenced is a second clock, of what a proxy fence has followed.
+//
+// When nobody can run, or warps only ask for phases in vain, that is a deadlock: the report is the table of who waits for
+// which phase and what it lacks. A phase that nobody has seen when the next one ends is reported, and so is a wait that
+// comes two phases late, since parities cannot tell the two.
+//
 // # Floating point
 //
 // Every product is written float32(a*b), since Go may otherwise fuse it with a sum (arm64, GOAMD64=v3); Fma is float64

@@ -73,3 +73,50 @@ func ExampleErrors() {
 	}
 	// Output: out of bounds by lane 1 of warp 0 of block 0
 }
+
+type regroupArgs struct {
+	X, Y tile.Global[tile.F32] `tile:"32,32"`
+}
+
+// regroup is a kernel that writes rows of a shared tile by all lanes, and then reads a row a lane: all rows begin in one
+// bank.
+func regroup() (*sim.Program, error) {
+	k, err := tile.Define("regroup", func(k *tile.Builder, a regroupArgs) {
+		block := k.Block()
+		shared := tile.NewShared[tile.F32](k, 32, 32)
+		tile.Store(k, shared, tile.Load(k, a.X, block.Striped2(32, 32, 1, 32)))
+		tile.Store(k, a.Y, tile.Load(k, shared, block.Striped2(32, 32, 1, 1)))
+	}, tile.Threads(32))
+	if err != nil {
+		return nil, err
+	}
+	ir, err := k.Lower("sm_90a")
+	if err != nil {
+		return nil, err
+	}
+	return sim.Compile(ir)
+}
+
+// Runs count the passes over the banks of shared memory that conflicts cost, by access.
+func ExampleStats() {
+	p, err := regroup()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	mem := sim.NewMemory(false)
+	x, _ := mem.Alloc(4 * 32 * 32)
+	y, _ := mem.Alloc(4 * 32 * 32)
+	var args []byte
+	for _, word := range []uint64{x, y, 32, 32} { // addresses, and elements from row to row
+		args = binary.LittleEndian.AppendUint64(args, word)
+	}
+	stats, err := p.Run(context.Background(), mem, 1, args, sim.Options{})
+	fmt.Println(stats.BankPasses, err)
+	for _, b := range stats.Banks {
+		fmt.Println(b.What, b.Accesses, "accesses,", b.Extra, "passes too many")
+	}
+	// Output:
+	// 224 <nil>
+	// load of shared memory 8 accesses, 224 passes too many
+}

@@ -72,6 +72,26 @@ func init() {
 		thr.CpAsync:       {do: (*compiler).copyAsync},
 		thr.CpCommit:      {do: (*compiler).copyCommit},
 		thr.CpWait:        {do: (*compiler).copyWait},
+
+		thr.MBarInit:      {do: barrierDo((*barrierOp).initBarrier)},
+		thr.MBarFence:     {do: (*compiler).fenceBarriers},
+		thr.MBarArrive:    {do: barrierDo((*barrierOp).arrive)},
+		thr.MBarArriveTx:  {do: barrierDo((*barrierOp).arriveExpect)},
+		thr.MBarExpectTx:  {do: barrierDo((*barrierOp).expect)},
+		thr.MBarTest:      {do: barrierDo(test(false))},
+		thr.MBarTestToken: {do: barrierDo(test(true))},
+		thr.MBarTry:       {do: barrierDo(test(false))},
+		thr.MBarTryToken:  {do: barrierDo(test(true))},
+		thr.MBarWait:      {do: barrierDo(wait(false))},
+		thr.MBarWaitToken: {do: barrierDo(wait(true))},
+		thr.MBarInval:     {do: barrierDo((*barrierOp).invalBarrier)},
+
+		thr.BulkLoad:     {do: (*compiler).bulkCopy},
+		thr.BulkStore:    {do: (*compiler).bulkCopy},
+		thr.BulkCommit:   {do: (*compiler).bulkCommit},
+		thr.BulkWait:     {do: bulkWait(false)},
+		thr.BulkWaitRead: {do: bulkWait(true)},
+		thr.FenceAsync:   {do: (*compiler).fenceAsync},
 	}
 }
 

@@ -52,7 +52,7 @@ func (a *access) checkBlocks(w *warp, al *allocation, m uint32, off *offsets, st
 		cells = make([]globalCell, len(al.data)>>s.shift+1)
 		s.cells[al] = cells
 	}
-	now := globalRecord{int32(w.block.id + 1), a.site, int32(w.block.id / s.size), w.clock[w.index], w.ticks, newRecord(0, 0, w.index, 0)}
+	now := globalRecord{int32(w.block.id + 1), a.site, int32(w.block.id / s.size), w.epoch, w.ticks, newRecord(0, 0, w.index, 0)}
 	if a.scalar {
 		now.thread |= recordMany // all lanes read it
 	}

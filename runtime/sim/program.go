@@ -21,8 +21,13 @@ type Program struct {
 	// memory.
 	granule, word int
 	serial        bool // blocks run one after the other
-	copies        bool // it copies asynchronously
-	ordered       bool // blocks wait for each other's memory: some access has an order
+	copies        bool // it copies asynchronously, by cp.async
+	async         bool // it has bulk copies
+	bulkStores    bool // some of them from shared memory
+	bars          []barSlot
+	barAt         map[*thr.SharedBuf]int     // the first slot of an array of mbarriers
+	arrivals      map[*thr.SharedBuf][]int32 // sites that arrive at an array
+	ordered       bool                       // blocks wait for each other's memory: some access has an order
 }
 
 // Ordered reports whether the kernel has an access with an order, by which its blocks communicate.
@@ -59,7 +64,7 @@ const (
 // Compile makes a program of a kernel. It fails for thread IR that breaks the rules of package thr: an unknown op or
 // type, a register array indexed by a run-time value, a block that is not whole warps.
 func Compile(k *thr.Kernel) (p *Program, err error) {
-	c := &compiler{kernel: k, program: &Program{kernel: k, granule: 16, word: 16}, slots: map[*thr.Local]operand{},
+	c := &compiler{kernel: k, program: &Program{kernel: k, granule: 16, word: 16, barAt: map[*thr.SharedBuf]int{}, arrivals: map[*thr.SharedBuf][]int32{}}, slots: map[*thr.Local]operand{},
 		unrolled: map[*thr.Local]uint64{}, pool: map[uint64]int32{}, args: map[*thr.Arg]int32{}, sites: map[site]int32{}}
 	defer func() {
 		switch e := recover().(type) {
@@ -85,6 +90,7 @@ func Compile(k *thr.Kernel) (p *Program, err error) {
 		w.leave()
 		w.finish()
 	})
+	c.checkAgents()
 	c.program.vecs, c.program.unis = c.vecs.most, c.unis.most
 	return c.program, nil
 }

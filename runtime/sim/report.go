@@ -25,6 +25,11 @@ const (
 	NotRunning        Kind = "shared memory of a block that may not be running"
 	InFlight          Kind = "access of a copy in flight"
 	NotAwaited        Kind = "copy not awaited"
+	BadBarrier        Kind = "misuse of an mbarrier"
+	MissedPhase       Kind = "missed phase of an mbarrier"
+	WrongBytes        Kind = "wrong number of bytes at an mbarrier"
+	MissingFence      Kind = "missing proxy fence"
+	Deadlock          Kind = "deadlock"
 )
 
 // Report is one defect. Later occurrences at the same place, or pair of places, only raise Count.

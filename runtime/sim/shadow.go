@@ -8,16 +8,18 @@ import (
 	"github.com/gotile/gotile/internal/ir"
 )
 
-// record is one access in shadow memory: epoch<<32 | site<<14 | many<<13 | warp<<5 | lane; 0 where there is none. The warp
-// is numbered in its cluster. many says that several lanes of the warp read in this epoch.
+// record is one access in shadow memory: epoch<<32 | site<<16 | agent<<15 | many<<14 | warp<<5 | lane; 0 where there is
+// none. The warp is numbered in its cluster. many says that several lanes of the warp read in this epoch; agent that it
+// is no warp but an asynchronous agent, see agents.go.
 type record uint64
 
 const (
-	recordThread = 1<<13 - 1
-	recordMany   = 1 << 13
-	recordSite   = 14
-	maxSites     = 1 << 18
-	maxWarps     = ir.MaxCluster * maxThreads / warpSize // of a cluster
+	recordThread = 1<<14 - 1
+	recordMany   = 1 << 14
+	recordAgent  = 1 << 15
+	recordSite   = 16
+	maxSites     = 1 << 16
+	maxAgents    = 2 * ir.MaxCluster * maxThreads / warpSize // of a cluster, its warps among them
 )
 
 func newRecord(epoch uint32, site int32, warp, lane int) record {
@@ -25,12 +27,12 @@ func newRecord(epoch uint32, site int32, warp, lane int) record {
 }
 
 func (r record) epoch() uint32 { return uint32(r >> 32) }
-func (r record) warp() int     { return int(r>>5) & (maxWarps - 1) }
+func (r record) warp() int     { return int(r>>5) & (maxAgents - 1) }
 func (r record) lane() int     { return int(r) & 31 }
 func (r record) site() int32   { return int32(r>>recordSite) & (maxSites - 1) }
 
-// clock has, for each warp of a cluster, the first epoch that is not known to be over.
-type clock [maxWarps]uint32
+// clock has, for each warp and each asynchronous agent of a cluster, the first epoch that is not known to be over.
+type clock [maxAgents]uint32
 
 // over reports whether an earlier access is ordered before what any lane of the clock's warp does now.
 func (r record) over(clock *clock) bool { return r.epoch() < clock[r.warp()] }
@@ -38,14 +40,14 @@ func (r record) over(clock *clock) bool { return r.epoch() < clock[r.warp()] }
 // before reports whether an earlier access is ordered before what a thread does now: by a synchronisation that the
 // thread's warp has seen, or because it was the same thread. No access (0) is before everything, as epochs start at 1.
 func (r record) before(clock *clock, now record) bool {
-	return r.over(clock) || (r^now)&(recordThread|recordMany) == 0
+	return r.over(clock) || (r^now)&(recordThread|recordMany) == 0 && now&recordAgent == 0
 }
 
 // cell is the shadow of a granule.
 type cell struct {
 	write record
 	read  record // the reads since the write, while they are one thread's, or one epoch's of one warp
-	more  int32  // else the index of a set with a record for each warp; 0: none
+	more  int32  // else the index of a set with a record for each warp and agent; 0: none
 }
 
 // shadow is the shadow of a shared memory.
@@ -53,7 +55,7 @@ type shadow struct {
 	shift int // log2 of the granule
 	cells []cell
 	sets  []record // warps records each, a set of reads by warp; the first set is unused
-	warps int      // of the cluster
+	warps int      // of the cluster, and its agents
 	free  []int32
 }
 
@@ -73,7 +75,7 @@ func (a *access) check(w *warp, to *shared, m uint32, off *offsets) {
 	s := &to.shadow
 	n := max(a.bytes>>s.shift, 1)
 	clock := &w.clock
-	now := newRecord(clock[w.index], a.site, w.index, 0)
+	now := newRecord(w.epoch, a.site, w.index, 0)
 	if a.scalar {
 		now |= recordMany // all lanes read it
 	}
@@ -96,13 +98,13 @@ func (a *access) check(w *warp, to *shared, m uint32, off *offsets) {
 			}
 			switch {
 			case a.write:
-				if other, ok := s.store(c, now, clock); !ok {
+				if other, ok := s.store(c, now, w.view(l)); !ok {
 					a.race(w, other, l, first+i)
 				}
 			case c.write == 0:
 				w.report(Uninitialised, a.site, none, l, "%d-byte load at byte %d of shared memory", a.bytes, off[l])
 			default:
-				if other, ok := s.load(c, now, clock); !ok {
+				if other, ok := s.load(c, now, w.view(l)); !ok {
 					a.race(w, other, l, first+i)
 				}
 			}
@@ -139,14 +141,14 @@ func (a *access) checkCells(w *warp, s *shadow, now record, off *offsets) (rest 
 }
 
 // load records a read; it returns the write that it races with.
-func (s *shadow) load(c *cell, now record, clock *clock) (record, bool) {
-	if !c.write.before(clock, now) {
+func (s *shadow) load(c *cell, now record, by *seen) (record, bool) {
+	if !by.has(c.write, now) {
 		return c.write, false
 	}
 	switch {
 	case c.more != 0:
-		joinRead(&s.readers(c.more)[now.warp()], now, clock)
-	case c.read.before(clock, now):
+		joinRead(&s.readers(c.more)[now.warp()], now, by)
+	case by.has(c.read, now):
 		c.read = now
 	case c.read.warp() == now.warp():
 		c.read = now | recordMany // the same epoch, else it were before
@@ -159,8 +161,8 @@ func (s *shadow) load(c *cell, now record, clock *clock) (record, bool) {
 }
 
 // joinRead adds a read to those of its warp.
-func joinRead(r *record, now record, clock *clock) {
-	if r.before(clock, now) {
+func joinRead(r *record, now record, by *seen) {
+	if by.has(*r, now) {
 		*r = now
 	} else {
 		*r = now | recordMany
@@ -168,17 +170,17 @@ func joinRead(r *record, now record, clock *clock) {
 }
 
 // store records a write; it returns the access that it races with. The write takes the place of everything before it.
-func (s *shadow) store(c *cell, now record, clock *clock) (record, bool) {
+func (s *shadow) store(c *cell, now record, by *seen) (record, bool) {
 	other, ok := record(0), true
-	if !c.write.before(clock, now) {
+	if !by.has(c.write, now) {
 		other, ok = c.write, false
 	}
-	if !c.read.before(clock, now) {
+	if !by.has(c.read, now) {
 		other, ok = c.read, false
 	}
 	if c.more != 0 {
 		for _, r := range s.readers(c.more) {
-			if !r.before(clock, now) {
+			if !by.has(r, now) {
 				other, ok = r, false
 				break
 			}
@@ -208,11 +210,20 @@ func (s *shadow) readers(i int32) []record { return s.sets[int(i)*s.warps:][:s.w
 
 func (a *access) race(w *warp, other record, lane, granule int) {
 	b := w.block
-	by := b.cluster.warps[other.warp()]
-	whose := ""
-	if len(b.cluster.blocks) > 1 {
-		whose = fmt.Sprintf(" of block %d", by.block.id)
+	at := granule << b.shared.shadow.shift
+	if other&recordAgent != 0 {
+		b.raceWithAgent(w, a.site, other, lane, at)
+		return
 	}
+	by := b.cluster.warps[other.warp()]
 	w.report(Race, a.site, other.site(), lane, "%s at byte %d, not ordered after the %s of warp %d lane %d%s",
-		b.program.sites[a.site].what, granule<<b.shared.shadow.shift, b.program.sites[other.site()].what, by.id, other.lane(), whose)
+		b.program.sites[a.site].what, at, b.program.sites[other.site()].what, by.id, other.lane(), by.whose())
+}
+
+// whose names the block of a warp where there are several.
+func (w *warp) whose() string {
+	if len(w.block.cluster.blocks) > 1 {
+		return fmt.Sprintf(" of block %d", w.block.id)
+	}
+	return ""
 }

@@ -57,7 +57,7 @@ func TestWholeWarpIsItsLanes(t *testing.T) {
 					}
 					joinClocks(b.warps, waiting)
 				case 2:
-					w.clock[id]++
+					w.ended()
 					w.settle()
 				}
 				if i == 0 {
@@ -68,7 +68,7 @@ func TestWholeWarpIsItsLanes(t *testing.T) {
 				}
 				probe := w.block.shared.shadow
 				probe.cells = append([]cell(nil), probe.cells...)
-				if a.checkCells(w, &probe, newRecord(w.clock[id], a.site, id, 0), &off) != allLanes {
+				if a.checkCells(w, &probe, newRecord(w.epoch, a.site, id, 0), &off) != allLanes {
 					quick++
 				}
 				a.check(w, &w.block.shared, allLanes, &off)

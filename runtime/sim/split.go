@@ -10,11 +10,8 @@ import "github.com/gotile/gotile/internal/thr"
 type arrivals struct {
 	count int    // warps that have arrived in this phase
 	phase uint32 // phases that are over
-	clock clock  // of the warps that have arrived, and what they know of other clusters
-	known knowledge
-	// The same of the last phase that is over.
-	over      clock
-	overKnown knowledge
+	seen  seen   // by the warps that have arrived
+	over  seen   // the same of the last phase that is over
 }
 
 func (c *compiler) clusterArrive(s thr.Do) {
@@ -71,17 +68,11 @@ func (w *warp) leave() {
 // arrival counts a warp. The last one ends the phase, and lets those go on that wait for it.
 func (c *cluster) arrival(w *warp) {
 	a, n := &c.arrivals, len(c.warps)
-	w.clock[w.index]++ // ends the epoch
-	w.settle()
-	w.passOn()
-	for i, t := range w.clock[:n] {
-		a.clock[i] = max(a.clock[i], t)
-	}
-	a.known = a.known.join(w.known)
+	w.publish(&a.seen, allLanes)
 	if a.count++; a.count < n {
 		return
 	}
-	*a = arrivals{phase: a.phase + 1, over: a.clock, overKnown: a.known}
+	*a = arrivals{phase: a.phase + 1, over: a.seen}
 	for _, w := range c.warps {
 		if w.state == awaiting {
 			w.pass()
@@ -99,13 +90,8 @@ func (c *cluster) resume(w *warp) {
 
 // pass orders what the warp does from here on after what all warps did before they arrived.
 func (w *warp) pass() {
-	a := &w.block.cluster.arrivals
 	w.passed = w.arrived
-	for i, t := range a.over[:len(w.block.cluster.warps)] {
-		w.clock[i] = max(w.clock[i], t)
-	}
-	w.settle()
-	w.known = append(knowledge(nil), w.known...).join(a.overKnown)
+	w.learn(&w.block.cluster.arrivals.over, allLanes)
 }
 
 // stuck reports the warps that wait for an arrival that does not come, and lets them go on. It returns whether there

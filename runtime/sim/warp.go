@@ -11,6 +11,7 @@ const (
 	waiting        // at a barrier of the block
 	meeting        // at a barrier of the cluster
 	awaiting       // for the others' arrival at one
+	stalled        // at an mbarrier
 	exited
 )
 
@@ -36,7 +37,17 @@ type warp struct {
 	// Barriers of the cluster that the warp has arrived at, and waited for, in two halves.
 	arrived, passed uint32
 
-	clock clock // clock[index] is the warp's current epoch
+	// seen is what all lanes know to be over: seen.clock[index] is what lies before their last meeting. epoch is the
+	// current one, which an arrival ends too; private is what single lanes know beyond that.
+	seen
+	epoch   uint32
+	private map[int]*seen
+	blocked *mbar // what it waits for, in state stalled
+	wants   int   // which phase of it
+	asked   *mbar // what it asked for in vain in its last step
+
+	bulks     map[int]*bulkLane // bulk stores by lane
+	bulkEpoch uint32
 	// over is a record that all records of epochs known to be over are below, whichever warp made them.
 	over record
 
@@ -44,7 +55,6 @@ type warp struct {
 	groups [][]*copying // groups that have not been waited for, the oldest first
 
 	ticks    uint32            // releases so far
-	known    knowledge         // what all lanes know of other blocks
 	acquired map[int]knowledge // what single lanes know beyond that
 }
 
@@ -55,16 +65,17 @@ const none = int32(-1)
 func (w *warp) reset() {
 	w.pc, w.state, w.steps = 0, running, 0
 	w.open, w.groups = nil, nil
-	w.ticks, w.known = 0, nil
+	w.ticks = 0
 	w.arrived, w.passed = 0, 0
+	clear(w.private)
+	w.bulkReset()
 	clear(w.acquired)
 	w.u[uniWarp] = uint64(w.id)
 	for l := range &w.r[vecTID] {
 		w.r[vecTID][l] = uint64(w.id*warpSize + l)
 	}
-	for i := range w.clock[:len(w.block.cluster.warps)] {
-		w.clock[i] = 1 // 0 is never an epoch, so an access record is never 0
-	}
+	w.seen.reset(len(w.block.cluster.warps), w.block.cluster.agents)
+	w.epoch = firstEpoch
 	w.settle()
 }
 
@@ -80,7 +91,7 @@ func (w *warp) settle() {
 // step runs the warp until it blocks, ends or has used its quantum.
 func (w *warp) step() {
 	code := w.block.program.code
-	w.state, w.fuel = running, quantum
+	w.state, w.fuel, w.asked = running, quantum, nil
 	for w.state == running {
 		in := &code[w.pc]
 		w.pc++

@@ -86,3 +86,12 @@ func ExampleUniform() {
 	// -0.1171875
 	// [1 4 8 -1 -1 4]
 }
+
+// Bits is the generator behind the data: splitmix64, whose numbers need none before them.
+func ExampleBits() {
+	fmt.Printf("%#x %#x\n", tiletest.Bits(0, 0), tiletest.Bits(0, 1))
+	fmt.Println(tiletest.IntAt(1, 6, 0, 0), tiletest.IntAt(1, 6, 0, 1)) // a die
+	// Output:
+	// 0xe220a8397b1dcdaf 0x6e789e6aa1b965f4
+	// 6 3
+}

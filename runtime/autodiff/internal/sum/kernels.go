@@ -6,11 +6,11 @@ import (
 	"fmt"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/elementwise"
 	"github.com/gotile/gotile/tile"
 )
 
-// threads of a block, each of which moves a vector of 16 bytes at a time.
-const threads = 256
+const threads = elementwise.Threads
 
 type config struct {
 	op string
@@ -33,10 +33,9 @@ type fillArgs[T tile.Float] struct {
 func add[T tile.Float](c config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a addArgs[T]) {
 		block := k.Block()
-		span := block.Striped(c.elems(), c.vec())
+		span := block.Striped(c.elems(), elementwise.Vec(c.dt))
 		for i := range tile.Persistent(k, a.Out.Dim(0), tile.Step(c.elems()), tile.OneBlockEach()) {
-			x := tile.Cast[tile.F32](tile.Load(block, a.A.At(i), span))
-			y := tile.Cast[tile.F32](tile.Load(block, a.B.At(i), span))
+			x, y := elementwise.Load(block, a.A.At(i), span), elementwise.Load(block, a.B.At(i), span)
 			tile.Store(block, a.Out.At(i), tile.Cast[T](x.Add(y)))
 		}
 	}, tile.Threads(threads), tile.Doc("The sum of two gradients, in f32, rounded once. The output may be one of them."))
@@ -46,41 +45,31 @@ func add[T tile.Float](c config) (*tile.Kernel, error) {
 func fill[T tile.Float](c config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a fillArgs[T]) {
 		block := k.Block()
-		span := block.Striped(c.elems(), c.vec())
+		span := block.Striped(c.elems(), elementwise.Vec(c.dt))
 		for i := range tile.Persistent(k, a.Out.Dim(0), tile.Step(c.elems()), tile.OneBlockEach()) {
 			tile.Store(block, a.Out.At(i), tile.Cast[T](tile.Full[tile.F32](block, span, a.Value)))
 		}
 	}, tile.Threads(threads), tile.Doc("A tensor of one number."))
 }
 
-// vec is the elements of a vector of 16 bytes.
-func (c config) vec() int { return 16 / c.dt.Size() }
+// Elem is the element type.
+func (c config) Elem() dtype.Type { return c.dt }
 
-// elems is how many elements a block moves.
-func (c config) elems() int { return threads * c.vec() }
-
-// choose instantiates a kernel for the element type.
-func choose(bf16, f16, f32 func(config) (*tile.Kernel, error)) func(config) (*tile.Kernel, error) {
-	return func(c config) (*tile.Kernel, error) {
-		switch c.dt {
-		case dtype.BF16:
-			return bf16(c)
-		case dtype.F16:
-			return f16(c)
-		}
-		return f32(c)
-	}
-}
+// elems is how many elements a block moves: a vector a thread.
+func (c config) elems() int { return threads * elementwise.Vec(c.dt) }
 
 // configs are one a type.
-func configs(op string) []config {
-	return []config{{op, dtype.BF16}, {op, dtype.F16}, {op, dtype.F32}}
+func configs(op string) (out []config) {
+	for _, t := range elementwise.Types() {
+		out = append(out, config{op, t})
+	}
+	return out
 }
 
 // Kernels lists the committed kernels.
 func Kernels() tile.Set {
 	return tile.Sets(
-		tile.Configs(choose(add[tile.BF16], add[tile.F16], add[tile.F32]), configs("add")...),
-		tile.Configs(choose(fill[tile.BF16], fill[tile.F16], fill[tile.F32]), configs("fill")...),
+		tile.Configs(elementwise.ByType(add[tile.BF16], add[tile.F16], add[tile.F32]), configs("add")...),
+		tile.Configs(elementwise.ByType(fill[tile.BF16], fill[tile.F16], fill[tile.F32]), configs("fill")...),
 	)
 }

@@ -1,0 +1,97 @@
+//go:build !gotilegen
+
+package worker
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gotile/gotile/codegen/nvrtc"
+)
+
+func needNVRTC(t *testing.T) {
+	t.Helper()
+	if _, err := nvrtc.Open(""); errors.Is(err, nvrtc.ErrNotFound) {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skipf("compiles with NVRTC: %v", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	needNVRTC(t)
+	p := fixture(t)
+	out := mustRun(t, p, "check", "-target", "sm_90a,sm_90a-as-120")
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if len(lines) != 11 || !strings.HasPrefix(lines[0], "kernel") {
+		t.Errorf("want a heading and 5 kernels on 2 targets:\n%s", out)
+	}
+	for _, l := range lines[1:] {
+		if f := strings.Fields(l); len(f) != 7 || f[3] == "0" || f[6] != "ok" {
+			t.Errorf("row %q", l)
+		}
+	}
+}
+
+func TestCheckFails(t *testing.T) {
+	needNVRTC(t)
+	p := fixture(t)
+	cu := filepath.Join(p.Dir, "sum_f32_c512.cu")
+	text := read(t, cu)
+
+	write(t, text+"this is not C\n", cu)
+	mustFail(t, 1, "1 of 5 compilations failed", p, "check", "-target", "sm_80")
+	mustFail(t, 1, "sum_f32_c512.cu", p, "check", "-target", "sm_80") // the log's position
+
+	write(t, `extern "C" __global__ void sum_f32_c512() { asm volatile("setmaxnreg.dec.sync.aligned.u32 40;"); }`, cu)
+	mustFail(t, 1, "C7508", p, "check", "-target", "sm_90a")
+
+	os.Remove(cu)
+	mustFail(t, 1, "run: gotile gen", p, "check", "-target", "sm_80")
+}
+
+// A file that compiles, but is not what the kernel prints: its row is ok, the command fails.
+func TestCheckFailsOnStaleFiles(t *testing.T) {
+	needNVRTC(t)
+	p := fixture(t)
+	cu := filepath.Join(p.Dir, "sum_f32_c512.cu")
+	write(t, read(t, cu)+"// edited\n", cu)
+	code, out, _ := call(t, p, "check", "-target", "sm_80")
+	if want := "STALE sum_f32_c512.cu is not what the kernel prints now; run gotile gen\n"; code != 1 || !strings.HasSuffix(out, want) ||
+		strings.Count(out, "STALE") != 1 || strings.Contains(out, "FAIL") {
+		t.Errorf("exit code %d, want 1 and the one line %q at the end:\n%s", code, want, out)
+	}
+}
+
+// On another machine there are no files: what the kernels print is compiled, and the sums tell what is stale.
+func TestCheckTravels(t *testing.T) {
+	needNVRTC(t)
+	p := fixture(t)
+	cu := filepath.Join(p.Dir, "sum_f32_c512.cu")
+	write(t, read(t, cu)+"this is not C\n", cu)
+	p = hashed(t, p)
+	p.Dir, p.Travels = filepath.Join(p.Dir, "away"), true
+	code, out, _ := call(t, p, "check", "-target", "sm_80")
+	if want := "STALE sum_f32_c512.cu is not what the kernel prints now; run gotile gen\n"; code != 1 || !strings.HasSuffix(out, want) ||
+		strings.Count(out, " ok\n") != 5 || strings.Count(out, "STALE") != 1 {
+		t.Errorf("exit code %d, want 1, 5 rows that are ok and the line %q at the end:\n%s", code, want, out)
+	}
+	delete(p.Sources, "sum_f32_c512.cu")
+	mustFail(t, 1, "STALE sum_f32_c512.cu is not generated", p, "check", "-target", "sm_80")
+}
+
+func TestCheckRefusesTargets(t *testing.T) {
+	p := fixture(t)
+	mustFail(t, 1, `unknown target "sm_42"; have sm_80`, p, "check", "-target", "sm_80,sm_42")
+}
+
+func TestCheckWithoutNVRTC(t *testing.T) {
+	t.Setenv("GOTILE_NVRTC", filepath.Join(t.TempDir(), "none.so"))
+	mustFail(t, 1, "none.so", fixture(t), "check")
+}

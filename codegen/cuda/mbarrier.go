@@ -1,0 +1,118 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/gotile/gotile/internal/thr"
+)
+
+// asyncPrelude is the part of the prelude about mbarriers and bulk copies. Shared addresses are 32-bit in PTX.
+// Waits spin on try_wait, which suspends the thread for a while, and on test_wait where the chip has no other.
+var asyncPrelude = []snippet{
+	{"shared_at", device + "u32 shared_at(const void* p) { return (u32)__cvta_generic_to_shared(p); }\n"},
+	{"mbarrier_init", device + `void mbarrier_init(void* bar, int arrivals) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(shared_at(bar)), "r"(arrivals) : "memory");
+}
+`},
+	{"mbarrier_fence", device + `void mbarrier_fence() { // inits are seen by the async proxy and the cluster
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+}
+`},
+	{"mbarrier_arrive", device + `i64 mbarrier_arrive(void* bar) {
+  i64 token;
+  asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(token) : "r"(shared_at(bar)) : "memory");
+  return token;
+}
+`},
+	{"mbarrier_arrive_count", device + `i64 mbarrier_arrive_count(void* bar, int count) {
+  i64 token;
+  asm volatile("mbarrier.arrive.shared.b64 %0, [%1], %2;" : "=l"(token) : "r"(shared_at(bar)), "r"(count) : "memory");
+  return token;
+}
+`},
+	{"mbarrier_arrive_expect_tx", device + `void mbarrier_arrive_expect_tx(void* bar, int bytes) {
+  asm volatile("{ .reg .b64 token; mbarrier.arrive.expect_tx.shared.b64 token, [%0], %1; }" :: "r"(shared_at(bar)), "r"(bytes) : "memory");
+}
+`},
+	{"mbarrier_expect_tx", device + `void mbarrier_expect_tx(void* bar, int bytes) {
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared.b64 [%0], %1;" :: "r"(shared_at(bar)), "r"(bytes) : "memory");
+}
+`},
+	{"mbarrier_test", mbarrierAsk("mbarrier_test", "test_wait.parity", "int", "r")},
+	{"mbarrier_test_token", mbarrierAsk("mbarrier_test_token", "test_wait", "i64", "l")},
+	{"mbarrier_try", mbarrierAsk("mbarrier_try", "try_wait.parity", "int", "r")},
+	{"mbarrier_try_token", mbarrierAsk("mbarrier_try_token", "try_wait", "i64", "l")},
+	{"mbarrier_wait", mbarrierWait("mbarrier_wait", ".parity", "int", "r")},
+	{"mbarrier_wait_token", mbarrierWait("mbarrier_wait_token", "", "i64", "l")},
+	{"mbarrier_inval", device + `void mbarrier_inval(void* bar) {
+  asm volatile("mbarrier.inval.shared.b64 [%0];" :: "r"(shared_at(bar)) : "memory");
+}
+`},
+	{"bulk_load", device + `void bulk_load(void* to, const void* from, int bytes, void* bar) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+               :: "r"(shared_at(to)), "l"(from), "r"(bytes), "r"(shared_at(bar)) : "memory");
+}
+`},
+	{"bulk_store", device + `void bulk_store(void* to, const void* from, int bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" :: "l"(to), "r"(shared_at(from)), "r"(bytes) : "memory");
+}
+`},
+	{"bulk_commit", device + "void bulk_commit() { asm volatile(\"cp.async.bulk.commit_group;\" ::: \"memory\"); }\n"},
+	{"fence_async", device + "void fence_async() { asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\"); }\n"},
+}
+
+// mbarrierAsk asks whether a phase is over. The answer of a warp is that of all its lanes, each of which has acquired.
+func mbarrierAsk(name, instruction, phase, constraint string) string {
+	return fmt.Sprintf(device+`bool %s(void* bar, %s phase) { // all lanes: each has acquired
+  u32 over;
+  asm volatile("{ .reg .pred p; mbarrier.%s.shared.b64 p, [%%1], %%2; selp.u32 %%0, 1, 0, p; }"
+               : "=r"(over) : "r"(shared_at(bar)), "%s"(phase) : "memory");
+  return __all_sync(0xffffffffu, over != 0u);
+}
+`, name, phase, instruction, constraint)
+}
+
+// mbarrierWait waits until a phase is over.
+func mbarrierWait(name, form, phase, constraint string) string {
+	ask := func(instruction string) string {
+		return fmt.Sprintf(`    asm volatile("{ .reg .pred p; mbarrier.%s%s.shared.b64 p, [%%1], %%2; selp.u32 %%0, 1, 0, p; }"
+                 : "=r"(over) : "r"(shared_at(bar)), "%s"(phase) : "memory");
+`, instruction, form, constraint)
+	}
+	return fmt.Sprintf(device+"void %s(void* bar, %s phase) {\n  u32 over = 0u;\n  while (over == 0u) {\n#if __CUDA_ARCH__ >= 900\n%s#else\n%s#endif\n  }\n}\n",
+		name, phase, ask("try_wait"), ask("test_wait"))
+}
+
+// shared is a built-in whose operand i is a place in shared memory.
+func shared(name string, i int) fnForm {
+	return fnForm{stmt: func(p *printer, s thr.Do) code {
+		var args []code
+		for j, e := range s.Args {
+			if j == i {
+				args = append(args, p.address(thr.Shared, e))
+			} else {
+				args = append(args, p.expr(e))
+			}
+		}
+		return call(p.use(name), args...)
+	}}
+}
+
+// arrive leaves out a count of 1, which older chips have no form of.
+func arrive(p *printer, s thr.Do) code {
+	bar := p.address(thr.Shared, s.Args[0])
+	if c, ok := s.Args[1].(thr.Const); ok && c.Bits == 1 {
+		return call(p.use("mbarrier_arrive"), bar)
+	}
+	return call(p.use("mbarrier_arrive_count"), bar, p.expr(s.Args[1]))
+}
+
+func bulkLoad(p *printer, s thr.Do) code {
+	return call(p.use("bulk_load"), p.address(thr.Shared, s.Args[1]), p.expr(s.Args[0]), p.expr(s.Args[2]), p.address(thr.Shared, s.Args[3]))
+}
+
+func bulkStore(p *printer, s thr.Do) code {
+	return call(p.use("bulk_store"), p.expr(s.Args[0]), p.address(thr.Shared, s.Args[1]), p.expr(s.Args[2]))
+}

@@ -1,0 +1,115 @@
+//go:build !gotilegen
+
+package optest
+
+import (
+	"slices"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/thr"
+)
+
+// asyncMutants are the mutants of mbarriers and bulk copies.
+var asyncMutants = map[ir.Op][]Mutant{
+	ir.MBarInit: {
+		{What: "is dropped", lower: builtin(thr.MBarInit, dropped)},
+		{What: "takes an arrival more", lower: builtin(thr.MBarInit, more(1, 1))},
+	},
+	ir.MBarArrive: {
+		{What: "is dropped", lower: builtin(thr.MBarArrive, dropped)},
+		{What: "arrives once more", lower: builtin(thr.MBarArrive, more(1, 1))},
+	},
+	ir.MBarArriveTx: {
+		{What: "is dropped", lower: builtin(thr.MBarArriveTx, dropped)},
+		{What: "expects 16 bytes more", lower: builtin(thr.MBarArriveTx, more(1, 16))},
+	},
+	ir.MBarExpectTx: {
+		{What: "is dropped", lower: builtin(thr.MBarExpectTx, dropped)},
+		{What: "expects 16 bytes more", lower: builtin(thr.MBarExpectTx, more(1, 16))},
+	},
+	ir.MBarTest: {{What: "is always true", lower: statements(ir.Invalid, answered(thr.MBarTest, thr.MBarTestToken))}},
+	ir.MBarTry:  {{What: "is always true", lower: statements(ir.Invalid, answered(thr.MBarTry, thr.MBarTryToken))}},
+	ir.MBarWait: {
+		{What: "is dropped", lower: statements(ir.Invalid, func(s thr.Do) ([]thr.Stmt, bool) {
+			return nil, s.Fn == thr.MBarWait || s.Fn == thr.MBarWaitToken
+		})},
+		{What: "waits for the other phase", lower: builtin(thr.MBarWait, func(s *thr.Do) bool {
+			s.Args = []thr.Expr{s.Args[0], binary(ir.Sub, i32(1), s.Args[1])}
+			return true
+		})},
+	},
+	ir.MBarInval: {{What: "comes first", record: first(ir.MBarInval, ir.MBarInit)}},
+
+	ir.CopyBulk: {
+		{What: "is dropped", lower: builtin(thr.BulkLoad, dropped)},
+		{What: "takes 16 bytes less", lower: builtin(thr.BulkLoad, more(2, -16))},
+		{What: "starts 16 bytes later", lower: builtin(thr.BulkLoad, func(s *thr.Do) bool {
+			s.Args = append([]thr.Expr{next(thr.Global, s.Args[0], 16)}, s.Args[1:]...)
+			return true
+		})},
+	},
+	ir.StoreBulk: {
+		{What: "is dropped", lower: builtin(thr.BulkStore, dropped)},
+		{What: "takes 16 bytes less", lower: builtin(thr.BulkStore, more(2, -16))},
+	},
+	ir.CommitBulk: {{What: "is dropped", lower: builtin(thr.BulkCommit, dropped)}},
+	ir.WaitBulk:   {{What: "is dropped", lower: builtin(thr.BulkWait, dropped)}},
+	ir.WaitBulkRead: {
+		{What: "is dropped", lower: builtin(thr.BulkWaitRead, dropped)},
+		{What: "leaves a group more in flight", lower: builtin(thr.BulkWaitRead, more(0, 1))},
+	},
+	ir.FenceAsync: {{What: "is dropped", lower: builtin(thr.FenceAsync, dropped)}},
+}
+
+func dropped(*thr.Do) bool { return false }
+
+// more adds to operand i of a built-in.
+func more(i, by int) func(s *thr.Do) bool {
+	return func(s *thr.Do) bool {
+		s.Args = slices.Clone(s.Args)
+		if c, ok := s.Args[i].(thr.Const); ok {
+			s.Args[i] = i32(int(c.Bits) + by)
+		} else {
+			s.Args[i] = binary(ir.Add, s.Args[i], i32(by))
+		}
+		return true
+	}
+}
+
+// answered makes built-ins that ask say yes.
+func answered(fns ...thr.Fn) func(s thr.Do) ([]thr.Stmt, bool) {
+	return func(s thr.Do) ([]thr.Stmt, bool) {
+		if !slices.Contains(fns, s.Fn) {
+			return nil, false
+		}
+		return []thr.Stmt{thr.Assign{At: s.At, Dst: *s.Dst, Src: thr.Const{DT: dtype.Bool, Bits: 1}}}, true
+	}
+}
+
+// first moves the ops of one kind behind the last one of another, at the top level.
+func first(op, behind ir.Op) func(k *ir.Kernel) undo {
+	return func(k *ir.Kernel) undo {
+		var front, moved, rest []*ir.Value
+		last := -1
+		for i, v := range k.Body.Ops {
+			if v.Op == behind {
+				last = i
+			}
+		}
+		for i, v := range k.Body.Ops {
+			switch {
+			case i <= last:
+				front = append(front, v)
+			case v.Op == op:
+				moved = append(moved, v)
+			default:
+				rest = append(rest, v)
+			}
+		}
+		if moved == nil {
+			return nil
+		}
+		return set(&k.Body.Ops, slices.Concat(front, moved, rest))
+	}
+}
