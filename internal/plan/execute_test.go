@@ -9,23 +9,12 @@ import (
 	"github.com/gotile/gotile/internal/plan"
 	"github.com/gotile/gotile/internal/thr"
 	"github.com/gotile/gotile/runtime/sim"
-	"github.com/gotile/gotile/tile"
 )
 
 func init() { plan.Verify = true }
 
-// execute lowers a kernel and runs one block of it on the simulator. Buffers hold small integers, contiguous, by
-// argument name; those after the run are returned, with the thread IR.
-func execute(k *tile.Kernel, t dtype.Type, in map[string][]int64, dims map[string]int) (out map[string][]int64, text string, err error) {
-	low, err := k.Lower("sm_90a")
-	if err != nil {
-		return nil, "", err
-	}
-	out, err = launch(low, t, in, dims, 1)
-	return out, thr.Print(low), err
-}
-
-// launch runs one block or one cluster of thread IR.
+// launch runs one block or one cluster of thread IR on the simulator. Buffers hold small integers, contiguous, by argument
+// name; those after the run are returned.
 func launch(low *thr.Kernel, t dtype.Type, in map[string][]int64, dims map[string]int, seed uint64) (map[string][]int64, error) {
 	return launchGrid(low, t, in, dims, seed, max(1, low.Cluster))
 }

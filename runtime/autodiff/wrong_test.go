@@ -39,6 +39,7 @@ func TestMistakes(t *testing.T) {
 	half := tensor(t, s, dtype.BF16, make([]float64, 4), 2, 2)
 	words := tensor(t, s, dtype.I32, make([]float64, 4), 2, 2)
 	wide := tensor(t, s, dtype.F32, make([]float64, 99), 1, 99)
+	far := tensor(t, sim(t), dtype.F32, make([]float64, 4), 2, 2)
 	p := autodiff.NewParam("p", x22)
 	sum := func(tp *autodiff.Tape, y autodiff.Tensor) error {
 		return tp.Backward(total.Apply(tp, none{}, unaryIn{y}).L)
@@ -160,13 +161,22 @@ func TestMistakes(t *testing.T) {
 			y := mul.Apply(tp, none{}, binaryIn{tp.Param(p), tp.Input("mine", mine)}).Y
 			mine.Close()
 			return sum(tp, y)
-		}, device.ErrClosed, "times: |memory of mine: f32[2, 2] was closed"},
+		}, device.ErrClosed, "wrong_test.go:|times: B: |memory of mine: f32[2, 2] was closed"},
+		{"input of another device", func(tp *autodiff.Tape) error { tp.Input("far", far); return tp.Err() },
+			device.ErrWrongDevice, "wrong_test.go:|Input: far: "},
+		{"parameter of another device", func(tp *autodiff.Tape) error { tp.Param(autodiff.NewParam("far", far)); return tp.Err() },
+			device.ErrWrongDevice, "wrong_test.go:|Param: far: "},
+		{"seed of another device", func(tp *autodiff.Tape) error {
+			return tp.BackwardFrom(autodiff.Seed{Of: mul.Apply(tp, none{}, binaryIn{tp.Param(p), tp.Param(p)}).Y, Grad: far})
+		}, device.ErrWrongDevice, "wrong_test.go:|BackwardFrom: "},
+		{"copy to another device", func(tp *autodiff.Tape) error { return tp.CopyTo(far, tp.Input("x", x22)) },
+			device.ErrWrongDevice, "wrong_test.go:|CopyTo: "},
 		{"changed in place", func(tp *autodiff.Tape) error {
 			mine := tp.Input("mine", x22)
 			y := mul.Apply(tp, none{}, binaryIn{tp.Param(p), mine}).Y
 			tp.Update("step", func(x *autodiff.Exec) error { x.Mutate(mine); return nil })
 			return sum(tp, y)
-		}, autodiff.ErrChanged, "wrong_test.go:|times: |reads mine: f32[2, 2], which wrong_test.go:|has changed"},
+		}, autodiff.ErrChanged, "wrong_test.go:|times: B: |reads mine: f32[2, 2], which wrong_test.go:|has changed"},
 		{"used after the call", func(tp *autodiff.Tape) error {
 			var kept *autodiff.Exec
 			tp.Update("step", func(x *autodiff.Exec) error { kept = x; return nil })
