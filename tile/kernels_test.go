@@ -203,6 +203,7 @@ func barrierOps(name string) (*tile.Kernel, error) {
 		token := m.ArriveCount(warp, 2)
 		tile.While(warp, func() tile.Reg[tile.Bool] { return m.TestWait(warp, token).Or(m.TryWait(warp, 1)).Not() }, func() {})
 		m.Inval(block)
+		m.Track(block)
 		named := tile.NewNamedBarrier(k, 64)
 		named.Arrive(warp)
 		named.Sync(warp)

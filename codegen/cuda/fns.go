@@ -70,6 +70,7 @@ func init() {
 		thr.MBarTryToken:  shared("mbarrier_try_token", 0),
 		thr.MBarWait:      shared("mbarrier_wait", 0),
 		thr.MBarWaitToken: shared("mbarrier_wait_token", 0),
+		thr.MBarTrack:     shared("mbarrier_track", 0),
 		thr.MBarInval:     shared("mbarrier_inval", 0),
 
 		thr.BulkLoad:     {stmt: bulkLoad},

@@ -46,6 +46,10 @@ var asyncPrelude = []snippet{
 	{"mbarrier_try_token", mbarrierAsk("mbarrier_try_token", "try_wait", "i64", "l")},
 	{"mbarrier_wait", mbarrierWait("mbarrier_wait", ".parity", "int", "r")},
 	{"mbarrier_wait_token", mbarrierWait("mbarrier_wait_token", "", "i64", "l")},
+	{"mbarrier_track", device + `void mbarrier_track(void* bar) { // one arrival more is pending until the copies are there
+  asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" :: "r"(shared_at(bar)) : "memory");
+}
+`},
 	{"mbarrier_inval", device + `void mbarrier_inval(void* bar) {
   asm volatile("mbarrier.inval.shared.b64 [%0];" :: "r"(shared_at(bar)) : "memory");
 }

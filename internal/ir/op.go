@@ -168,6 +168,7 @@ const (
 	MBarTest     // parity or token
 	MBarTry      // the same
 	MBarWait     // the same
+	MBarTrack    // no operand
 	MBarInval
 
 	CopyBulk     // Attr *BulkInfo; Args: offsets in the shared tile, in the argument, elements, index of the mbarrier
@@ -314,6 +315,7 @@ var Table = [NumOps]Info{
 	MBarTest:     {"mbar_test", "MBarrier.TestWait", 2, Async, Ints, ByAttr, 0, "whether a phase is over; acquires if it is"},
 	MBarTry:      {"mbar_try", "MBarrier.TryWait", 2, Async, Ints, ByAttr, 0, "whether a phase is over, after a wait of bounded time"},
 	MBarWait:     {"mbar_wait", "MBarrier.Wait", 2, Async, Ints, Nothing, 0, "until a phase is over; acquires what was released in it, and its bytes"},
+	MBarTrack:    {"mbar_track", "MBarrier.Track", 1, Async, Ints, Nothing, 0, "the phase waits for the asynchronous copies that each thread has begun"},
 	MBarInval:    {"mbar_inval", "MBarrier.Inval", 1, Async, Ints, Nothing, 0, "the mbarrier ends"},
 
 	CopyBulk:     {"copy_bulk", "CopyBulk", -1, Async, Numbers, Nothing, 0, "a row of global memory to a shared tile, by one thread; completes its bytes at an mbarrier"},

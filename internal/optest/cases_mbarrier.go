@@ -33,6 +33,11 @@ func mbarrierCases() []tiletest.Case {
 				return launchHandOver(s, handOverParams{X: x, Y: y})
 			})
 		}, ir.NamedSync, ir.NamedArrive)
+		add("copies/"+t.String(), func(r run) error {
+			return checkTwice(r, t, trackChunk, 5*trackChunk+8, func(s *device.Stream, x, y device.Tensor) error {
+				return launchTrack(s, trackParams{X: x, Y: y})
+			})
+		}, ir.MBarTrack)
 	}
 	add("poll/i32", func(r run) error {
 		return checkTwice(r, dtype.I32, pollCap, 0, func(s *device.Stream, x, y device.Tensor) error { return launchPoll(s, pollParams{X: x, Y: y}) })

@@ -39,6 +39,7 @@ var asyncMutants = map[ir.Op][]Mutant{
 			return true
 		})},
 	},
+	ir.MBarTrack: {{What: "is dropped", lower: builtin(thr.MBarTrack, dropped)}},
 	ir.MBarInval: {{What: "comes first", record: first(ir.MBarInval, ir.MBarInit)}},
 
 	ir.CopyBulk: {

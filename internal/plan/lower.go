@@ -207,7 +207,7 @@ func (l *lowering) effect(v *ir.Value) {
 		l.emit(thr.Do{At: l.at(), Fn: thr.CpWait, Args: []thr.Expr{i32(int(v.Attr.(ir.Groups)))}})
 	case ir.MBarInit:
 		l.initBarriers(v)
-	case ir.MBarArrive, ir.MBarArriveTx, ir.MBarExpectTx, ir.MBarTest, ir.MBarTry, ir.MBarWait, ir.MBarInval:
+	case ir.MBarArrive, ir.MBarArriveTx, ir.MBarExpectTx, ir.MBarTest, ir.MBarTry, ir.MBarWait, ir.MBarTrack, ir.MBarInval:
 		l.barrierOp(v)
 	case ir.CopyBulk, ir.StoreBulk:
 		l.bulk(v)

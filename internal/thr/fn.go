@@ -63,6 +63,7 @@ const (
 	MBarTryToken
 	MBarWait      // (bar, i32 parity): until the phase is over
 	MBarWaitToken // (bar, i64 token)
+	MBarTrack     // (bar): an arrival that comes, and is expected, when the thread's copies so far are there
 	MBarInval     // (bar)
 
 	// Bulk copies, by the async proxy; groups are a thread's own.
@@ -141,6 +142,7 @@ var Fns = [NumFns]FnInfo{
 	MBarTryToken:  {"mbarrier_try_token", 2, false, dtype.Bool, false, "the same, after a wait of bounded time"},
 	MBarWait:      {"mbarrier_wait", 2, false, dtype.Invalid, false, "waits until the phase of a parity is over"},
 	MBarWaitToken: {"mbarrier_wait_token", 2, false, dtype.Invalid, false, "waits until the phase of a token is over"},
+	MBarTrack:     {"mbarrier_track", 1, false, dtype.Invalid, false, "the phase is not over before the thread's asynchronous copies are there"},
 	MBarInval:     {"mbarrier_inval", 1, false, dtype.Invalid, false, "ends an mbarrier; its memory is free"},
 
 	BulkLoad:     {"bulk_load", 4, false, dtype.Invalid, false, "copies bytes from global to shared memory, asynchronously, and completes them at an mbarrier"},

@@ -21,6 +21,9 @@ type bulk struct {
 	phase  uint32 // of the mbarrier
 	epoch  uint32 // of a store: of the warp's agent
 	done   bool
+
+	copies   []*copying // instead: copies of threads that an mbarrier tracks, and
+	arrivals int        // how many it has pending for them
 }
 
 // bulkLane is the bulk stores of one thread.
@@ -192,6 +195,10 @@ func (k *bulk) arrive() {
 		return
 	}
 	k.done = true
+	if k.copies != nil {
+		k.tracked()
+		return
+	}
 	data := k.w.block.shared.data[k.shared:][:k.bytes]
 	if k.bar == nil {
 		copy(k.al.data[k.global:], data)

@@ -82,6 +82,7 @@ func init() {
 		thr.MBarTryToken:  {do: barrierDo(test(true))},
 		thr.MBarWait:      {do: barrierDo(wait(false))},
 		thr.MBarWaitToken: {do: barrierDo(wait(true))},
+		thr.MBarTrack:     {do: barrierDo((*barrierOp).track)},
 		thr.MBarInval:     {do: barrierDo((*barrierOp).invalBarrier)},
 
 		thr.BulkLoad:     {do: (*compiler).bulkCopy},

@@ -385,3 +385,32 @@ func TestNamedBarriers(t *testing.T) {
 		}
 	}
 }
+
+// Copies of threads that an mbarrier tracks are there after its phase, for other threads too.
+func TestTrackedCopies(t *testing.T) {
+	list := []named{
+		{"-", declare(got, nil)},
+		{"-", barDo(at(), thr.MBarInit, fullBar, i32(64), first)},
+		{"-", barrier(at())},
+		{"copy", thr.Do{At: at(), Fn: thr.CpAsync, Args: []thr.Expr{index(arg(bulkX), op(ir.Mul, lane, i32(4))), sharedAt(lane, 16), i32(16)}, Pred: op(ir.Lt, tid, i32(8)), Buf: bulkTile}},
+		{"track", barDo(at(), thr.MBarTrack, fullBar, nil, nil)},
+		{"arrive", barDo(at(), thr.MBarArrive, fullBar, i32(1), nil)},
+		{"wait", barDo(at(), thr.MBarWait, fullBar, i32(0), nil)},
+		{"read", loadShared(at(), got, op(ir.Sub, i32(31), lane))},
+	}
+	for _, c := range []struct {
+		without string
+		kind    Kind
+	}{{"", ""}, {"track", InFlight}, {"wait", InFlight}, {"arrive", Deadlock}, {"copy", Uninitialised}} {
+		found := c.kind == ""
+		everyCompletion(t, kernel(64, 144, []*thr.Arg{bulkX}, taken(list, c.without)...), func(when string, e *Errors) {
+			if (e == nil) != (c.without == "") {
+				t.Errorf("without %q, copies %s: %v", c.without, when, e)
+			}
+			found = found || e != nil && e.Has(c.kind)
+		})
+		if !found {
+			t.Errorf("without %s: no %s", c.without, c.kind)
+		}
+	}
+}
