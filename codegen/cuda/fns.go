@@ -78,6 +78,9 @@ func init() {
 		thr.BulkWait:     {stmt: groupWait("bulk_wait", "cp.async.bulk.wait_group %d")},
 		thr.BulkWaitRead: {stmt: groupWait("bulk_wait_read", "cp.async.bulk.wait_group.read %d")},
 		thr.FenceAsync:   shared("fence_async", -1),
+
+		thr.NamedSync:   shared("named_sync", -1),
+		thr.NamedArrive: shared("named_arrive", -1),
 	}
 }
 

@@ -106,6 +106,9 @@ func (c *checker) async(v *Value, r *Region) {
 	case MBarInit, MBarArrive, MBarArriveTx, MBarExpectTx, MBarTest, MBarTry, MBarWait, MBarInval:
 		c.barrier(v, r)
 		return
+	case NamedSync, NamedArrive:
+		c.named(v)
+		return
 	case CopyBulk, StoreBulk:
 		c.bulk(v)
 		return

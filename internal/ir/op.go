@@ -177,6 +177,9 @@ const (
 	WaitBulkRead // the same, of groups that have yet to read shared memory
 	FenceAsync   // generic accesses of shared memory before, asynchronous ones after
 
+	NamedSync   // Attr *Named
+	NamedArrive // the same
+
 	Asm // inline PTX, elementwise; Attr *AsmInfo
 
 	// Control.
@@ -319,6 +322,9 @@ var Table = [NumOps]Info{
 	WaitBulk:     {"wait_bulk", "WaitBulk", 0, Async, None, Nothing, 0, "waits until at most so many bulk groups are in flight"},
 	WaitBulkRead: {"wait_bulk_read", "WaitBulkRead", 0, Async, None, Nothing, 0, "waits until at most so many bulk groups have yet to read their tiles"},
 	FenceAsync:   {"fence_async", "FenceAsync", 0, Async, None, Nothing, 0, "orders accesses of shared memory by threads before those by bulk copies"},
+
+	NamedSync:   {"named_sync", "NamedBarrier.Sync", 0, Async, None, Nothing, 0, "waits until all threads of a named barrier have come"},
+	NamedArrive: {"named_arrive", "NamedBarrier.Arrive", 0, Async, None, Nothing, 0, "comes to a named barrier and goes on"},
 
 	Range:      {"range", "Range", 3, Control, Ints, Nothing, 0, "a loop; its body is recorded once"},
 	Persistent: {"persistent", "Persistent", 2, Control, Ints, Nothing, 0, "a loop whose iterations the grid's blocks share"},

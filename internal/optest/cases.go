@@ -57,6 +57,7 @@ var fnCases = map[thr.Fn]string{
 	thr.MBarWait: "op/mbar_wait/relay/f32", thr.MBarWaitToken: "op/mbar_wait/exchange/f32", thr.MBarInval: "op/mbar_inval/exchange/f32",
 	thr.BulkLoad: "op/copy_bulk/ring/f32", thr.BulkStore: "op/store_bulk/ring/f32", thr.BulkCommit: "op/commit_bulk/ring/f32",
 	thr.BulkWait: "op/wait_bulk/ring/f32", thr.BulkWaitRead: "op/wait_bulk_read/ring/f32", thr.FenceAsync: "op/fence_async/ring/f32",
+	thr.NamedSync: "op/named_sync/hand_over/f32", thr.NamedArrive: "op/named_arrive/hand_over/f32",
 }
 
 // FnCase is the case of a built-in of thread IR; its Name is empty where there is none.

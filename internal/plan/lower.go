@@ -217,6 +217,12 @@ func (l *lowering) effect(v *ir.Value) {
 		l.waitBulk(v, thr.BulkWait)
 	case ir.WaitBulkRead:
 		l.waitBulk(v, thr.BulkWaitRead)
+	case ir.NamedSync, ir.NamedArrive:
+		n, f := v.Attr.(*ir.Named), thr.NamedSync
+		if v.Op == ir.NamedArrive {
+			f = thr.NamedArrive
+		}
+		l.emit(thr.Do{At: l.at(), Fn: f, Args: []thr.Expr{i32(n.ID), i32(n.Threads)}})
 	case ir.FenceAsync:
 		l.emit(thr.Do{At: l.at(), Fn: thr.FenceAsync})
 	case ir.Barrier:

@@ -73,6 +73,10 @@ const (
 	BulkWaitRead // (const groups): until at most so many have yet to read shared memory
 	FenceAsync   // fence.proxy.async.shared::cta: generic accesses before, async ones after
 
+	// Named barriers of a block.
+	NamedSync   // (const number, const threads)
+	NamedArrive // the same
+
 	NumFns
 )
 
@@ -145,6 +149,9 @@ var Fns = [NumFns]FnInfo{
 	BulkWait:     {"bulk_wait", 1, false, dtype.Invalid, false, "waits until at most so many of the thread's bulk groups are in flight"},
 	BulkWaitRead: {"bulk_wait_read", 1, false, dtype.Invalid, false, "waits until at most so many of the thread's bulk groups have yet to read shared memory"},
 	FenceAsync:   {"fence_async", 0, false, dtype.Invalid, false, "orders generic accesses to shared memory before those of the async proxy"},
+
+	NamedSync:   {"named_sync", 2, false, dtype.Invalid, false, "waits until so many threads have come to a named barrier"},
+	NamedArrive: {"named_arrive", 2, false, dtype.Invalid, false, "comes to a named barrier and goes on"},
 }
 
 // Pointer reports whether a statement's first operand is a pointer to global memory.

@@ -276,7 +276,7 @@ func (c *compiler) fenceAsync(s thr.Do) {
 
 func (w *warp) bulkReset() {
 	clear(w.bulks)
-	w.bulkEpoch, w.blocked, w.asked = 0, nil, nil
+	w.bulkEpoch, w.blocked, w.asked, w.meets = 0, nil, nil, nil
 }
 
 // finishBulk reports the stores that a warp leaves behind: its shared memory may be gone before they have read it.

@@ -90,6 +90,9 @@ func init() {
 		thr.BulkWait:     {do: bulkWait(false)},
 		thr.BulkWaitRead: {do: bulkWait(true)},
 		thr.FenceAsync:   {do: (*compiler).fenceAsync},
+
+		thr.NamedSync:   {do: namedDo(true)},
+		thr.NamedArrive: {do: namedDo(false)},
 	}
 }
 

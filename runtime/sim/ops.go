@@ -115,6 +115,9 @@ var ops = [ir.NumOps]opRow{
 	ir.WaitBulkRead: {lowered: "thr.BulkWaitRead"},
 	ir.FenceAsync:   {lowered: "thr.FenceAsync"},
 
+	ir.NamedSync:   {lowered: "thr.NamedSync"},
+	ir.NamedArrive: {lowered: "thr.NamedArrive"},
+
 	ir.Range:      {lowered: "thr.For"},
 	ir.Persistent: {lowered: "thr.For"},
 	ir.If:         {lowered: "thr.If"},
