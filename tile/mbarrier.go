@@ -103,5 +103,13 @@ func (m MBarrier) Wait(s Scope, phase any) { m.record(ir.MBarWait, s, false, "th
 // ArriveAndWait arrives with each thread of the scope and waits for the phase.
 func (m MBarrier) ArriveAndWait(s Scope) { m.Wait(s, m.Arrive(s)) }
 
+// Track makes the phase wait for the copies by CopyAsync that each thread of the scope has begun, in place of Commit and
+// WaitGroup. It is no arrival: each thread arrives after it.
+//
+//	tile.CopyAsync(block, s, a.X.At(row, col))
+//	full.Track(block)
+//	full.Arrive(block)
+func (m MBarrier) Track(s Scope) { m.record(ir.MBarTrack, s, false, "", nil) }
+
 // Inval ends the mbarrier. Nobody may use it any more.
 func (m MBarrier) Inval(s Scope) { m.record(ir.MBarInval, s, true, "", nil) }

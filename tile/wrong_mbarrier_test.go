@@ -57,6 +57,19 @@ var wrongBarriers = []wrong{
 		tile.CopyBulk(k, s, a.X, m) // ERR CopyBulk from X, but the kernel writes X: the copy may read before a store or after it; use Load and Store
 		tile.StoreBulk(k, a.X, s)   // ERR StoreBulk to X, but the kernel reads X: the planner does not order the two; use Store, or a tile for what is read
 	}},
+	{name: "named barriers", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {
+		tile.NewNamedBarrier(k, 48)  // ERR NewNamedBarrier for 48 threads of a block of 256: warps come to it as a whole; use a multiple of 32 up to 256
+		tile.NewNamedBarrier(k, 512) // ERR NewNamedBarrier for 512 threads of a block of 256: warps come to it as a whole; use a multiple of 32 up to 256
+		for range 15 {
+			tile.NewNamedBarrier(k, 64)
+		}
+		tile.NewNamedBarrier(k, 64) // ERR a named barrier beyond the 15 that a block has; use one for several purposes, or mbarriers
+	}},
+	{name: "named barrier in a loop", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		for range tile.Range(k, 0, 4, 1) {
+			tile.NewNamedBarrier(k, 64) // ERR NewNamedBarrier in the Range at @-1: a barrier belongs to the whole kernel; make it at the top level
+		}
+	}},
 	{name: "bulk groups", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {
 		tile.WaitBulk(k, -1)     // ERR WaitBulk with -1 groups in flight: use 0 to 64; 0 waits for all
 		tile.WaitBulkRead(k, 65) // ERR WaitBulkRead with 65 groups in flight: use 0 to 64; 0 waits for all

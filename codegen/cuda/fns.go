@@ -72,6 +72,7 @@ func init() {
 		thr.MBarTryToken:  shared("mbarrier_try_token", 0),
 		thr.MBarWait:      shared("mbarrier_wait", 0),
 		thr.MBarWaitToken: shared("mbarrier_wait_token", 0),
+		thr.MBarTrack:     shared("mbarrier_track", 0),
 		thr.MBarInval:     shared("mbarrier_inval", 0),
 
 		thr.BulkLoad:     {stmt: bulkLoad},
@@ -80,6 +81,9 @@ func init() {
 		thr.BulkWait:     {stmt: groupWait("bulk_wait", "cp.async.bulk.wait_group %d")},
 		thr.BulkWaitRead: {stmt: groupWait("bulk_wait_read", "cp.async.bulk.wait_group.read %d")},
 		thr.FenceAsync:   shared("fence_async", -1),
+
+		thr.NamedSync:   shared("named_sync", -1),
+		thr.NamedArrive: shared("named_arrive", -1),
 	}
 }
 

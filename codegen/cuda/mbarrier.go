@@ -6,7 +6,7 @@ import (
 	"github.com/gotile/gotile/internal/thr"
 )
 
-// asyncPrelude is the part of the prelude about mbarriers and bulk copies. Shared addresses are 32-bit in PTX.
+// asyncPrelude is the part of the prelude about mbarriers, bulk copies and named barriers. Shared addresses are 32-bit in PTX.
 // Waits spin on try_wait, which suspends the thread for a while, and on test_wait where the chip has no other.
 var asyncPrelude = []snippet{
 	{"shared_at", device + "u32 shared_at(const void* p) { return (u32)__cvta_generic_to_shared(p); }\n"},
@@ -46,6 +46,10 @@ var asyncPrelude = []snippet{
 	{"mbarrier_try_token", mbarrierAsk("mbarrier_try_token", "try_wait", "i64", "l")},
 	{"mbarrier_wait", mbarrierWait("mbarrier_wait", ".parity", "int", "r")},
 	{"mbarrier_wait_token", mbarrierWait("mbarrier_wait_token", "", "i64", "l")},
+	{"mbarrier_track", device + `void mbarrier_track(void* bar) { // one arrival more is pending until the copies are there
+  asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" :: "r"(shared_at(bar)) : "memory");
+}
+`},
 	{"mbarrier_inval", device + `void mbarrier_inval(void* bar) {
   asm volatile("mbarrier.inval.shared.b64 [%0];" :: "r"(shared_at(bar)) : "memory");
 }
@@ -60,6 +64,8 @@ var asyncPrelude = []snippet{
 }
 `},
 	{"bulk_commit", device + "void bulk_commit() { asm volatile(\"cp.async.bulk.commit_group;\" ::: \"memory\"); }\n"},
+	{"named_sync", device + "void named_sync(int bar, int threads) { asm volatile(\"bar.sync %0, %1;\" :: \"r\"(bar), \"r\"(threads) : \"memory\"); }\n"},
+	{"named_arrive", device + "void named_arrive(int bar, int threads) { asm volatile(\"bar.arrive %0, %1;\" :: \"r\"(bar), \"r\"(threads) : \"memory\"); }\n"},
 	{"fence_async", device + "void fence_async() { asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\"); }\n"},
 }
 

@@ -23,9 +23,9 @@ tool() {
 # line TEXT is the number of the line of main.go that has it.
 line() { grep -n "$1" examples/debugging/main.go | cut -d: -f1; }
 
-# shows FILE LINE says whether a transcript names a line of Go.
+# shows FILE LINE says whether a transcript names a line of Go: as main.go:43, or as a row of main.go's page.
 shows() {
-  if grep -q "main.go:$2\b" "$1" || grep -Eq "main\.go.*\b$2\b" "$1"; then
+  if grep -q "main.go:$2\b" "$1" || sed -n '/^File Path:.*main\.go/,$p' "$1" | grep -Eq "^$2 +x := tile.Load"; then
     echo "$1 names main.go:$2"
   else
     echo "$1 does NOT name main.go:$2"

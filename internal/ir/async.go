@@ -103,8 +103,11 @@ func (b *Builder) WaitGroup(s Scope, n int) {
 func (c *checker) async(v *Value, r *Region) {
 	c.executes(v, r)
 	switch v.Op {
-	case MBarInit, MBarArrive, MBarArriveTx, MBarExpectTx, MBarTest, MBarTry, MBarWait, MBarInval:
+	case MBarInit, MBarArrive, MBarArriveTx, MBarExpectTx, MBarTest, MBarTry, MBarWait, MBarTrack, MBarInval:
 		c.barrier(v, r)
+		return
+	case NamedSync, NamedArrive:
+		c.named(v)
 		return
 	case CopyBulk, StoreBulk:
 		c.bulk(v)

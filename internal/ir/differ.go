@@ -154,6 +154,8 @@ func attrText(a any) string {
 		return s
 	case *CopyInfo:
 		return fmt.Sprintf("%s to %v%v", a.Src.Field, a.Dst.DT, a.Dst.Shape)
+	case *Named:
+		return "named barrier of " + a.Pos.String()
 	case *BarrierInfo:
 		return "mbarrier of " + a.Bar.Pos.String()
 	case *BulkInfo:

@@ -107,7 +107,7 @@ func (b *Builder) barrierOperand(op Op, s Scope, x *Value) bool {
 		}
 		return true
 	}
-	if x == nil { // of MBarInval
+	if x == nil { // of MBarTrack and MBarInval
 		return true
 	}
 	if n, ok := intConst(x); ok && n != 0 && n != 1 {

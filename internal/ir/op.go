@@ -168,6 +168,7 @@ const (
 	MBarTest     // parity or token
 	MBarTry      // the same
 	MBarWait     // the same
+	MBarTrack    // no operand
 	MBarInval
 
 	CopyBulk     // Attr *BulkInfo; Args: offsets in the shared tile, in the argument, elements, index of the mbarrier
@@ -176,6 +177,9 @@ const (
 	WaitBulk     // Attr Groups: how many of the newest groups may stay in flight
 	WaitBulkRead // the same, of groups that have yet to read shared memory
 	FenceAsync   // generic accesses of shared memory before, asynchronous ones after
+
+	NamedSync   // Attr *Named
+	NamedArrive // the same
 
 	Asm // inline PTX, elementwise; Attr *AsmInfo
 
@@ -311,6 +315,7 @@ var Table = [NumOps]Info{
 	MBarTest:     {"mbar_test", "MBarrier.TestWait", 2, Async, Ints, ByAttr, 0, "whether a phase is over; acquires if it is"},
 	MBarTry:      {"mbar_try", "MBarrier.TryWait", 2, Async, Ints, ByAttr, 0, "whether a phase is over, after a wait of bounded time"},
 	MBarWait:     {"mbar_wait", "MBarrier.Wait", 2, Async, Ints, Nothing, 0, "until a phase is over; acquires what was released in it, and its bytes"},
+	MBarTrack:    {"mbar_track", "MBarrier.Track", 1, Async, Ints, Nothing, 0, "the phase waits for the asynchronous copies that each thread has begun"},
 	MBarInval:    {"mbar_inval", "MBarrier.Inval", 1, Async, Ints, Nothing, 0, "the mbarrier ends"},
 
 	CopyBulk:     {"copy_bulk", "CopyBulk", -1, Async, Numbers, Nothing, 0, "a row of global memory to a shared tile, by one thread; completes its bytes at an mbarrier"},
@@ -319,6 +324,9 @@ var Table = [NumOps]Info{
 	WaitBulk:     {"wait_bulk", "WaitBulk", 0, Async, None, Nothing, 0, "waits until at most so many bulk groups are in flight"},
 	WaitBulkRead: {"wait_bulk_read", "WaitBulkRead", 0, Async, None, Nothing, 0, "waits until at most so many bulk groups have yet to read their tiles"},
 	FenceAsync:   {"fence_async", "FenceAsync", 0, Async, None, Nothing, 0, "orders accesses of shared memory by threads before those by bulk copies"},
+
+	NamedSync:   {"named_sync", "NamedBarrier.Sync", 0, Async, None, Nothing, 0, "waits until all threads of a named barrier have come"},
+	NamedArrive: {"named_arrive", "NamedBarrier.Arrive", 0, Async, None, Nothing, 0, "comes to a named barrier and goes on"},
 
 	Range:      {"range", "Range", 3, Control, Ints, Nothing, 0, "a loop; its body is recorded once"},
 	Persistent: {"persistent", "Persistent", 2, Control, Ints, Nothing, 0, "a loop whose iterations the grid's blocks share"},

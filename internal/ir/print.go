@@ -157,6 +157,8 @@ func (p *printer) op(v *Value, indent string) {
 		if a.Bar != nil {
 			p.printf(" %s", a.Bar.Name)
 		}
+	case *Named:
+		p.printf(" %d for %d", a.ID, a.Threads)
 	case Groups:
 		p.printf(" %d", int(a))
 	case []int:

@@ -198,6 +198,7 @@ type Kernel struct {
 	Symbols   []*Symbol
 	Shared    []*SharedTile
 	Barriers  []*MBarrier
+	Named     []*Named // by number, from 1 on
 	Body      *Region
 	Threads   int
 	Cluster   int      // blocks of a cluster; 0: none

@@ -45,6 +45,7 @@ var compounds = []compound{
 	{[]string{"MBarrier.ArriveCount", "MBarrier.ArriveOnce"}, "mbar_arrive", "each thread arrives for n arrivals; one thread for its whole scope, which meets first"},
 	{[]string{"MBarrier.ArriveAndWait"}, "mbar_arrive, mbar_wait", "each thread arrives and waits for the phase"},
 	{[]string{"Warp.Sync"}, "barrier", "the lanes of a warp meet, for tiles with `Manual`"},
+	{[]string{"NewNamedBarrier"}, "none", "one of the block's 15 named barriers, for so many threads"},
 	{[]string{"Peer"}, "an attribute of load and store", "`Peer(tile, rank)` is a shared tile, or a view of one, in another block of the cluster"},
 	{[]string{"PTX"}, "asm", "`PTX[T](template, sim, operands...)`: %0 in the template is the result, %1 the first operand; sim computes the same on bits"},
 	{[]string{"Columns"}, "range", "`Columns(scope, n, span)` is a loop over a row in chunks of the span's capacity"},

@@ -55,9 +55,10 @@ var fnCases = map[thr.Fn]string{
 	thr.MBarInit: "op/mbar_init/exchange/f32", thr.MBarFence: "op/copy_bulk/ring/f32", thr.MBarArrive: "op/mbar_arrive/exchange/f32",
 	thr.MBarArriveTx: "op/mbar_arrive_tx/ring/f32", thr.MBarExpectTx: "op/mbar_expect_tx/ring/f32",
 	thr.MBarTest: "op/mbar_test/poll/i32", thr.MBarTestToken: "op/mbar_test/poll/i32", thr.MBarTry: "op/mbar_try/poll/i32", thr.MBarTryToken: "op/mbar_try/poll/i32",
-	thr.MBarWait: "op/mbar_wait/relay/f32", thr.MBarWaitToken: "op/mbar_wait/exchange/f32", thr.MBarInval: "op/mbar_inval/exchange/f32",
+	thr.MBarWait: "op/mbar_wait/relay/f32", thr.MBarWaitToken: "op/mbar_wait/exchange/f32", thr.MBarTrack: "op/mbar_track/copies/f32", thr.MBarInval: "op/mbar_inval/exchange/f32",
 	thr.BulkLoad: "op/copy_bulk/ring/f32", thr.BulkStore: "op/store_bulk/ring/f32", thr.BulkCommit: "op/commit_bulk/ring/f32",
 	thr.BulkWait: "op/wait_bulk/ring/f32", thr.BulkWaitRead: "op/wait_bulk_read/ring/f32", thr.FenceAsync: "op/fence_async/ring/f32",
+	thr.NamedSync: "op/named_sync/hand_over/f32", thr.NamedArrive: "op/named_arrive/hand_over/f32",
 }
 
 // FnCase is the case of a built-in of thread IR; its Name is empty where there is none.

@@ -27,6 +27,18 @@ func mbarrierCases() []tiletest.Case {
 			return checkTwice(r, t, relayChunk, 5*relayChunk+7, func(s *device.Stream, x, y device.Tensor) error { return launchRelay(s, relayParams{X: x, Y: y}) })
 		}, ir.MBarInit, ir.MBarArrive, ir.MBarWait, ir.MBarTest)
 	}
+	for _, t := range []dtype.Type{dtype.F32, dtype.BF16} {
+		add("hand_over/"+t.String(), func(r run) error {
+			return checkTwice(r, t, relayChunk, 5*relayChunk+7, func(s *device.Stream, x, y device.Tensor) error {
+				return launchHandOver(s, handOverParams{X: x, Y: y})
+			})
+		}, ir.NamedSync, ir.NamedArrive)
+		add("copies/"+t.String(), func(r run) error {
+			return checkTwice(r, t, trackChunk, 5*trackChunk+8, func(s *device.Stream, x, y device.Tensor) error {
+				return launchTrack(s, trackParams{X: x, Y: y})
+			})
+		}, ir.MBarTrack)
+	}
 	add("poll/i32", func(r run) error {
 		return checkTwice(r, dtype.I32, pollCap, 0, func(s *device.Stream, x, y device.Tensor) error { return launchPoll(s, pollParams{X: x, Y: y}) })
 	}, ir.MBarInit, ir.MBarArrive, ir.MBarTest, ir.MBarTry)

@@ -111,5 +111,5 @@ var families = []*bind.Family{
 	&lastBlockFamily, &treeFamily, &mailFamily, &orderFamily, &floatOrderFamily,
 	&clusterRowFamily, &clusterTileFamily, &clusterGridFamily, &clusterShareFamily, &clusterPeerFamily, &clusterOrderFamily, &clusterAtomicFamily, &clusterLastFamily,
 	&ringFamily, &pingPongFamily, &boxFamily, &columnsFamily, &wholeFamily,
-	&exchangeFamily, &relayFamily, &pollFamily, &bulkFamily,
+	&exchangeFamily, &relayFamily, &pollFamily, &bulkFamily, &handOverFamily, &trackFamily,
 }

@@ -39,6 +39,7 @@ var asyncMutants = map[ir.Op][]Mutant{
 			return true
 		})},
 	},
+	ir.MBarTrack: {{What: "is dropped", lower: builtin(thr.MBarTrack, dropped)}},
 	ir.MBarInval: {{What: "comes first", record: first(ir.MBarInval, ir.MBarInit)}},
 
 	ir.CopyBulk: {
@@ -60,9 +61,31 @@ var asyncMutants = map[ir.Op][]Mutant{
 		{What: "leaves a group more in flight", lower: builtin(thr.BulkWaitRead, more(0, 1))},
 	},
 	ir.FenceAsync: {{What: "is dropped", lower: builtin(thr.FenceAsync, dropped)}},
+
+	ir.NamedSync: {
+		{What: "is dropped", lower: builtin(thr.NamedSync, dropped)},
+		{What: "does not wait", lower: builtin(thr.NamedSync, becomesFn(thr.NamedArrive))},
+		{What: "is for a warp less", lower: builtin(thr.NamedSync, more(1, -32))},
+	},
+	ir.NamedArrive: {
+		{What: "is dropped", lower: builtin(thr.NamedArrive, dropped)},
+		{What: "waits", lower: builtin(thr.NamedArrive, becomesFn(thr.NamedSync))},
+		{What: "comes to the other barrier", lower: builtin(thr.NamedArrive, func(s *thr.Do) bool {
+			s.Args = []thr.Expr{binary(ir.Sub, i32(3), s.Args[0]), s.Args[1]}
+			return true
+		})},
+	},
 }
 
 func dropped(*thr.Do) bool { return false }
+
+// becomesFn makes a built-in another one of the same operands.
+func becomesFn(f thr.Fn) func(s *thr.Do) bool {
+	return func(s *thr.Do) bool {
+		s.Fn = f
+		return true
+	}
+}
 
 // more adds to operand i of a built-in.
 func more(i, by int) func(s *thr.Do) bool {

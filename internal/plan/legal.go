@@ -22,7 +22,7 @@ func needs(v *ir.Value) (target.Feature, bool) {
 			return target.MBarrier, true
 		}
 		return target.MBarrierTx, true
-	case ir.MBarInit, ir.MBarTest, ir.MBarWait, ir.MBarInval:
+	case ir.MBarInit, ir.MBarTest, ir.MBarWait, ir.MBarTrack, ir.MBarInval:
 		return target.MBarrier, true
 	case ir.MBarArriveTx, ir.MBarExpectTx, ir.MBarTry:
 		return target.MBarrierTx, true

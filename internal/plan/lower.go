@@ -207,7 +207,7 @@ func (l *lowering) effect(v *ir.Value) {
 		l.emit(thr.Do{At: l.at(), Fn: thr.CpWait, Args: []thr.Expr{i32(int(v.Attr.(ir.Groups)))}})
 	case ir.MBarInit:
 		l.initBarriers(v)
-	case ir.MBarArrive, ir.MBarArriveTx, ir.MBarExpectTx, ir.MBarTest, ir.MBarTry, ir.MBarWait, ir.MBarInval:
+	case ir.MBarArrive, ir.MBarArriveTx, ir.MBarExpectTx, ir.MBarTest, ir.MBarTry, ir.MBarWait, ir.MBarTrack, ir.MBarInval:
 		l.barrierOp(v)
 	case ir.CopyBulk, ir.StoreBulk:
 		l.bulk(v)
@@ -217,6 +217,12 @@ func (l *lowering) effect(v *ir.Value) {
 		l.waitBulk(v, thr.BulkWait)
 	case ir.WaitBulkRead:
 		l.waitBulk(v, thr.BulkWaitRead)
+	case ir.NamedSync, ir.NamedArrive:
+		n, f := v.Attr.(*ir.Named), thr.NamedSync
+		if v.Op == ir.NamedArrive {
+			f = thr.NamedArrive
+		}
+		l.emit(thr.Do{At: l.at(), Fn: f, Args: []thr.Expr{i32(n.ID), i32(n.Threads)}})
 	case ir.FenceAsync:
 		l.emit(thr.Do{At: l.at(), Fn: thr.FenceAsync})
 	case ir.Barrier:

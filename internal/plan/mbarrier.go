@@ -47,7 +47,7 @@ func (l *lowering) initBarriers(v *ir.Value) {
 // barrierOps are the built-ins of the ops that one thread or each thread of a scope executes. The second is of the form
 // with a token.
 var barrierOps = map[ir.Op][2]thr.Fn{
-	ir.MBarArrive: {thr.MBarArrive}, ir.MBarArriveTx: {thr.MBarArriveTx}, ir.MBarExpectTx: {thr.MBarExpectTx}, ir.MBarInval: {thr.MBarInval},
+	ir.MBarArrive: {thr.MBarArrive}, ir.MBarArriveTx: {thr.MBarArriveTx}, ir.MBarExpectTx: {thr.MBarExpectTx}, ir.MBarTrack: {thr.MBarTrack}, ir.MBarInval: {thr.MBarInval},
 	ir.MBarTest: {thr.MBarTest, thr.MBarTestToken}, ir.MBarTry: {thr.MBarTry, thr.MBarTryToken}, ir.MBarWait: {thr.MBarWait, thr.MBarWaitToken},
 }
 

@@ -66,6 +66,7 @@ const (
 	MBarTryToken
 	MBarWait      // (bar, i32 parity): until the phase is over
 	MBarWaitToken // (bar, i64 token)
+	MBarTrack     // (bar): an arrival that comes, and is expected, when the thread's copies so far are there
 	MBarInval     // (bar)
 
 	// Bulk copies, by the async proxy; groups are a thread's own.
@@ -75,6 +76,10 @@ const (
 	BulkWait     // (const groups): until at most so many are in flight
 	BulkWaitRead // (const groups): until at most so many have yet to read shared memory
 	FenceAsync   // fence.proxy.async.shared::cta: generic accesses before, async ones after
+
+	// Named barriers of a block.
+	NamedSync   // (const number, const threads)
+	NamedArrive // the same
 
 	NumFns
 )
@@ -142,6 +147,7 @@ var Fns = [NumFns]FnInfo{
 	MBarTryToken:  {"mbarrier_try_token", 2, false, dtype.Bool, false, "the same, after a wait of bounded time"},
 	MBarWait:      {"mbarrier_wait", 2, false, dtype.Invalid, false, "waits until the phase of a parity is over"},
 	MBarWaitToken: {"mbarrier_wait_token", 2, false, dtype.Invalid, false, "waits until the phase of a token is over"},
+	MBarTrack:     {"mbarrier_track", 1, false, dtype.Invalid, false, "the phase is not over before the thread's asynchronous copies are there"},
 	MBarInval:     {"mbarrier_inval", 1, false, dtype.Invalid, false, "ends an mbarrier; its memory is free"},
 
 	BulkLoad:     {"bulk_load", 4, false, dtype.Invalid, false, "copies bytes from global to shared memory, asynchronously, and completes them at an mbarrier"},
@@ -150,6 +156,9 @@ var Fns = [NumFns]FnInfo{
 	BulkWait:     {"bulk_wait", 1, false, dtype.Invalid, false, "waits until at most so many of the thread's bulk groups are in flight"},
 	BulkWaitRead: {"bulk_wait_read", 1, false, dtype.Invalid, false, "waits until at most so many of the thread's bulk groups have yet to read shared memory"},
 	FenceAsync:   {"fence_async", 0, false, dtype.Invalid, false, "orders generic accesses to shared memory before those of the async proxy"},
+
+	NamedSync:   {"named_sync", 2, false, dtype.Invalid, false, "waits until so many threads have come to a named barrier"},
+	NamedArrive: {"named_arrive", 2, false, dtype.Invalid, false, "comes to a named barrier and goes on"},
 }
 
 // Pointer reports whether a statement's first operand is a pointer to global memory.

@@ -1,15 +1,11 @@
 package autodiff
 
 import (
-	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
-	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/runtime/device"
 )
 
@@ -125,134 +121,3 @@ func (p *Program) Ledger() *Ledger {
 
 // Close gives the graph back; a replay that is under way goes on.
 func (p *Program) Close() error { return p.graph.Close() }
-
-// CopyTo queues a copy of a tensor, which is not tracked, to memory of the caller's: results of a step that outlive the
-// tape. A tracked tensor must be detached first, so that no gradient is lost unseen.
-func (t *Tape) CopyTo(dst device.Tensor, x Tensor) error {
-	if !t.enter("CopyTo") {
-		return t.Err()
-	}
-	defer t.leave()
-	var err error
-	switch v := x.v; {
-	case v == nil:
-		err = &Error{Op: "CopyTo", At: here().String(), Err: ErrUnset, Text: "the tensor is the zero Tensor"}
-	case v.tape != t:
-		err = &Error{Op: "CopyTo", At: here().String(), Err: ErrForeign, Text: fmt.Sprintf("%v is on another tape", v)}
-	case v.track:
-		err = &Error{Op: "CopyTo", At: here().String(), Err: ErrUntracked, Text: fmt.Sprintf("%v is tracked; Detach it, with the reason, to copy it off the tape", v)}
-	case v.store == nil:
-		err = &Error{Op: "CopyTo", At: here().String(), Err: ErrFreed, Text: fmt.Sprintf("%v: %s", v, freedText)}
-	default:
-		err = copyTensor(t.s, "CopyTo", dst, v.data)
-		if dst.Buffer() != nil {
-			at := here()
-			t.storageOf(dst.Buffer()).writer = &at
-		}
-	}
-	t.fail(err)
-	return err
-}
-
-// copyTensor queues a copy between contiguous tensors of one type and shape.
-func copyTensor(s *device.Stream, op string, dst, src device.Tensor) error {
-	if err := errors.Join(dst.Check(s.Device()), src.Check(s.Device())); err != nil {
-		return &Error{Op: op, At: here().String(), Err: err}
-	}
-	if dst.DType() != src.DType() || !dst.SameShape(src) || !dst.Contiguous() || !src.Contiguous() {
-		return &Error{Op: op, At: here().String(), Err: device.ErrShape, Text: fmt.Sprintf("a copy of %v to %v; both are contiguous, of one type and shape", src, dst)}
-	}
-	n := dst.Elems() * dst.DType().Size()
-	if n == 0 {
-		return nil
-	}
-	return s.Copy(dst.Buffer(), dst.Offset(), src.Buffer(), src.Offset(), n)
-}
-
-// Control is a block of named f32 numbers in device memory, which kernels read: what changes from step to step, such as
-// the learning rate, though a graph repeats its launches exactly. The owner closes it.
-type Control struct {
-	s     *device.Stream
-	names []string
-	data  device.Tensor
-	host  []*slot // used in turn
-	next  int
-	value []float32
-}
-
-// slot is pinned memory, and the point in the stream's work after which it may be written again.
-type slot struct {
-	b    *device.HostBuffer
-	done *device.Event
-}
-
-// NewControl makes a block of numbers, 0 at first.
-func NewControl(s *device.Stream, names ...string) (*Control, error) {
-	if s == nil || len(names) == 0 {
-		return nil, &Error{Op: "NewControl", At: here().String(), Err: ErrUnset, Text: "a control needs a stream and at least one name"}
-	}
-	c := &Control{s: s, names: slices.Clone(names), value: make([]float32, len(names))}
-	var err error
-	if c.data, err = device.NewTensor(s.Device(), dtype.F32, len(names)); err != nil {
-		return nil, err
-	}
-	const slots = 4 // uploads under way at once
-	for range slots {
-		b, err := s.Device().Pinned(4 * len(names))
-		if err != nil {
-			return nil, errors.Join(err, c.Close())
-		}
-		c.host = append(c.host, &slot{b: b})
-	}
-	return c, c.Upload()
-}
-
-// Set changes a number on the host; Upload sends all.
-func (c *Control) Set(name string, v float32) error {
-	i := slices.Index(c.names, name)
-	if i < 0 {
-		return &Error{Op: "Control.Set", At: here().String(), Err: ErrUnset, Text: fmt.Sprintf("there is no number %q; there are %q", name, c.names)}
-	}
-	c.value[i] = v
-	return nil
-}
-
-// Tensor is all numbers, in the order of the names.
-func (c *Control) Tensor() device.Tensor { return c.data }
-
-// Upload queues sending the numbers to the device: what is queued on the stream afterwards sees them. It is not part of
-// a step that is captured, but comes before each replay.
-func (c *Control) Upload() error {
-	if len(c.host) == 0 {
-		return &Error{Op: "Control.Upload", At: here().String(), Err: ErrClosed, Text: "the control is closed"}
-	}
-	h := c.host[c.next]
-	c.next = (c.next + 1) % len(c.host)
-	if h.done != nil {
-		if err := errors.Join(h.done.Sync(context.Background()), h.done.Close()); err != nil {
-			return err
-		}
-		h.done = nil
-	}
-	for i, v := range c.value {
-		binary.LittleEndian.PutUint32(h.b.Bytes()[4*i:], math.Float32bits(v))
-	}
-	err := c.s.CopyInAsync(c.data.Buffer(), 0, h.b, 0, 4*len(c.value))
-	if err == nil {
-		h.done, err = c.s.Record()
-	}
-	return err
-}
-
-// Close gives the memory back.
-func (c *Control) Close() error {
-	errs := []error{c.data.Close()}
-	for _, h := range c.host {
-		if h.done != nil {
-			errs = append(errs, h.done.Close())
-		}
-		errs = append(errs, h.b.Close())
-	}
-	c.host = nil
-	return errors.Join(errs...)
-}

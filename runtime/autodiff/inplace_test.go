@@ -86,7 +86,7 @@ func TestParamWithinUpdate(t *testing.T) {
 	words := autodiff.NewParam("words", tensor(t, s, dtype.I32, []float64{1, 2}, 1, 2))
 	tp := tape(t, s)
 	if err := tp.Update("sgd", func(x *autodiff.Exec) error {
-		if x.Param(p) != x.Param(p) {
+		if first, again := x.Param(p), x.Param(p); first != again {
 			t.Error("a parameter is two tensors")
 		}
 		return device.UploadFloats(s, x.Mutate(x.Param(p)), []float64{3, 4})

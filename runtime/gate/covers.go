@@ -8,7 +8,7 @@ import (
 	"github.com/gotile/gotile/runtime/autodiff"
 )
 
-// ErrUngated: a parameter of a model whose gradient no gate has looked at.
+// ErrUngated is what a parameter of a model is without a gate that has looked at its gradient.
 var ErrUngated = errors.New("no gate")
 
 // Covers demands that the gates have looked at the gradient of every parameter of a model. t is an open tape on which the

@@ -35,8 +35,9 @@ type block struct {
 	warps   []*warp
 	running int // warps that can run
 	shared  shared
-	bars    []*mbar  // by slot
-	peers   []record // by warp of the cluster: its last access to this block's shared memory
+	bars    []*mbar     // by slot
+	named   []*namedBar // by number
+	peers   []record    // by warp of the cluster: its last access to this block's shared memory
 	// completion is when copies arrive, never BySeed.
 	completion Completion
 	cache      []*allocation // by site: the allocation it last accessed
@@ -50,6 +51,11 @@ func newBlock(p *Program, mem *Memory, pool pool, l launch) *block {
 	n := p.kernel.Threads / warpSize
 	for i := range n {
 		b.warps = append(b.warps, &warp{block: b, id: i, r: make([]lanes, p.vecs), u: make([]uint64, p.unis)})
+	}
+	if p.named {
+		for id := range maxNamed {
+			b.named = append(b.named, &namedBar{id: id})
+		}
 	}
 	for i := range p.bars {
 		b.bars = append(b.bars, &mbar{block: b, slot: i})
@@ -69,6 +75,9 @@ func (b *block) reset(id int) {
 	clear(b.peers)
 	for _, m := range b.bars {
 		m.reset()
+	}
+	for _, n := range b.named {
+		n.come = 0
 	}
 	if b.completion = b.launch.copies; b.completion == BySeed && (b.program.copies || b.program.async) {
 		b.completion = Early + Completion(b.cluster.rng.below(3))

@@ -21,6 +21,9 @@ type bulk struct {
 	phase  uint32 // of the mbarrier
 	epoch  uint32 // of a store: of the warp's agent
 	done   bool
+
+	copies   []*copying // instead: copies of threads that an mbarrier tracks, and
+	arrivals int        // how many it has pending for them
 }
 
 // bulkLane is the bulk stores of one thread.
@@ -32,17 +35,15 @@ type bulkLane struct {
 
 // bulkOp is a bulk copy instruction.
 type bulkOp struct {
-	site                int32
-	from, to, n, bar    int32 // registers: pointer, offset, bytes, offset of the mbarrier
-	pred                int32
-	every               bool
-	load                bool
-	buf, bars           *thr.SharedBuf
-	globalRead, sharedA *access
+	site             int32
+	from, to, n, bar int32 // registers: pointer, offset, bytes, offset of the mbarrier
+	load             bool
+	bars             *thr.SharedBuf // of a load: the array of the mbarrier
+	global, shared   *access        // the two sides
 }
 
 func (c *compiler) bulkCopy(s thr.Do) {
-	o := &bulkOp{load: s.Fn == thr.BulkLoad, every: s.Pred == nil, buf: s.Buf}
+	o := &bulkOp{load: s.Fn == thr.BulkLoad}
 	c.program.async = true
 	shared, global := "bulk read", "bulk write"
 	if o.load {
@@ -53,16 +54,16 @@ func (c *compiler) bulkCopy(s thr.Do) {
 	} else {
 		c.program.bulkStores = true
 	}
-	o.globalRead = c.access(bulkAlign, thr.Global, !o.load, global, s.Args[0], nil)
-	o.sharedA = c.access(bulkAlign, thr.Shared, o.load, shared, s.Args[1], s.Pred)
-	o.sharedA.buf = s.Buf
-	o.site, o.n = o.sharedA.site, c.vec(s.Args[2]).i
-	o.from, o.to, o.pred = o.globalRead.addr, o.sharedA.addr, o.sharedA.pred
+	o.global = c.access(bulkAlign, thr.Global, !o.load, global, s.Args[0], nil)
+	o.shared = c.access(bulkAlign, thr.Shared, o.load, shared, s.Args[1], s.Pred)
+	o.shared.buf = s.Buf
+	o.site, o.n = o.shared.site, c.vec(s.Args[2]).i
+	o.from, o.to = o.global.addr, o.shared.addr
 	c.emit(warpSize, o.run)
 }
 
 func (o *bulkOp) run(w *warp) {
-	for m := o.sharedA.lanes(w); m != 0; m &= m - 1 {
+	for m := o.shared.lanes(w); m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		if k := o.issue(w, l); k != nil {
 			w.block.cluster.fly(k)
@@ -75,7 +76,7 @@ func (o *bulkOp) issue(w *warp, l int) *bulk {
 	b := w.block
 	k := &bulk{w: w, site: o.site, shared: int(uint32(w.vec(o.to)[l])), bytes: int(int32(w.vec(o.n)[l]))}
 	addr, what := w.vec(o.from)[l], b.program.sites[o.site].what
-	low, high := o.sharedA.bounds(b)
+	low, high := o.shared.bounds(b)
 	switch {
 	case k.shared < low || k.bytes < 1 || k.shared+k.bytes > high:
 		w.report(OutOfBounds, o.site, none, l, "%s of %d bytes at byte %d of %d", what, k.bytes, k.shared-low, high-low)
@@ -96,12 +97,12 @@ func (o *bulkOp) issue(w *warp, l int) *bulk {
 		if !k.bar.fenced {
 			w.report(MissingFence, o.site, k.bar.init.site(), l, "%s completes at %s, whose init no fence has made visible to the asynchronous proxy", what, k.bar.name())
 		}
-		w.readSource(o.globalRead, source{k.al, k.global, k.bytes}, l)
+		w.readSource(o.global, source{k.al, k.global, k.bytes}, l)
 		k.load(l)
 	} else {
 		k.store(l)
 		if b.launch.global != nil {
-			a, off := *o.globalRead, offsets{}
+			a, off := *o.global, offsets{}
 			a.bytes, off[l] = k.bytes, k.global
 			a.checkBlocks(w, k.al, 1<<l, &off, false)
 		}
@@ -192,6 +193,10 @@ func (k *bulk) arrive() {
 		return
 	}
 	k.done = true
+	if k.copies != nil {
+		k.tracked()
+		return
+	}
 	data := k.w.block.shared.data[k.shared:][:k.bytes]
 	if k.bar == nil {
 		copy(k.al.data[k.global:], data)
@@ -276,7 +281,7 @@ func (c *compiler) fenceAsync(s thr.Do) {
 
 func (w *warp) bulkReset() {
 	clear(w.bulks)
-	w.bulkEpoch, w.blocked, w.asked = 0, nil, nil
+	w.bulkEpoch, w.blocked, w.asked, w.meets = 0, nil, nil, nil
 }
 
 // finishBulk reports the stores that a warp leaves behind: its shared memory may be gone before they have read it.

@@ -67,6 +67,9 @@
 // warp's second entry of the clock, over when its group has been waited for. Bulk copies need more of what threads wrote
 // than order: seen.fenced is a second clock, of what a proxy fence has followed.
 //
+// A named barrier hands on what those who came know and did, to those who wait. One that is left with a round open is
+// reported.
+//
 // When nobody can run, or warps only ask for phases in vain, that is a deadlock: the report is the table of who waits for
 // which phase and what it lacks. A phase that nobody has seen when the next one ends is reported, and so is a wait that
 // comes two phases late, since parities cannot tell the two.

@@ -84,6 +84,7 @@ func init() {
 		thr.MBarTryToken:  {do: barrierDo(test(true))},
 		thr.MBarWait:      {do: barrierDo(wait(false))},
 		thr.MBarWaitToken: {do: barrierDo(wait(true))},
+		thr.MBarTrack:     {do: barrierDo((*barrierOp).track)},
 		thr.MBarInval:     {do: barrierDo((*barrierOp).invalBarrier)},
 
 		thr.BulkLoad:     {do: (*compiler).bulkCopy},
@@ -92,6 +93,9 @@ func init() {
 		thr.BulkWait:     {do: bulkWait(false)},
 		thr.BulkWaitRead: {do: bulkWait(true)},
 		thr.FenceAsync:   {do: (*compiler).fenceAsync},
+
+		thr.NamedSync:   {do: namedDo(true)},
+		thr.NamedArrive: {do: namedDo(false)},
 	}
 }
 

@@ -84,6 +84,8 @@ func barrierDo(do func(o *barrierOp, w *warp, b *mbar, m uint32) uint64) func(*c
 		switch s.Fn {
 		case thr.MBarArrive, thr.MBarArriveTx:
 			c.program.arrivals[s.Bar] = append(c.program.arrivals[s.Bar], o.site)
+		case thr.MBarTrack:
+			c.program.async = true
 		case thr.MBarTest, thr.MBarTestToken, thr.MBarTry, thr.MBarTryToken, thr.MBarWait, thr.MBarWaitToken:
 			if s.Pred != nil {
 				c.fail("%s for some lanes", s.Fn)

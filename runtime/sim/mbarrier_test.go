@@ -350,3 +350,67 @@ func TestBulkPoison(t *testing.T) {
 		t.Errorf("%#x, %v", u32s(bytes)[0], e)
 	}
 }
+
+// Two warps meet crosswise at two named barriers; without one coming, or with other numbers, that is reported.
+func TestNamedBarriers(t *testing.T) {
+	named := func(a thr.At, f thr.Fn, id, threads int) thr.Stmt {
+		return thr.Do{At: a, Fn: f, Args: []thr.Expr{i32(id), i32(threads)}}
+	}
+	write := thr.Store{At: at(), Space: thr.Shared, Value: tid, Bytes: 4, Addr: sharedAt(lane, 4)}
+	side := func(body ...thr.Stmt) []thr.Stmt { return body }
+	for _, c := range []struct {
+		name     string
+		kind     Kind
+		one, two []thr.Stmt
+	}{
+		{"right", "", side(write, named(at(), thr.NamedArrive, 1, 64)), side(named(at(), thr.NamedSync, 1, 64), readTile)},
+		{"twice", "", side(write, named(at(), thr.NamedArrive, 1, 64), named(at(), thr.NamedSync, 2, 64), write), side(named(at(), thr.NamedSync, 1, 64), readTile, named(at(), thr.NamedArrive, 2, 64))},
+		{"nobody comes", Deadlock, side(write), side(named(at(), thr.NamedSync, 1, 64), readTile)},
+		{"nobody waits", BadBarrier, side(write, named(at(), thr.NamedArrive, 1, 64)), nil},
+		{"another barrier", Deadlock, side(write, named(at(), thr.NamedArrive, 2, 64)), side(named(at(), thr.NamedSync, 1, 64), readTile)},
+		{"another number", BadBarrier, side(write, named(at(), thr.NamedArrive, 1, 64)), side(named(at(), thr.NamedSync, 1, 32), readTile)},
+		{"coming before writing", Race, side(named(at(), thr.NamedArrive, 1, 64), write), side(named(at(), thr.NamedSync, 1, 64), readTile)},
+		{"reading before waiting", Race, side(write, named(at(), thr.NamedArrive, 1, 64)), side(readTile, named(at(), thr.NamedSync, 1, 64))},
+	} {
+		found := c.kind == ""
+		k := kernel(64, 144, []*thr.Arg{bulkX}, declare(got, nil), thr.If{Cond: op(ir.Eq, warpID, i32(0)), Scope: ir.ScopeWarp, Then: c.one, Else: c.two})
+		everyCompletion(t, k, func(_ string, e *Errors) {
+			if (e == nil) != (c.kind == "") {
+				t.Errorf("%s: %v", c.name, e)
+			}
+			found = found || e != nil && e.Has(c.kind)
+		})
+		if !found {
+			t.Errorf("%s: no %s", c.name, c.kind)
+		}
+	}
+}
+
+// Copies of threads that an mbarrier tracks are there after its phase, for other threads too.
+func TestTrackedCopies(t *testing.T) {
+	list := []named{
+		{"-", declare(got, nil)},
+		{"-", barDo(at(), thr.MBarInit, fullBar, i32(64), first)},
+		{"-", barrier(at())},
+		{"copy", thr.Do{At: at(), Fn: thr.CpAsync, Args: []thr.Expr{index(arg(bulkX), op(ir.Mul, lane, i32(4))), sharedAt(lane, 16), i32(16)}, Pred: op(ir.Lt, tid, i32(8)), Buf: bulkTile}},
+		{"track", barDo(at(), thr.MBarTrack, fullBar, nil, nil)},
+		{"arrive", barDo(at(), thr.MBarArrive, fullBar, i32(1), nil)},
+		{"wait", barDo(at(), thr.MBarWait, fullBar, i32(0), nil)},
+		{"read", loadShared(at(), got, op(ir.Sub, i32(31), lane))},
+	}
+	for _, c := range []struct {
+		without string
+		kind    Kind
+	}{{"", ""}, {"track", InFlight}, {"wait", InFlight}, {"arrive", Deadlock}, {"copy", Uninitialised}} {
+		found := c.kind == ""
+		everyCompletion(t, kernel(64, 144, []*thr.Arg{bulkX}, taken(list, c.without)...), func(when string, e *Errors) {
+			if (e == nil) != (c.without == "") {
+				t.Errorf("without %q, copies %s: %v", c.without, when, e)
+			}
+			found = found || e != nil && e.Has(c.kind)
+		})
+		if !found {
+			t.Errorf("without %s: no %s", c.without, c.kind)
+		}
+	}
+}

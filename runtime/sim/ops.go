@@ -107,6 +107,7 @@ var ops = [ir.NumOps]opRow{
 	ir.MBarTest:     {lowered: "thr.MBarTest, thr.MBarTestToken"},
 	ir.MBarTry:      {lowered: "thr.MBarTry, thr.MBarTryToken"},
 	ir.MBarWait:     {lowered: "thr.MBarWait, thr.MBarWaitToken"},
+	ir.MBarTrack:    {lowered: "thr.MBarTrack"},
 	ir.MBarInval:    {lowered: "thr.MBarInval"},
 	ir.CopyBulk:     {lowered: "thr.BulkLoad"},
 	ir.StoreBulk:    {lowered: "thr.BulkStore"},
@@ -114,6 +115,9 @@ var ops = [ir.NumOps]opRow{
 	ir.WaitBulk:     {lowered: "thr.BulkWait"},
 	ir.WaitBulkRead: {lowered: "thr.BulkWaitRead"},
 	ir.FenceAsync:   {lowered: "thr.FenceAsync"},
+
+	ir.NamedSync:   {lowered: "thr.NamedSync"},
+	ir.NamedArrive: {lowered: "thr.NamedArrive"},
 
 	ir.Range:      {lowered: "thr.For"},
 	ir.Persistent: {lowered: "thr.For"},

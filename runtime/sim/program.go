@@ -24,6 +24,7 @@ type Program struct {
 	copies        bool // it copies asynchronously, by cp.async
 	async         bool // it has bulk copies
 	bulkStores    bool // some of them from shared memory
+	named         bool // it has named barriers
 	bars          []barSlot
 	barAt         map[*thr.SharedBuf]int     // the first slot of an array of mbarriers
 	arrivals      map[*thr.SharedBuf][]int32 // sites that arrive at an array

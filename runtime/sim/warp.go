@@ -42,9 +42,10 @@ type warp struct {
 	seen
 	epoch   uint32
 	private map[int]*seen
-	blocked *mbar // what it waits for, in state stalled
-	wants   int   // which phase of it
-	asked   *mbar // what it asked for in vain in its last step
+	blocked *mbar     // what it waits for, in state stalled
+	wants   int       // which phase of it
+	meets   *namedBar // or the named barrier that it waits at
+	asked   *mbar     // what it asked for in vain in its last step
 
 	bulks     map[int]*bulkLane // bulk stores by lane
 	bulkEpoch uint32

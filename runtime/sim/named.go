@@ -1,0 +1,75 @@
+package sim
+
+import (
+	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/thr"
+)
+
+// namedBar is a named barrier of a block, between two openings.
+type namedBar struct {
+	id, threads int // threads: as those who came have said; 0: nobody has come
+	come        int
+	site        int32 // of the first that came
+	arriving    seen
+}
+
+// maxNamed is one more than the highest number of a named barrier.
+const maxNamed = 16
+
+// namedDo compiles a warp's coming to a named barrier.
+func namedDo(waits bool) func(*compiler, thr.Do) {
+	return func(c *compiler, s thr.Do) {
+		id, ok := c.fold(s.Args[0])
+		threads, ok2 := c.fold(s.Args[1])
+		if !ok || !ok2 || id < 1 || id >= maxNamed || s.Pred != nil {
+			c.fail("%s: a named barrier has a constant number from 1 to %d and a constant number of threads, and no predicate", s.Fn, maxNamed-1)
+		}
+		site := c.site(s.Fn.String(), 0)
+		c.program.named = true
+		c.emit(0, func(w *warp) { w.block.named[id].meet(w, int(threads), site, waits) })
+	}
+}
+
+// meet is a warp's coming; the last one opens the barrier.
+func (n *namedBar) meet(w *warp, threads int, site int32, waits bool) {
+	c := w.block.cluster
+	if n.come == 0 {
+		n.threads, n.site = threads, site
+		n.arriving.reset(len(c.warps), c.agents)
+	}
+	if threads != n.threads {
+		w.report(BadBarrier, site, n.site, 0, "named barrier %d for %d threads, and for %d in the same round", n.id, threads, n.threads)
+	}
+	w.publish(&n.arriving, allLanes)
+	n.come += warpSize
+	if n.come < n.threads {
+		if waits {
+			w.state, w.waits, w.meets = stalled, site, n
+		}
+		return
+	}
+	n.come = 0
+	if waits {
+		n.pass(w)
+	}
+	for _, v := range w.block.warps {
+		if v.meets == n {
+			n.pass(v)
+			v.meets = nil
+			v.block.running++
+			c.ready = append(c.ready, v)
+		}
+	}
+}
+
+// pass lets a warp go on, whose lanes have met.
+func (n *namedBar) pass(w *warp) {
+	w.ended()
+	w.seen.join(&n.arriving, w.block.cluster.agents)
+	w.settle()
+}
+
+// lacks says how many have yet to come.
+func (n *namedBar) lacks() string {
+	return ir.Count((n.threads-n.come)/warpSize, "warp") + " of " + ir.Count(n.threads/warpSize, "warp") + " have yet to come"
+}
