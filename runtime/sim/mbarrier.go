@@ -33,24 +33,24 @@ type mbar struct {
 	last     int32    // site of the last arrival or copy
 }
 
-func (m *mbar) name() string {
-	s := m.block.program.bars[m.slot]
+func (b *mbar) name() string {
+	s := b.block.program.bars[b.slot]
 	return fmt.Sprintf("%s[%d]", s.buf.Name, s.i)
 }
 
 // reset makes the memory of the mbarrier plain bytes.
-func (m *mbar) reset() {
-	*m = mbar{block: m.block, slot: m.slot, byWarp: m.byWarp, unseen: m.unseen[:0], last: none}
-	clear(m.byWarp)
+func (b *mbar) reset() {
+	*b = mbar{block: b.block, slot: b.slot, byWarp: b.byWarp, unseen: b.unseen[:0], last: none}
+	clear(b.byWarp)
 }
 
 // begin makes it an mbarrier.
-func (m *mbar) begin(count int) {
-	c := m.block.cluster
-	m.reset()
-	m.live, m.count, m.pending = true, count, count
-	m.arriving.reset(len(c.warps), c.agents)
-	m.done.reset(len(c.warps), c.agents)
+func (b *mbar) begin(count int) {
+	c := b.block.cluster
+	b.reset()
+	b.live, b.count, b.pending = true, count, count
+	b.arriving.reset(len(c.warps), c.agents)
+	b.done.reset(len(c.warps), c.agents)
 }
 
 // barrierOp is an op of an mbarrier: what the instruction needs to find it.
