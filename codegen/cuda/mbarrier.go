@@ -6,8 +6,8 @@ import (
 	"github.com/gotile/gotile/internal/thr"
 )
 
-// asyncPrelude is the part of the prelude about mbarriers, bulk copies and named barriers. Shared addresses are 32-bit in PTX.
-// Waits spin on try_wait, which suspends the thread for a while, and on test_wait where the chip has no other.
+// asyncPrelude is the part of the prelude about mbarriers, bulk copies and named barriers. Shared addresses are 32-bit
+// in PTX. Waits spin on try_wait, which suspends the thread for a while, and on test_wait where the chip has no other.
 var asyncPrelude = []snippet{
 	{"shared_at", device + "u32 shared_at(const void* p) { return (u32)__cvta_generic_to_shared(p); }\n"},
 	{"mbarrier_init", device + `void mbarrier_init(void* bar, int arrivals) {

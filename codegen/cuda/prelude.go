@@ -24,7 +24,8 @@ func policyPTX(name string) string {
 }
 
 // prelude is in the order of printing, asyncPrelude last. Conversions are asm because their results for NaN and out of
-// range are defined by PTX; the compiler may fold a C cast to anything there. Divisions by zero are defined by the op table.
+// range are defined by PTX; the compiler may fold a C cast to anything there. Divisions by zero are defined by the op
+// table.
 var prelude = append([]snippet{
 	{"u16", "typedef unsigned short u16;\n"},
 	{"u32", "typedef unsigned int u32;\n"},

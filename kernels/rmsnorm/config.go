@@ -183,8 +183,7 @@ func short(all []Config) []Config {
 // threads, whose rows fit its L1 cache. The straight line is faster for short rows only, as measured.
 func fitForward(c *Config) {
 	row := c.Cap * c.X.Size()
-	fitShares(c, 8<<10)
-	c.Loop = row > 4<<10
+	c.Per, c.Min, c.Loop = 32/c.X.Size(), 128, row > 4<<10
 	switch {
 	case c.Cap == 512:
 		c.Per = 16 / c.X.Size()

@@ -8,14 +8,34 @@ import (
 	"github.com/gotile/gotile/internal/thr"
 )
 
+// chosen says which lanes an instruction is for.
+type chosen struct {
+	some bool  // those of
+	pred int32 // this register; otherwise all
+}
+
+// chosen are the lanes of a statement with a predicate; nil: it has none.
+func (c *compiler) chosen(e thr.Expr) chosen {
+	if e == nil {
+		return chosen{}
+	}
+	return chosen{true, c.vec(e).i}
+}
+
+func (p chosen) mask(w *warp) uint32 {
+	if !p.some {
+		return allLanes
+	}
+	return mask(w.vec(p.pred))
+}
+
 // access is a load or store instruction.
 type access struct {
 	site  int32
 	bytes int
 	write bool
-	addr  int32          // register of lanes: global addresses, or offsets into shared memory
-	pred  int32          // register of a predicate
-	every bool           // there is no predicate
+	addr  int32 // register of lanes: global addresses, or offsets into shared memory
+	chosen
 	reg   operand        // the first register
 	buf   *thr.SharedBuf // shared memory: the buffer that is meant, if known
 	peer  bool           // shared memory of a block of the cluster
@@ -54,11 +74,9 @@ func (c *compiler) access(bytes int, space thr.Space, write bool, what string, a
 		c.program.word = min(c.program.word, bytes)
 		what += " of global memory"
 	}
-	a := &access{bytes: bytes, write: write, site: c.site(what, bytes), every: pred == nil}
+	a := &access{bytes: bytes, write: write, site: c.site(what, bytes)}
 	a.addr = c.vec(addr).i
-	if pred != nil {
-		a.pred = c.vec(pred).i
-	}
+	a.chosen = c.chosen(pred)
 	return a
 }
 
@@ -157,10 +175,7 @@ func (c *compiler) store(s thr.Store) {
 
 // lanes is the lanes that take part.
 func (a *access) lanes(w *warp) uint32 {
-	m := allLanes
-	if !a.every {
-		m = mask(w.vec(a.pred))
-	}
+	m := a.mask(w)
 	if a.scalar {
 		m &= 1
 	}

@@ -123,8 +123,7 @@ func (b *block) release() bool {
 	joinClocks(b.warps, waiting)
 	for _, w := range b.warps {
 		if w.state == waiting {
-			b.running++
-			b.cluster.ready = append(b.cluster.ready, w)
+			b.cluster.resume(w)
 		}
 	}
 	return true

@@ -215,15 +215,9 @@ func (k *bulk) arrive() {
 }
 
 func (c *compiler) bulkCommit(s thr.Do) {
-	every, pred := s.Pred == nil, int32(0)
-	if !every {
-		pred = c.vec(s.Pred).i
-	}
+	p := c.chosen(s.Pred)
 	c.emit(0, func(w *warp) {
-		m := allLanes
-		if !every {
-			m = mask(w.vec(pred))
-		}
+		m := p.mask(w)
 		for l, b := range w.bulks {
 			if m>>l&1 != 0 {
 				b.groups = append(b.groups, b.open)

@@ -124,11 +124,17 @@ func (c *cluster) release() bool {
 	joinClocks(c.warps, meeting)
 	for _, w := range c.warps {
 		if w.state == meeting {
-			w.block.running++
-			c.ready = append(c.ready, w)
+			c.resume(w)
 		}
 	}
 	return true
+}
+
+// resume lets a warp run that waited.
+func (c *cluster) resume(w *warp) {
+	w.state = running
+	w.block.running++
+	c.ready = append(c.ready, w)
 }
 
 // joinClocks orders everything that the waiting warps did before everything they will do.

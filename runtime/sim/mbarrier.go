@@ -60,9 +60,8 @@ type barrierOp struct {
 	buf  *thr.SharedBuf
 	addr int32 // register of offsets
 	arg  int32 // register of the count, the bytes, the parity or the token
-	pred int32
-	all  bool // there is no predicate
 	dst  operand
+	chosen
 }
 
 // barrierDo compiles an op of mbarriers. do executes it for the lanes of m, which name one mbarrier, and returns what
@@ -70,14 +69,12 @@ type barrierOp struct {
 func barrierDo(do func(o *barrierOp, w *warp, b *mbar, m uint32) uint64) func(*compiler, thr.Do) {
 	return func(c *compiler, s thr.Do) {
 		c.barriers(s.Bar)
-		o := &barrierOp{fn: s.Fn, site: c.site(s.Fn.String(), 0), buf: s.Bar, all: s.Pred == nil, dst: operand{i: -1}}
+		o := &barrierOp{fn: s.Fn, site: c.site(s.Fn.String(), 0), buf: s.Bar, dst: operand{i: -1}}
 		o.addr = c.vec(s.Args[0]).i
 		if len(s.Args) > 1 {
 			o.arg = c.vec(s.Args[1]).i
 		}
-		if !o.all {
-			o.pred = c.vec(s.Pred).i
-		}
+		o.chosen = c.chosen(s.Pred)
 		if s.Dst != nil {
 			o.dst = c.ref(s.Dst.Local, s.Dst.Index)
 		}
@@ -92,11 +89,7 @@ func barrierDo(do func(o *barrierOp, w *warp, b *mbar, m uint32) uint64) func(*c
 			}
 		}
 		c.emit(warpSize, func(w *warp) {
-			m := allLanes
-			if !o.all {
-				m = mask(w.vec(o.pred))
-			}
-			for m != 0 {
+			for m := o.mask(w); m != 0; {
 				first := bits.TrailingZeros32(m)
 				same := o.same(w, m)
 				b := o.find(w, same, first)
@@ -201,16 +194,9 @@ func (o *barrierOp) invalBarrier(w *warp, b *mbar, m uint32) uint64 {
 
 // fenceBarriers makes the inits of a lane visible to the asynchronous proxy.
 func (c *compiler) fenceBarriers(s thr.Do) {
-	every := s.Pred == nil
-	var pred int32
-	if !every {
-		pred = c.vec(s.Pred).i
-	}
+	p := c.chosen(s.Pred)
 	c.emit(1, func(w *warp) {
-		m := allLanes
-		if !every {
-			m = mask(w.vec(pred))
-		}
+		m := p.mask(w)
 		for _, b := range w.block.bars {
 			if b.live && b.init.warp() == w.index && m>>b.init.lane()&1 != 0 {
 				b.fenced = true
@@ -280,8 +266,7 @@ func (b *mbar) complete(by *warp) {
 	for _, w := range c.warps {
 		if w.blocked == b {
 			w.blocked = nil
-			w.block.running++
-			c.ready = append(c.ready, w)
+			c.resume(w)
 		}
 	}
 }

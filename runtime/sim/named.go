@@ -56,8 +56,7 @@ func (n *namedBar) meet(w *warp, threads int, site int32, waits bool) {
 		if v.meets == n {
 			n.pass(v)
 			v.meets = nil
-			v.block.running++
-			c.ready = append(c.ready, v)
+			c.resume(v)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func TestWholeWarpIsItsLanes(t *testing.T) {
 		}
 		for range 40 {
 			id, kind, sync := rng.IntN(warps), rng.IntN(2), rng.IntN(6)
-			a := &access{site: sites[kind], bytes: 4, write: kind == 1, every: true}
+			a := &access{site: sites[kind], bytes: 4, write: kind == 1}
 			var off offsets
 			start, stride := rng.IntN(cells), 1+rng.IntN(4)
 			for l := range off {

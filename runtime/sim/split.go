@@ -81,13 +81,6 @@ func (c *cluster) arrival(w *warp) {
 	}
 }
 
-// resume lets a warp run that did not.
-func (c *cluster) resume(w *warp) {
-	w.state = running
-	w.block.running++
-	c.ready = append(c.ready, w)
-}
-
 // pass orders what the warp does from here on after what all warps did before they arrived.
 func (w *warp) pass() {
 	w.passed = w.arrived
