@@ -230,6 +230,30 @@ func TestPlain(t *testing.T) {
 	}
 }
 
+// TestVerified: no document says that something has not run on a GPU while every kernel has a receipt: the step
+// "receipts" of .ci/run sees to it that .ci/open-receipts names exactly those without.
+func TestVerified(t *testing.T) {
+	open, err := os.ReadFile(filepath.Join(root, ".ci", "open-receipts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(open)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return
+		}
+	}
+	stale := regexp.MustCompile(`(has|have) not (yet )?run on (a|the|any) (GPU|H200)`)
+	for _, path := range documents(t) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := stale.FindString(strings.Join(strings.Fields(string(text)), " ")); m != "" {
+			t.Errorf("%s says %q, but .ci/open-receipts names nothing", path, m)
+		}
+	}
+}
+
 // TestFragments: the distributions that architecture.md gives for tensor cores are those of package layout, whose tests
 // hold them against the formulas of the PTX manual.
 func TestFragments(t *testing.T) {
