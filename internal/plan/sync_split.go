@@ -164,7 +164,7 @@ func isClusterSync(s thr.Stmt) bool {
 }
 
 // meets reports whether a statement has to do with other blocks of the cluster: a barrier, or half of one, or an access
-// to memory that they access.
+// to memory that they access, or an mbarrier.
 func (y *syncer) meets(s thr.Stmt) (found bool) {
 	reaches := func(space thr.Space, buf *thr.SharedBuf, op int, rank thr.Expr) {
 		t := y.touch(space, buf, ir.ScopeBlock, op, 0, true)
@@ -182,8 +182,8 @@ func (y *syncer) meets(s thr.Stmt) (found bool) {
 				found = true
 			case thr.CpAsync:
 				reaches(thr.Shared, s.Buf, s.Op, nil)
-			default:
-				found = found || y.global[s.Op].scope == ir.ScopeCluster
+			default: // the barrier behind the init of mbarriers comes between it and their use
+				found = found || s.Bar != nil || s.Fn == thr.MBarFence || y.global[s.Op].scope == ir.ScopeCluster
 			}
 		}
 	})

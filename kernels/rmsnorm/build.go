@@ -75,14 +75,14 @@ func (types[T, W]) forwardAdd(c Config) (*tile.Kernel, error) {
 func (types[T, W]) gatedForward(c Config) (*tile.Kernel, error) { return gatedForward[T, W](c) }
 
 func (types[T, W]) backward(c Config) (*tile.Kernel, error) {
-	if c.Shared > 0 {
+	if c.Shared > 0 || c.Ring {
 		return stagedBackward[T, W](c)
 	}
 	return backward[T, W](c)
 }
 
 func (types[T, W]) backwardAdd(c Config) (*tile.Kernel, error) {
-	if c.Shared > 0 {
+	if c.Shared > 0 || c.Ring {
 		return stagedBackwardAdd[T, W](c)
 	}
 	return backwardAdd[T, W](c)

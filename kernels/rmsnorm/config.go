@@ -47,6 +47,7 @@ type Config struct {
 	Tight bool       // registers are short: inputs are read as late as may be, and w again for each row
 	Loop  bool       // forward: a block has a loop over its one row
 	Again bool       // forward: a row is read twice, the second time from the caches
+	Ring  bool       // backward: rows pass through a ring of slots in shared memory
 
 	Shared, Regs int      // of a staged row: chunks in shared memory, and in registers
 	Resident     int      // blocks that an SM is to hold; 0: as comes
@@ -73,6 +74,9 @@ func (c Config) KernelName() string {
 	if c.Cluster > 1 {
 		name += fmt.Sprintf("_x%d", c.Cluster)
 	}
+	if c.Ring {
+		name += "_ring"
+	}
 	return name
 }
 
@@ -87,7 +91,7 @@ func (c Config) across() int { return c.Cap / c.Per }
 
 // threads is the block's size.
 func (c Config) threads() int {
-	if c.Wide || c.Again || c.Shared > 0 {
+	if c.Wide || c.Again || c.Ring || c.Shared > 0 {
 		return c.Min
 	}
 	return max(c.Min, c.across())
@@ -159,11 +163,18 @@ func forwardConfigs(name string, act Activation, fit func(*Config)) []Config {
 }
 
 func backwardConfigs(name string, act Activation, fit func(*Config)) []Config {
-	held := stagingBackward
 	if act != 0 {
-		held = stagingGatedBackward
+		return slices.Concat(configs(name, act, fit), stagingGatedBackward.configs(name, act))
 	}
-	return slices.Concat(configs(name, act, fit), held.configs(name, act))
+	all := slices.Concat(configs(name, 0, fit), stagingBackward.configs(name, 0))
+	for _, r := range rings(name) { // in place of those that hold as much on the same targets, before those on others
+		same := func(c Config) bool { return c.X == r.X && c.W == r.W && c.Cap >= r.Cap }
+		at := slices.IndexFunc(all, same)
+		all = slices.Insert(slices.DeleteFunc(all, func(c Config) bool {
+			return same(c) && c.Cap == r.Cap && slices.Equal(c.Targets, r.Targets)
+		}), at, r)
+	}
+	return all
 }
 
 // smallCap and smallWork say which backward passes are one launch: those with at most so many columns and elements.

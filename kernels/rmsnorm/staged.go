@@ -27,8 +27,8 @@ func hold[T tile.Float](k *tile.Builder, c Config, n tile.Index) *held[T] {
 
 // chunks is the number of chunks that a block works on of a row.
 func (c Config) chunks() int {
-	if c.Again {
-		return c.Cap / c.chunk()
+	if c.Again || c.Ring {
+		return c.Cap / c.chunk() / max(c.Cluster, 1)
 	}
 	return c.Shared + c.Regs
 }

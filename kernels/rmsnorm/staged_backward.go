@@ -12,6 +12,10 @@ type rowOf[T tile.Float] struct {
 // share of dw in registers. As soon as all has been read of a chunk the next row's is copied in its place, so that loads
 // are under way while gradients are stored.
 func stagedGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w tile.Global[W], rstds, part tile.Global[tile.F32]) {
+	if c.Ring {
+		ringGradient(k, c, in, w, rstds, part)
+		return
+	}
 	block, n, rows := k.Block(), in.x.Dim(1), in.x.Dim(0)
 	n.AtMost(c.Cap)
 	x, dy, ws := hold[T](k, c, n), hold[T](k, c, n), hold[W](k, c, n)

@@ -82,3 +82,18 @@ func (s staging) configs(name string, act Activation) []Config {
 	}
 	return out
 }
+
+// rings are the configs of rows that pass through a ring, of 16-bit types: 16,384 columns a block. At 32,768 the staged
+// kernel is as fast.
+func rings(name string) []Config {
+	var out []Config
+	for _, t := range pairs {
+		for _, cluster := range []int{1, 4, 8} {
+			if t.x.Is16() && t.w.Is16() {
+				out = append(out, Config{Name: name, X: t.x, W: t.w, Whole: true, Ring: true,
+					Per: 16, Min: 512, Cap: 16384 * cluster, Cluster: cluster, Targets: clusters(true)})
+			}
+		}
+	}
+	return out
+}

@@ -86,6 +86,9 @@ var cu_rmsnorm_bwd_bf16_bf16_c4096_v string
 //go:embed rmsnorm_bwd_bf16_bf16_c8192_v.cu
 var cu_rmsnorm_bwd_bf16_bf16_c8192_v string
 
+//go:embed rmsnorm_bwd_bf16_bf16_c16384_v_ring.cu
+var cu_rmsnorm_bwd_bf16_bf16_c16384_v_ring string
+
 //go:embed rmsnorm_bwd_bf16_bf16_c16384.cu
 var cu_rmsnorm_bwd_bf16_bf16_c16384 string
 
@@ -133,6 +136,9 @@ var cu_rmsnorm_bwd_f16_f16_c4096_v string
 
 //go:embed rmsnorm_bwd_f16_f16_c8192_v.cu
 var cu_rmsnorm_bwd_f16_f16_c8192_v string
+
+//go:embed rmsnorm_bwd_f16_f16_c16384_v_ring.cu
+var cu_rmsnorm_bwd_f16_f16_c16384_v_ring string
 
 //go:embed rmsnorm_bwd_f16_f16_c16384.cu
 var cu_rmsnorm_bwd_f16_f16_c16384 string
@@ -185,14 +191,14 @@ var cu_rmsnorm_bwd_f32_f32_c8192_v string
 //go:embed rmsnorm_bwd_bf16_bf16_c32768_v.cu
 var cu_rmsnorm_bwd_bf16_bf16_c32768_v string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c65536_v_x2.cu
-var cu_rmsnorm_bwd_bf16_bf16_c65536_v_x2 string
+//go:embed rmsnorm_bwd_bf16_bf16_c65536_v_x4_ring.cu
+var cu_rmsnorm_bwd_bf16_bf16_c65536_v_x4_ring string
 
 //go:embed rmsnorm_bwd_bf16_bf16_c32768_v_x2.cu
 var cu_rmsnorm_bwd_bf16_bf16_c32768_v_x2 string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c131072_v_x4.cu
-var cu_rmsnorm_bwd_bf16_bf16_c131072_v_x4 string
+//go:embed rmsnorm_bwd_bf16_bf16_c131072_v_x8_ring.cu
+var cu_rmsnorm_bwd_bf16_bf16_c131072_v_x8_ring string
 
 //go:embed rmsnorm_bwd_bf16_bf16_c65536_v_x4.cu
 var cu_rmsnorm_bwd_bf16_bf16_c65536_v_x4 string
@@ -206,14 +212,14 @@ var cu_rmsnorm_bwd_bf16_bf16_c131072_v_x8 string
 //go:embed rmsnorm_bwd_f16_f16_c32768_v.cu
 var cu_rmsnorm_bwd_f16_f16_c32768_v string
 
-//go:embed rmsnorm_bwd_f16_f16_c65536_v_x2.cu
-var cu_rmsnorm_bwd_f16_f16_c65536_v_x2 string
+//go:embed rmsnorm_bwd_f16_f16_c65536_v_x4_ring.cu
+var cu_rmsnorm_bwd_f16_f16_c65536_v_x4_ring string
 
 //go:embed rmsnorm_bwd_f16_f16_c32768_v_x2.cu
 var cu_rmsnorm_bwd_f16_f16_c32768_v_x2 string
 
-//go:embed rmsnorm_bwd_f16_f16_c131072_v_x4.cu
-var cu_rmsnorm_bwd_f16_f16_c131072_v_x4 string
+//go:embed rmsnorm_bwd_f16_f16_c131072_v_x8_ring.cu
+var cu_rmsnorm_bwd_f16_f16_c131072_v_x8_ring string
 
 //go:embed rmsnorm_bwd_f16_f16_c65536_v_x4.cu
 var cu_rmsnorm_bwd_f16_f16_c65536_v_x4 string
@@ -394,6 +400,27 @@ var backwardFamily = bind.Family{
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
 			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_bf16_bf16_c16384_v_ring",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c16384_v_ring,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Shared:   196704,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c16384_v_ring")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384, 0},
 			Aligned:  []int{0, 1, 2, 3, 5},
 			Multiple: []int{1, 8, 1},
 			Exact:    true,
@@ -718,6 +745,27 @@ var backwardFamily = bind.Family{
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
 			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f16_f16_c16384_v_ring",
+				Source:   cu_rmsnorm_bwd_f16_f16_c16384_v_ring,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Shared:   196704,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c16384_v_ring")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384, 0},
 			Aligned:  []int{0, 1, 2, 3, 5},
 			Multiple: []int{1, 8, 1},
 			Exact:    true,
@@ -1072,15 +1120,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c65536_v_x2",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c65536_v_x2,
+				Name:     "rmsnorm_bwd_bf16_bf16_c65536_v_x4_ring",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c65536_v_x4_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Cluster:  2,
-				Shared:   196688,
+				Cluster:  4,
+				Shared:   196720,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c65536_v_x2")
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c65536_v_x4_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -1116,15 +1164,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c131072_v_x4",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c131072_v_x4,
+				Name:     "rmsnorm_bwd_bf16_bf16_c131072_v_x8_ring",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c131072_v_x8_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Cluster:  4,
-				Shared:   196688,
+				Cluster:  8,
+				Shared:   196736,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c131072_v_x4")
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c131072_v_x8_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -1225,15 +1273,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c65536_v_x2",
-				Source:   cu_rmsnorm_bwd_f16_f16_c65536_v_x2,
+				Name:     "rmsnorm_bwd_f16_f16_c65536_v_x4_ring",
+				Source:   cu_rmsnorm_bwd_f16_f16_c65536_v_x4_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Cluster:  2,
-				Shared:   196688,
+				Cluster:  4,
+				Shared:   196720,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f16_c65536_v_x2")
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c65536_v_x4_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -1269,15 +1317,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c131072_v_x4",
-				Source:   cu_rmsnorm_bwd_f16_f16_c131072_v_x4,
+				Name:     "rmsnorm_bwd_f16_f16_c131072_v_x8_ring",
+				Source:   cu_rmsnorm_bwd_f16_f16_c131072_v_x8_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Cluster:  4,
-				Shared:   196688,
+				Cluster:  8,
+				Shared:   196736,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f16_c131072_v_x4")
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c131072_v_x8_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -1514,13 +1562,13 @@ var backwardFamily = bind.Family{
 // backwardWork is the number of blocks, or clusters where the kernel has them, that find work.
 func backwardWork(config int, p *backwardParams, dims []int32) int {
 	switch config {
-	case 0, 1, 16, 17:
+	case 0, 1, 17, 18:
 		rows := int64(dims[0])
 		return bind.Work(rows, 8)
-	case 2, 3, 4, 8, 9, 18, 19, 20, 24, 25, 32, 33:
+	case 2, 3, 4, 9, 10, 19, 20, 21, 26, 27, 34, 35:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
-	case 5, 10, 21, 26, 34, 35, 36:
+	case 5, 11, 22, 28, 36, 37, 38:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}

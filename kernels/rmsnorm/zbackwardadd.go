@@ -91,6 +91,9 @@ var cu_rmsnorm_add_bwd_bf16_bf16_c4096_v string
 //go:embed rmsnorm_add_bwd_bf16_bf16_c8192_v.cu
 var cu_rmsnorm_add_bwd_bf16_bf16_c8192_v string
 
+//go:embed rmsnorm_add_bwd_bf16_bf16_c16384_v_ring.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c16384_v_ring string
+
 //go:embed rmsnorm_add_bwd_bf16_bf16_c16384_v.cu
 var cu_rmsnorm_add_bwd_bf16_bf16_c16384_v string
 
@@ -135,6 +138,9 @@ var cu_rmsnorm_add_bwd_f16_f16_c4096_v string
 
 //go:embed rmsnorm_add_bwd_f16_f16_c8192_v.cu
 var cu_rmsnorm_add_bwd_f16_f16_c8192_v string
+
+//go:embed rmsnorm_add_bwd_f16_f16_c16384_v_ring.cu
+var cu_rmsnorm_add_bwd_f16_f16_c16384_v_ring string
 
 //go:embed rmsnorm_add_bwd_f16_f16_c16384_v.cu
 var cu_rmsnorm_add_bwd_f16_f16_c16384_v string
@@ -184,14 +190,14 @@ var cu_rmsnorm_add_bwd_f32_f32_c8192_v string
 //go:embed rmsnorm_add_bwd_bf16_bf16_c32768_v.cu
 var cu_rmsnorm_add_bwd_bf16_bf16_c32768_v string
 
-//go:embed rmsnorm_add_bwd_bf16_bf16_c65536_v_x2.cu
-var cu_rmsnorm_add_bwd_bf16_bf16_c65536_v_x2 string
+//go:embed rmsnorm_add_bwd_bf16_bf16_c65536_v_x4_ring.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c65536_v_x4_ring string
 
 //go:embed rmsnorm_add_bwd_bf16_bf16_c32768_v_x2.cu
 var cu_rmsnorm_add_bwd_bf16_bf16_c32768_v_x2 string
 
-//go:embed rmsnorm_add_bwd_bf16_bf16_c131072_v_x4.cu
-var cu_rmsnorm_add_bwd_bf16_bf16_c131072_v_x4 string
+//go:embed rmsnorm_add_bwd_bf16_bf16_c131072_v_x8_ring.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c131072_v_x8_ring string
 
 //go:embed rmsnorm_add_bwd_bf16_bf16_c65536_v_x4.cu
 var cu_rmsnorm_add_bwd_bf16_bf16_c65536_v_x4 string
@@ -205,14 +211,14 @@ var cu_rmsnorm_add_bwd_bf16_bf16_c131072_v_x8 string
 //go:embed rmsnorm_add_bwd_f16_f16_c32768_v.cu
 var cu_rmsnorm_add_bwd_f16_f16_c32768_v string
 
-//go:embed rmsnorm_add_bwd_f16_f16_c65536_v_x2.cu
-var cu_rmsnorm_add_bwd_f16_f16_c65536_v_x2 string
+//go:embed rmsnorm_add_bwd_f16_f16_c65536_v_x4_ring.cu
+var cu_rmsnorm_add_bwd_f16_f16_c65536_v_x4_ring string
 
 //go:embed rmsnorm_add_bwd_f16_f16_c32768_v_x2.cu
 var cu_rmsnorm_add_bwd_f16_f16_c32768_v_x2 string
 
-//go:embed rmsnorm_add_bwd_f16_f16_c131072_v_x4.cu
-var cu_rmsnorm_add_bwd_f16_f16_c131072_v_x4 string
+//go:embed rmsnorm_add_bwd_f16_f16_c131072_v_x8_ring.cu
+var cu_rmsnorm_add_bwd_f16_f16_c131072_v_x8_ring string
 
 //go:embed rmsnorm_add_bwd_f16_f16_c65536_v_x4.cu
 var cu_rmsnorm_add_bwd_f16_f16_c65536_v_x4 string
@@ -395,6 +401,27 @@ var backwardAddFamily = bind.Family{
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
 			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c16384_v_ring",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c16384_v_ring,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Shared:   196704,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c16384_v_ring")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384, 0},
 			Aligned:  []int{0, 1, 2, 3, 4, 6},
 			Multiple: []int{1, 8, 1},
 			Exact:    true,
@@ -703,6 +730,27 @@ var backwardAddFamily = bind.Family{
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
 			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f16_f16_c16384_v_ring",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c16384_v_ring,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Shared:   196704,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c16384_v_ring")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384, 0},
 			Aligned:  []int{0, 1, 2, 3, 4, 6},
 			Multiple: []int{1, 8, 1},
 			Exact:    true,
@@ -1040,15 +1088,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c65536_v_x2",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c65536_v_x2,
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c65536_v_x4_ring",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c65536_v_x4_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Cluster:  2,
-				Shared:   196688,
+				Cluster:  4,
+				Shared:   196720,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c65536_v_x2")
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c65536_v_x4_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -1084,15 +1132,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c131072_v_x4",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c131072_v_x4,
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c131072_v_x8_ring",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c131072_v_x8_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Cluster:  4,
-				Shared:   196688,
+				Cluster:  8,
+				Shared:   196736,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c131072_v_x4")
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c131072_v_x8_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -1193,15 +1241,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c65536_v_x2",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c65536_v_x2,
+				Name:     "rmsnorm_add_bwd_f16_f16_c65536_v_x4_ring",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c65536_v_x4_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Cluster:  2,
-				Shared:   196688,
+				Cluster:  4,
+				Shared:   196720,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c65536_v_x2")
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c65536_v_x4_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -1237,15 +1285,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c131072_v_x4",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c131072_v_x4,
+				Name:     "rmsnorm_add_bwd_f16_f16_c131072_v_x8_ring",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c131072_v_x8_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Cluster:  4,
-				Shared:   196688,
+				Cluster:  8,
+				Shared:   196736,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c131072_v_x4")
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c131072_v_x8_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -1482,10 +1530,10 @@ var backwardAddFamily = bind.Family{
 // backwardAddWork is the number of blocks, or clusters where the kernel has them, that find work.
 func backwardAddWork(config int, p *backwardAddParams, dims []int32) int {
 	switch config {
-	case 0, 1, 8, 9, 15, 16, 23, 24:
+	case 0, 1, 9, 10, 16, 17, 25, 26:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
-	case 2, 10, 17, 25, 30, 31:
+	case 2, 11, 18, 27, 32, 33:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}

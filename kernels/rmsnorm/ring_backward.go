@@ -1,0 +1,116 @@
+package rmsnorm
+
+import "github.com/gotile/gotile/tile"
+
+// Rows of 16-bit types that a multiprocessor holds three of: they pass through a ring of slots in shared memory, one
+// row of x and dy each, which bulk copies fill and from which others store dx. While a block works on a row the next
+// ones are on their way. A cluster of blocks shares a longer row.
+
+// stages is how many slots a ring has: one that is worked on, one that is being stored, and one that is filled.
+const stages = 3
+
+// ring is the slots of a block. Slot s is the tiles s*chunks, s*chunks+1, ... of x and dy.
+type ring[T tile.Float] struct {
+	c     Config
+	k     *tile.Builder
+	in    rowOf[T]
+	x, dy tile.Shared[T] // dx takes the place of x
+	full  tile.MBarriers // a slot's x and dy have come
+}
+
+func newRing[T tile.Float](k *tile.Builder, c Config, in rowOf[T]) *ring[T] {
+	slots := func() tile.Shared[T] { return tile.NewShared[T](k, stages*c.chunks(), c.chunk()).Manual() }
+	return &ring[T]{c: c, k: k, in: in, x: slots(), dy: slots(), full: tile.NewMBarriers(k, stages, 1)}
+}
+
+// at is chunk i of a slot, an int or an Index.
+func (r *ring[T]) at(slot any, i int) any {
+	if s, ok := slot.(int); ok {
+		return s*r.c.chunks() + i
+	}
+	return slot.(tile.Index).Scale(r.c.chunks()).AddInt(i)
+}
+
+// fill begins to copy a row, if there is one, into a slot that nobody uses.
+func (r *ring[T]) fill(slot any, row tile.Index) {
+	block, full := r.k.Block(), r.full.At(slot)
+	tile.If(block, row.Lt(r.in.x.Dim(0)), func() {
+		for i := range r.c.chunks() {
+			to, col := r.at(slot, i), r.c.column(r.k, i)
+			bytes := tile.CopyBulk(block, r.x.At(to), r.in.x.At(row, col), full)
+			bytes = bytes.Add(tile.CopyBulk(block, r.dy.At(to), r.in.dy.At(row, col), full))
+			full.Expect(block, bytes)
+		}
+		full.ArriveExpect(block, 0)
+	})
+}
+
+// load is chunk i of a slot's x or dy, zero past the end of a row.
+func (r *ring[T]) load(tiles tile.Shared[T], slot tile.Index, i int) tile.Reg[tile.F32] {
+	return tile.Cast[tile.F32](tile.Load(r.k.Block(), tiles.At(r.at(slot, i)), r.within(i)))
+}
+
+// within is the distribution of chunk i, as far as a row goes.
+func (r *ring[T]) within(i int) tile.Span {
+	left := r.in.x.Dim(1)
+	switch col := r.c.column(r.k, i).(type) {
+	case tile.Index:
+		left = left.Sub(col)
+	case int:
+		left = left.SubInt(col)
+	}
+	return r.c.chunkSpan(r.k.Block()).Clip(left.MaxInt(0).MinInt(r.c.chunk()))
+}
+
+// ringGradient is the backward pass of blocks whose rows pass through a ring. w and the block's share of dw are in
+// registers.
+func ringGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w tile.Global[W], rstds, part tile.Global[tile.F32]) {
+	block, n, rows := k.Block(), in.x.Dim(1), in.x.Dim(0)
+	n.AtMost(c.Cap)
+	r := newRing(k, c, in)
+	first, stride := c.share(k)
+	for s := range stages - 1 { // the last slot is filled in the loop, as are all later
+		r.fill(s, first.Add(stride.Scale(s)))
+	}
+	var ws []tile.Reg[W]
+	var dw []tile.Var[tile.F32]
+	for i := range c.chunks() {
+		ws = append(ws, tile.Load(block, w.At(c.column(k, i)), r.within(i)))
+		dw = append(dw, tile.NewVar(block, tile.Full(block, r.within(i), tile.F32(0))))
+	}
+	count := tile.NewVar(block, tile.I32(0))
+	for row := range tile.Persistent(c.blocks(k), rows, tile.Blocks(part.Dim(0))) {
+		turn := tile.AsIndex(count.Get())
+		slot := turn.RemInt(stages)
+		rstd := tile.LoadScalar(block, rstds.At(row))
+		r.full.At(slot).Wait(block, turn.DivInt(stages).RemInt(2))
+		sum := newPartial(k)
+		for i := range c.chunks() {
+			x, dy := r.load(r.x, slot, i), r.load(r.dy, slot, i)
+			sum.add(x.Mul(dy.Mul(tile.Cast[tile.F32](ws[i]))))
+		}
+		mean := c.total(k, sum.Get().Sum()).Mul(rstd).Mul(rstd).Div(n.Float())
+		for i := range c.chunks() {
+			x, dy := r.load(r.x, slot, i), r.load(r.dy, slot, i)
+			dw[i].Set(dw[i].Get().Add(dy.Mul(x.Mul(rstd))))
+			dx := dy.Mul(tile.Cast[tile.F32](ws[i])).Sub(x.Mul(mean)).Mul(rstd)
+			if in.ds != nil {
+				dx = dx.Add(tile.Cast[tile.F32](tile.Load(block, in.ds.At(row, c.column(k, i)), r.within(i))))
+			}
+			tile.Store(block, r.x.At(r.at(slot, i)), tile.Cast[T](dx))
+		}
+		tile.FenceAsync(block)
+		block.Sync()
+		for i := range c.chunks() {
+			tile.StoreBulk(block, in.dx.At(row, c.column(k, i)), r.x.At(r.at(slot, i)))
+		}
+		tile.CommitBulk(block)
+		tile.WaitBulkRead(block, 1) // the row before has left its slot
+		r.fill(turn.AddInt(stages-1).RemInt(stages), row.Add(stride.Scale(stages-1)))
+		count.Set(count.Get().Add(tile.I32(1)))
+	}
+	tile.WaitBulkRead(block, 0)
+	for i := range c.chunks() {
+		tile.Store(block, part.At(first, c.column(k, i)), dw[i].Get())
+	}
+}
