@@ -16,11 +16,39 @@ type ring[T tile.Float] struct {
 	in    rowOf[T]
 	x, dy tile.Shared[T] // dx takes the place of x
 	full  tile.MBarriers // a slot's x and dy have come
+
+	parts tile.Shared[tile.F32] // of two rows in turn, the sums of the blocks of a cluster
+	told  tile.MBarriers        // they have come
 }
 
 func newRing[T tile.Float](k *tile.Builder, c Config, in rowOf[T]) *ring[T] {
 	slots := func() tile.Shared[T] { return tile.NewShared[T](k, stages*c.chunks(), c.chunk()).Manual() }
-	return &ring[T]{c: c, k: k, in: in, x: slots(), dy: slots(), full: tile.NewMBarriers(k, stages, 1)}
+	r := &ring[T]{c: c, k: k, in: in, x: slots(), dy: slots(), full: tile.NewMBarriers(k, stages, 1)}
+	if c.Cluster > 1 {
+		r.parts, r.told = tile.NewShared[tile.F32](k, 2, c.Cluster, 1).Manual(), tile.NewMBarriers(k, 2, 1)
+	}
+	return r
+}
+
+// total is the sum over the blocks that share a row, in the order of their ranks. Each block tells all of them its own.
+// It does so for the next row but one only when all have told theirs of the next row, and so have read these.
+func (r *ring[T]) total(turn tile.Index, sum tile.Reg[tile.F32]) tile.Reg[tile.F32] {
+	if r.c.Cluster <= 1 {
+		return sum
+	}
+	block, side := r.k.Block(), turn.RemInt(2)
+	told, rank := r.told.At(side), r.k.Cluster().Rank()
+	one := tile.Full(block, block.Striped(1, 1), sum)
+	for i := range r.c.Cluster {
+		tile.StoreAsync(block, tile.Peer(r.parts.At(side, rank), i), one, told.Peer(i))
+	}
+	told.ArriveExpect(block, 4*r.c.Cluster)
+	told.Wait(block, turn.DivInt(2).RemInt(2))
+	total := tile.LoadScalar(block, r.parts.At(side, 0, 0))
+	for i := 1; i < r.c.Cluster; i++ {
+		total = total.Add(tile.LoadScalar(block, r.parts.At(side, i, 0)))
+	}
+	return total
 }
 
 // at is chunk i of a slot, an int or an Index.
@@ -89,7 +117,7 @@ func ringGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w til
 			x, dy := r.load(r.x, slot, i), r.load(r.dy, slot, i)
 			sum.add(x.Mul(dy.Mul(tile.Cast[tile.F32](ws[i]))))
 		}
-		mean := c.total(k, sum.Get().Sum()).Mul(rstd).Mul(rstd).Div(n.Float())
+		mean := r.total(turn, sum.Get().Sum()).Mul(rstd).Mul(rstd).Div(n.Float())
 		for i := range c.chunks() {
 			x, dy := r.load(r.x, slot, i), r.load(r.dy, slot, i)
 			dw[i].Set(dw[i].Get().Add(dy.Mul(x.Mul(rstd))))

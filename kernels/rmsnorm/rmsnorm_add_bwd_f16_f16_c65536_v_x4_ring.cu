@@ -3,17 +3,18 @@
 // rmsnorm_add_bwd_f16_f16_c65536_v_x4_ring: RMSNorm backward of a sum: dx = dr, and the share of dw of each block or cluster in f32.
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 512 threads a block, clusters of 4 blocks, 196720 bytes of dynamic shared memory, a grid of parts clusters
+// Launch: 512 threads a block, clusters of 4 blocks, 196752 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: s, dy, ds, dx, w, part on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
 //        0       24  i64   bar0: 3 mbarriers
-//       32    98304  f16   s0: tile [6 8192]
-//    98336    98304  f16   s1: tile [6 8192]
-//   196640       64  f32   sum_part: partial results of sum, one a warp
-//   196704       16  f32   s2: tile [4]
+//       32       16  i64   bar1: 2 mbarriers
+//       48    98304  f16   s0: tile [6 8192]
+//    98352    98304  f16   s1: tile [6 8192]
+//   196656       64  f32   sum_part: partial results of sum, one a warp
+//   196720       32  f32   s2: tile [2 4 1]
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -57,8 +58,6 @@ __device__ __forceinline__ int clusters_x() {
 __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
-__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
-__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 __device__ __forceinline__ u32 peer_shared(const void* p, int rank) { // the same place in the shared memory of a block of the cluster
   u32 r;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"(rank));
@@ -79,17 +78,20 @@ __device__ __forceinline__ void mbarrier_arrive_expect_tx(void* bar, int bytes) 
 __device__ __forceinline__ void mbarrier_expect_tx(void* bar, int bytes) {
   asm volatile("mbarrier.expect_tx.relaxed.cta.shared.b64 [%0], %1;" :: "r"(shared_at(bar)), "r"(bytes) : "memory");
 }
-__device__ __forceinline__ void mbarrier_wait(void* bar, int phase) {
+__device__ __forceinline__ void mbarrier_wait_cluster(void* bar, int phase) {
   u32 over = 0u;
   while (over == 0u) {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
                  : "=r"(over) : "r"(shared_at(bar)), "r"(phase) : "memory");
 #else
-    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.acquire.cluster.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
                  : "=r"(over) : "r"(shared_at(bar)), "r"(phase) : "memory");
 #endif
   }
+}
+__device__ __forceinline__ void st_async_f32(u32 to, float x, u32 bar) {
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" :: "r"(to), "f"(x), "r"(bar) : "memory");
 }
 __device__ __forceinline__ void bulk_load(void* to, const void* from, int bytes, void* bar) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
@@ -119,9 +121,6 @@ __device__ __forceinline__ void load_shared_u32x4_if(u32* r, const void* p, bool
 __device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void store_cluster_f32_if(u32 p, float r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.shared::cluster.f32 [%1], %0; }" :: "f"(r), "r"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
@@ -171,11 +170,20 @@ static_assert(field_offset(rmsnorm_add_bwd_f16_f16_c65536_v_x4_ring_args, parts)
 extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsnorm_add_bwd_f16_f16_c65536_v_x4_ring(const __grid_constant__ rmsnorm_add_bwd_f16_f16_c65536_v_x4_ring_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
+  int col02 = (int)threadIdx.x;
 
   // bar0
   #pragma unroll
   for (int i = 0; i < 3; i++) {
     if ((int)threadIdx.x == 0) mbarrier_init(smem + (u32)(i * 8), 1);
+  }
+  if ((int)threadIdx.x == 0) mbarrier_fence();
+  cluster_sync();
+
+  // bar1
+  #pragma unroll
+  for (int i = 0; i < 2; i++) {
+    if ((int)threadIdx.x == 0) mbarrier_init(smem + (32u + (u32)(i * 8)), 1);
   }
   if ((int)threadIdx.x == 0) mbarrier_fence();
   cluster_sync();
@@ -186,11 +194,11 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     int max_of = max(min(a.n - mul, 8192), 0);
 
     // bulk copy s to s0 (shared)
-    if ((int)threadIdx.x == 0 && 0 < max_of) bulk_load(smem + 32, s_at, max_of * 2, smem);
+    if ((int)threadIdx.x == 0 && 0 < max_of) bulk_load(smem + 48, s_at, max_of * 2, smem);
     const f16* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul;
 
     // bulk copy dy to s1 (shared)
-    if ((int)threadIdx.x == 0 && 0 < max_of) bulk_load(smem + 98336, dy_at, max_of * 2, smem);
+    if ((int)threadIdx.x == 0 && 0 < max_of) bulk_load(smem + 98352, dy_at, max_of * 2, smem);
     int mul2 = max_of * 2;
     if ((int)threadIdx.x == 0) mbarrier_expect_tx(smem, mul2 + mul2);
     int add = mul + 32768;
@@ -198,11 +206,11 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     int max_of2 = max(min(a.n - add, 8192), 0);
 
     // bulk copy s to s0 (shared)
-    if ((int)threadIdx.x == 0 && 0 < max_of2) bulk_load(smem + 16416, s_at2, max_of2 * 2, smem);
+    if ((int)threadIdx.x == 0 && 0 < max_of2) bulk_load(smem + 16432, s_at2, max_of2 * 2, smem);
     const f16* dy_at2 = a.dy + (i64)t * a.dy_stride0 + (i64)add;
 
     // bulk copy dy to s1 (shared)
-    if ((int)threadIdx.x == 0 && 0 < max_of2) bulk_load(smem + 114720, dy_at2, max_of2 * 2, smem);
+    if ((int)threadIdx.x == 0 && 0 < max_of2) bulk_load(smem + 114736, dy_at2, max_of2 * 2, smem);
     int mul3 = max_of2 * 2;
     if ((int)threadIdx.x == 0) mbarrier_expect_tx(smem, mul3 + mul3);
     if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem, 0);
@@ -215,11 +223,11 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     int max_of3 = max(min(a.n - mul4, 8192), 0);
 
     // bulk copy s to s0 (shared)
-    if ((int)threadIdx.x == 0 && 0 < max_of3) bulk_load(smem + 32800, s_at3, max_of3 * 2, smem + 8);
+    if ((int)threadIdx.x == 0 && 0 < max_of3) bulk_load(smem + 32816, s_at3, max_of3 * 2, smem + 8);
     const f16* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul4;
 
     // bulk copy dy to s1 (shared)
-    if ((int)threadIdx.x == 0 && 0 < max_of3) bulk_load(smem + 131104, dy_at3, max_of3 * 2, smem + 8);
+    if ((int)threadIdx.x == 0 && 0 < max_of3) bulk_load(smem + 131120, dy_at3, max_of3 * 2, smem + 8);
     int mul5 = max_of3 * 2;
     if ((int)threadIdx.x == 0) mbarrier_expect_tx(smem + 8, mul5 + mul5);
     int add3 = mul4 + 32768;
@@ -227,11 +235,11 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     int max_of4 = max(min(a.n - add3, 8192), 0);
 
     // bulk copy s to s0 (shared)
-    if ((int)threadIdx.x == 0 && 0 < max_of4) bulk_load(smem + 49184, s_at4, max_of4 * 2, smem + 8);
+    if ((int)threadIdx.x == 0 && 0 < max_of4) bulk_load(smem + 49200, s_at4, max_of4 * 2, smem + 8);
     const f16* dy_at4 = a.dy + (i64)add2 * a.dy_stride0 + (i64)add3;
 
     // bulk copy dy to s1 (shared)
-    if ((int)threadIdx.x == 0 && 0 < max_of4) bulk_load(smem + 147488, dy_at4, max_of4 * 2, smem + 8);
+    if ((int)threadIdx.x == 0 && 0 < max_of4) bulk_load(smem + 147504, dy_at4, max_of4 * 2, smem + 8);
     int mul6 = max_of4 * 2;
     if ((int)threadIdx.x == 0) mbarrier_expect_tx(smem + 8, mul6 + mul6);
     if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + 8, 0);
@@ -275,8 +283,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     const float* rstd_at = a.rstd + (i64)row;
     float rstd = load_f32(rstd_at);
     int rem = acc_now % 3;
-    mbarrier_wait(smem + (u32)(rem * 8), acc_now / 3 % 2);
-    cluster_arrive();
+    mbarrier_wait_cluster(smem + (u32)(rem * 8), acc_now / 3 % 2);
     float acc4 = 0.0f;
     int mul8 = rem * 2;
 
@@ -284,14 +291,14 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     u32 s02[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s02[i * 4], smem + (32u + (u32)(mul8 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      load_shared_u32x4_if(&s02[i * 4], smem + (48u + (u32)(mul8 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
     }
 
     // load s1 (shared)
     u32 s12[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s12[i * 4], smem + (0x00018020u + (u32)(mul8 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      load_shared_u32x4_if(&s12[i * 4], smem + (0x00018030u + (u32)(mul8 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
     }
     float fold = 0.0f;
     #pragma unroll
@@ -306,14 +313,14 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     u32 s03[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s03[i * 4], smem + (32u + (u32)(add5 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      load_shared_u32x4_if(&s03[i * 4], smem + (48u + (u32)(add5 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
     }
 
     // load s1 (shared)
     u32 s13[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s13[i * 4], smem + (0x00018020u + (u32)(add5 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      load_shared_u32x4_if(&s13[i * 4], smem + (0x00018030u + (u32)(add5 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
     }
     float fold2 = 0.0f;
     #pragma unroll
@@ -333,37 +340,46 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
     // sum: over the warps of the block
-    store_shared_f32_if(smem + (0x00030020u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
+    store_shared_f32_if(smem + (0x00030030u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    sum = load_shared_f32(smem + (0x00030020u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
+    sum = load_shared_f32(smem + (0x00030030u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
     sum += __shfl_xor_sync(0xffffffffu, sum, 8);
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    cluster_wait();
-    store_cluster_f32_if(peer_shared(smem + (0x00030060u + (u32)(t3 * 4)), 0), sum, (int)threadIdx.x == 0);
-    store_cluster_f32_if(peer_shared(smem + (0x00030060u + (u32)(t3 * 4)), 1), sum, (int)threadIdx.x == 0);
-    store_cluster_f32_if(peer_shared(smem + (0x00030060u + (u32)(t3 * 4)), 2), sum, (int)threadIdx.x == 0);
-    store_cluster_f32_if(peer_shared(smem + (0x00030060u + (u32)(t3 * 4)), 3), sum, (int)threadIdx.x == 0);
-    float s22;
-    cluster_sync();
-    s22 = load_shared_f32(smem + 196704);
-    float s23 = load_shared_f32(smem + 196708);
-    float s24 = load_shared_f32(smem + 196712);
-    float s25 = load_shared_f32(smem + 196716);
+    float x = sum;
+    int rem2 = acc_now % 2;
+
+    // store s2 (shared, of a peer)
+    if (col02 < 1) st_async_f32(peer_shared(smem + (0x00030070u + (u32)((rem2 * 4 + t3) * 4) + (u32)(col02 * 4)), 0), x, peer_shared(smem + (32u + (u32)(rem2 * 8)), 0));
+
+    // store s2 (shared, of a peer)
+    if (col02 < 1) st_async_f32(peer_shared(smem + (0x00030070u + (u32)((rem2 * 4 + t3) * 4) + (u32)(col02 * 4)), 1), x, peer_shared(smem + (32u + (u32)(rem2 * 8)), 1));
+
+    // store s2 (shared, of a peer)
+    if (col02 < 1) st_async_f32(peer_shared(smem + (0x00030070u + (u32)((rem2 * 4 + t3) * 4) + (u32)(col02 * 4)), 2), x, peer_shared(smem + (32u + (u32)(rem2 * 8)), 2));
+
+    // store s2 (shared, of a peer)
+    if (col02 < 1) st_async_f32(peer_shared(smem + (0x00030070u + (u32)((rem2 * 4 + t3) * 4) + (u32)(col02 * 4)), 3), x, peer_shared(smem + (32u + (u32)(rem2 * 8)), 3));
+    if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + (32u + (u32)(rem2 * 8)), 16);
+    mbarrier_wait_cluster(smem + (32u + (u32)(rem2 * 8)), acc_now / 2 % 2);
+    float s22 = load_shared_f32(smem + (0x00030070u + (u32)(rem2 * 4 * 4)));
+    float s23 = load_shared_f32(smem + (0x00030070u + (u32)((rem2 * 4 + 1) * 4)));
+    float s24 = load_shared_f32(smem + (0x00030070u + (u32)((rem2 * 4 + 2) * 4)));
+    float s25 = load_shared_f32(smem + (0x00030070u + (u32)((rem2 * 4 + 3) * 4)));
 
     // load s0 (shared)
     u32 s04[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s04[i * 4], smem + (32u + (u32)(mul8 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      load_shared_u32x4_if(&s04[i * 4], smem + (48u + (u32)(mul8 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
     }
 
     // load s1 (shared)
     u32 s14[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s14[i * 4], smem + (0x00018020u + (u32)(mul8 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      load_shared_u32x4_if(&s14[i * 4], smem + (0x00018030u + (u32)(mul8 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
     }
     #pragma unroll
     for (int i = 0; i < 8; i++) {
@@ -388,21 +404,21 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     // store s0 (shared)
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_shared_u32x4_if(smem + (32u + (u32)(mul8 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &add_f16[i * 4], col0 + i * 4096 < min_of);
+      store_shared_u32x4_if(smem + (48u + (u32)(mul8 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &add_f16[i * 4], col0 + i * 4096 < min_of);
     }
 
     // load s0 (shared)
     u32 s05[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s05[i * 4], smem + (32u + (u32)(add5 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      load_shared_u32x4_if(&s05[i * 4], smem + (48u + (u32)(add5 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
     }
 
     // load s1 (shared)
     u32 s15[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s15[i * 4], smem + (0x00018020u + (u32)(add5 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      load_shared_u32x4_if(&s15[i * 4], smem + (0x00018030u + (u32)(add5 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
     }
     #pragma unroll
     for (int i = 0; i < 8; i++) {
@@ -426,7 +442,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     // store s0 (shared)
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_shared_u32x4_if(smem + (32u + (u32)(add5 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &add_f162[i * 4], col0 + i * 4096 < min_of2);
+      store_shared_u32x4_if(smem + (48u + (u32)(add5 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &add_f162[i * 4], col0 + i * 4096 < min_of2);
     }
     fence_async();
     __syncthreads();
@@ -434,41 +450,41 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     int max_of5 = max(min(n_left, 8192), 0);
 
     // bulk copy s0 (shared) to dx
-    if ((int)threadIdx.x == 0 && 0 < max_of5) bulk_store(dx_at, smem + (32u + (u32)(mul8 * 8192 * 2)), max_of5 * 2);
+    if ((int)threadIdx.x == 0 && 0 < max_of5) bulk_store(dx_at, smem + (48u + (u32)(mul8 * 8192 * 2)), max_of5 * 2);
     f16* dx_at2 = a.dx + (i64)row * a.dx_stride0 + (i64)add4;
     int max_of6 = max(min(n_left2, 8192), 0);
 
     // bulk copy s0 (shared) to dx
-    if ((int)threadIdx.x == 0 && 0 < max_of6) bulk_store(dx_at2, smem + (32u + (u32)(add5 * 8192 * 2)), max_of6 * 2);
+    if ((int)threadIdx.x == 0 && 0 < max_of6) bulk_store(dx_at2, smem + (48u + (u32)(add5 * 8192 * 2)), max_of6 * 2);
     if ((int)threadIdx.x == 0) bulk_commit();
     bulk_wait_read_1();
     __syncthreads();
-    int rem2 = (int)((u32)acc_now + 2u) % 3;
+    int rem3 = (int)((u32)acc_now + 2u) % 3;
     int add6 = (int)((u32)row + (u32)(t2 * 2));
     int mul9 = max_of5 * 2;
     int mul10 = max_of6 * 2;
     if (add6 < a.rows) {
-      int mul11 = rem2 * 2;
+      int mul11 = rem3 * 2;
       const f16* s_at5 = a.s + (i64)add6 * a.s_stride0 + (i64)mul7;
 
       // bulk copy s to s0 (shared)
-      if ((int)threadIdx.x == 0 && 0 < max_of5) bulk_load(smem + (32u + (u32)(mul11 * 8192 * 2)), s_at5, max_of5 * 2, smem + (u32)(rem2 * 8));
+      if ((int)threadIdx.x == 0 && 0 < max_of5) bulk_load(smem + (48u + (u32)(mul11 * 8192 * 2)), s_at5, max_of5 * 2, smem + (u32)(rem3 * 8));
       const f16* dy_at5 = a.dy + (i64)add6 * a.dy_stride0 + (i64)mul7;
 
       // bulk copy dy to s1 (shared)
-      if ((int)threadIdx.x == 0 && 0 < max_of5) bulk_load(smem + (0x00018020u + (u32)(mul11 * 8192 * 2)), dy_at5, max_of5 * 2, smem + (u32)(rem2 * 8));
-      if ((int)threadIdx.x == 0) mbarrier_expect_tx(smem + (u32)(rem2 * 8), mul9 + mul9);
+      if ((int)threadIdx.x == 0 && 0 < max_of5) bulk_load(smem + (0x00018030u + (u32)(mul11 * 8192 * 2)), dy_at5, max_of5 * 2, smem + (u32)(rem3 * 8));
+      if ((int)threadIdx.x == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul9 + mul9);
       int add7 = mul11 + 1;
       const f16* s_at6 = a.s + (i64)add6 * a.s_stride0 + (i64)add4;
 
       // bulk copy s to s0 (shared)
-      if ((int)threadIdx.x == 0 && 0 < max_of6) bulk_load(smem + (32u + (u32)(add7 * 8192 * 2)), s_at6, max_of6 * 2, smem + (u32)(rem2 * 8));
+      if ((int)threadIdx.x == 0 && 0 < max_of6) bulk_load(smem + (48u + (u32)(add7 * 8192 * 2)), s_at6, max_of6 * 2, smem + (u32)(rem3 * 8));
       const f16* dy_at6 = a.dy + (i64)add6 * a.dy_stride0 + (i64)add4;
 
       // bulk copy dy to s1 (shared)
-      if ((int)threadIdx.x == 0 && 0 < max_of6) bulk_load(smem + (0x00018020u + (u32)(add7 * 8192 * 2)), dy_at6, max_of6 * 2, smem + (u32)(rem2 * 8));
-      if ((int)threadIdx.x == 0) mbarrier_expect_tx(smem + (u32)(rem2 * 8), mul10 + mul10);
-      if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem2 * 8), 0);
+      if ((int)threadIdx.x == 0 && 0 < max_of6) bulk_load(smem + (0x00018030u + (u32)(add7 * 8192 * 2)), dy_at6, max_of6 * 2, smem + (u32)(rem3 * 8));
+      if ((int)threadIdx.x == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul10 + mul10);
+      if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem3 * 8), 0);
     }
     int acc_now2 = acc3;
     acc3 = (int)((u32)acc_now2 + 1u);

@@ -89,7 +89,7 @@ func rings(name string) []Config {
 	var out []Config
 	for _, t := range pairs {
 		for _, cluster := range []int{1, 4, 8} {
-			if t.x.Is16() && t.w.Is16() {
+			if t.x.Is16() && t.w.Is16() && (cluster > 1 || name == "rmsnorm_bwd") {
 				out = append(out, Config{Name: name, X: t.x, W: t.w, Whole: true, Ring: true,
 					Per: 16, Min: 512, Cap: 16384 * cluster, Cluster: cluster, Targets: clusters(true)})
 			}

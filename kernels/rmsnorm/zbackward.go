@@ -1125,7 +1125,7 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
 				Cluster:  4,
-				Shared:   196720,
+				Shared:   196752,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c65536_v_x4_ring")
@@ -1169,7 +1169,7 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
 				Cluster:  8,
-				Shared:   196736,
+				Shared:   196784,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c131072_v_x8_ring")
@@ -1278,7 +1278,7 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
 				Cluster:  4,
-				Shared:   196720,
+				Shared:   196752,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c65536_v_x4_ring")
@@ -1322,7 +1322,7 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
 				Cluster:  8,
-				Shared:   196736,
+				Shared:   196784,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c131072_v_x8_ring")

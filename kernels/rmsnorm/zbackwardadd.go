@@ -91,9 +91,6 @@ var cu_rmsnorm_add_bwd_bf16_bf16_c4096_v string
 //go:embed rmsnorm_add_bwd_bf16_bf16_c8192_v.cu
 var cu_rmsnorm_add_bwd_bf16_bf16_c8192_v string
 
-//go:embed rmsnorm_add_bwd_bf16_bf16_c16384_v_ring.cu
-var cu_rmsnorm_add_bwd_bf16_bf16_c16384_v_ring string
-
 //go:embed rmsnorm_add_bwd_bf16_bf16_c16384_v.cu
 var cu_rmsnorm_add_bwd_bf16_bf16_c16384_v string
 
@@ -138,9 +135,6 @@ var cu_rmsnorm_add_bwd_f16_f16_c4096_v string
 
 //go:embed rmsnorm_add_bwd_f16_f16_c8192_v.cu
 var cu_rmsnorm_add_bwd_f16_f16_c8192_v string
-
-//go:embed rmsnorm_add_bwd_f16_f16_c16384_v_ring.cu
-var cu_rmsnorm_add_bwd_f16_f16_c16384_v_ring string
 
 //go:embed rmsnorm_add_bwd_f16_f16_c16384_v.cu
 var cu_rmsnorm_add_bwd_f16_f16_c16384_v string
@@ -401,27 +395,6 @@ var backwardAddFamily = bind.Family{
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
 			Max:      []int{0, 8192, 0},
-			Aligned:  []int{0, 1, 2, 3, 4, 6},
-			Multiple: []int{1, 8, 1},
-			Exact:    true,
-			Blocks:   2,
-			Step:     1,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c16384_v_ring",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c16384_v_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Shared:   196704,
-				ArgBytes: 112,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c16384_v_ring")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
-			Max:      []int{0, 16384, 0},
 			Aligned:  []int{0, 1, 2, 3, 4, 6},
 			Multiple: []int{1, 8, 1},
 			Exact:    true,
@@ -730,27 +703,6 @@ var backwardAddFamily = bind.Family{
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
 			Max:      []int{0, 8192, 0},
-			Aligned:  []int{0, 1, 2, 3, 4, 6},
-			Multiple: []int{1, 8, 1},
-			Exact:    true,
-			Blocks:   2,
-			Step:     1,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c16384_v_ring",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c16384_v_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Shared:   196704,
-				ArgBytes: 112,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c16384_v_ring")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
-			Max:      []int{0, 16384, 0},
 			Aligned:  []int{0, 1, 2, 3, 4, 6},
 			Multiple: []int{1, 8, 1},
 			Exact:    true,
@@ -1093,7 +1045,7 @@ var backwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
 				Cluster:  4,
-				Shared:   196720,
+				Shared:   196752,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c65536_v_x4_ring")
@@ -1137,7 +1089,7 @@ var backwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
 				Cluster:  8,
-				Shared:   196736,
+				Shared:   196784,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c131072_v_x8_ring")
@@ -1246,7 +1198,7 @@ var backwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
 				Cluster:  4,
-				Shared:   196720,
+				Shared:   196752,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c65536_v_x4_ring")
@@ -1290,7 +1242,7 @@ var backwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
 				Cluster:  8,
-				Shared:   196736,
+				Shared:   196784,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c131072_v_x8_ring")
@@ -1530,10 +1482,10 @@ var backwardAddFamily = bind.Family{
 // backwardAddWork is the number of blocks, or clusters where the kernel has them, that find work.
 func backwardAddWork(config int, p *backwardAddParams, dims []int32) int {
 	switch config {
-	case 0, 1, 9, 10, 16, 17, 25, 26:
+	case 0, 1, 8, 9, 15, 16, 23, 24:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
-	case 2, 11, 18, 27, 32, 33:
+	case 2, 10, 17, 25, 30, 31:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}
