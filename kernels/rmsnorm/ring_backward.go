@@ -59,17 +59,23 @@ func (r *ring[T]) at(slot any, i int) any {
 	return slot.(tile.Index).Scale(r.c.chunks()).AddInt(i)
 }
 
+// mover runs f in the warp that begins all bulk copies: the last, as the first has more to do.
+func (r *ring[T]) mover(f func(warp tile.Warp)) {
+	warp := r.k.Warp()
+	tile.If(warp, warp.Index().EqInt(r.k.Warps()-1), func() { f(warp) })
+}
+
 // fill begins to copy a row, if there is one, into a slot that nobody uses.
-func (r *ring[T]) fill(slot any, row tile.Index) {
-	block, full := r.k.Block(), r.full.At(slot)
-	tile.If(block, row.Lt(r.in.x.Dim(0)), func() {
+func (r *ring[T]) fill(warp tile.Warp, slot any, row tile.Index) {
+	full := r.full.At(slot)
+	tile.If(warp, row.Lt(r.in.x.Dim(0)), func() {
 		for i := range r.c.chunks() {
 			to, col := r.at(slot, i), r.c.column(r.k, i)
-			bytes := tile.CopyBulk(block, r.x.At(to), r.in.x.At(row, col), full)
-			bytes = bytes.Add(tile.CopyBulk(block, r.dy.At(to), r.in.dy.At(row, col), full))
-			full.Expect(block, bytes)
+			bytes := tile.CopyBulk(warp, r.x.At(to), r.in.x.At(row, col), full)
+			bytes = bytes.Add(tile.CopyBulk(warp, r.dy.At(to), r.in.dy.At(row, col), full))
+			full.Expect(warp, bytes)
 		}
-		full.ArriveExpect(block, 0)
+		full.ArriveExpect(warp, 0)
 	})
 }
 
@@ -97,9 +103,11 @@ func ringGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w til
 	n.AtMost(c.Cap)
 	r := newRing(k, c, in)
 	first, stride := c.share(k)
-	for s := range stages - 1 { // the last slot is filled in the loop, as are all later
-		r.fill(s, first.Add(stride.Scale(s)))
-	}
+	r.mover(func(warp tile.Warp) {
+		for s := range stages - 1 { // the last slot is filled in the loop, as are all later
+			r.fill(warp, s, first.Add(stride.Scale(s)))
+		}
+	})
 	var ws []tile.Reg[W]
 	var dw []tile.Var[tile.F32]
 	for i := range c.chunks() {
@@ -117,7 +125,12 @@ func ringGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w til
 			x, dy := r.load(r.x, slot, i), r.load(r.dy, slot, i)
 			sum.add(x.Mul(dy.Mul(tile.Cast[tile.F32](ws[i]))))
 		}
-		mean := r.total(turn, sum.Get().Sum()).Mul(rstd).Mul(rstd).Div(n.Float())
+		total := sum.Get().Sum() // all threads are done with the row before
+		r.mover(func(warp tile.Warp) {
+			tile.WaitBulkRead(warp, 0) // which has left its slot
+			r.fill(warp, turn.AddInt(stages-1).RemInt(stages), row.Add(stride.Scale(stages-1)))
+		})
+		mean := r.total(turn, total).Mul(rstd).Mul(rstd).Div(n.Float())
 		for i := range c.chunks() {
 			x, dy := r.load(r.x, slot, i), r.load(r.dy, slot, i)
 			dw[i].Set(dw[i].Get().Add(dy.Mul(x.Mul(rstd))))
@@ -129,15 +142,15 @@ func ringGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w til
 		}
 		tile.FenceAsync(block)
 		block.Sync()
-		for i := range c.chunks() {
-			tile.StoreBulk(block, in.dx.At(row, c.column(k, i)), r.x.At(r.at(slot, i)))
-		}
-		tile.CommitBulk(block)
-		tile.WaitBulkRead(block, 1) // the row before has left its slot
-		r.fill(turn.AddInt(stages-1).RemInt(stages), row.Add(stride.Scale(stages-1)))
+		r.mover(func(warp tile.Warp) {
+			for i := range c.chunks() {
+				tile.StoreBulk(warp, in.dx.At(row, c.column(k, i)), r.x.At(r.at(slot, i)))
+			}
+			tile.CommitBulk(warp)
+		})
 		count.Set(count.Get().Add(tile.I32(1)))
 	}
-	tile.WaitBulkRead(block, 0)
+	r.mover(func(warp tile.Warp) { tile.WaitBulkRead(warp, 0) })
 	for i := range c.chunks() {
 		tile.Store(block, part.At(first, c.column(k, i)), dw[i].Get())
 	}

@@ -113,7 +113,6 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   return r;
 }
 __device__ __forceinline__ void bulk_wait_read_0() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
-__device__ __forceinline__ void bulk_wait_read_1() { asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory"); }
 __device__ __forceinline__ void load_shared_u32x4_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.shared.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
@@ -188,61 +187,64 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
   if ((int)threadIdx.x == 0) mbarrier_fence();
   cluster_sync();
   int t = cluster_x();
-  if (t < a.rows) {
-    int mul = cluster_rank() * 8192;
-    const f16* s_at = a.s + (i64)t * a.s_stride0 + (i64)mul;
-    int max_of = max(min(a.n - mul, 8192), 0);
-
-    // bulk copy s to s0 (shared)
-    if ((int)threadIdx.x == 0 && 0 < max_of) bulk_load(smem + 48, s_at, max_of * 2, smem);
-    const f16* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul;
-
-    // bulk copy dy to s1 (shared)
-    if ((int)threadIdx.x == 0 && 0 < max_of) bulk_load(smem + 98352, dy_at, max_of * 2, smem);
-    int mul2 = max_of * 2;
-    if ((int)threadIdx.x == 0) mbarrier_expect_tx(smem, mul2 + mul2);
-    int add = mul + 32768;
-    const f16* s_at2 = a.s + (i64)t * a.s_stride0 + (i64)add;
-    int max_of2 = max(min(a.n - add, 8192), 0);
-
-    // bulk copy s to s0 (shared)
-    if ((int)threadIdx.x == 0 && 0 < max_of2) bulk_load(smem + 16432, s_at2, max_of2 * 2, smem);
-    const f16* dy_at2 = a.dy + (i64)t * a.dy_stride0 + (i64)add;
-
-    // bulk copy dy to s1 (shared)
-    if ((int)threadIdx.x == 0 && 0 < max_of2) bulk_load(smem + 114736, dy_at2, max_of2 * 2, smem);
-    int mul3 = max_of2 * 2;
-    if ((int)threadIdx.x == 0) mbarrier_expect_tx(smem, mul3 + mul3);
-    if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem, 0);
-  }
   int t2 = clusters_x();
-  int add2 = t + t2;
-  if (add2 < a.rows) {
-    int mul4 = cluster_rank() * 8192;
-    const f16* s_at3 = a.s + (i64)add2 * a.s_stride0 + (i64)mul4;
-    int max_of3 = max(min(a.n - mul4, 8192), 0);
+  bool eq = (int)(threadIdx.x >> 5) == 15;
+  if (eq) {
+    if (t < a.rows) {
+      int mul = cluster_rank() * 8192;
+      const f16* s_at = a.s + (i64)t * a.s_stride0 + (i64)mul;
+      int max_of = max(min(a.n - mul, 8192), 0);
 
-    // bulk copy s to s0 (shared)
-    if ((int)threadIdx.x == 0 && 0 < max_of3) bulk_load(smem + 32816, s_at3, max_of3 * 2, smem + 8);
-    const f16* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul4;
+      // bulk copy s to s0 (shared)
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 48, s_at, max_of * 2, smem);
+      const f16* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul;
 
-    // bulk copy dy to s1 (shared)
-    if ((int)threadIdx.x == 0 && 0 < max_of3) bulk_load(smem + 131120, dy_at3, max_of3 * 2, smem + 8);
-    int mul5 = max_of3 * 2;
-    if ((int)threadIdx.x == 0) mbarrier_expect_tx(smem + 8, mul5 + mul5);
-    int add3 = mul4 + 32768;
-    const f16* s_at4 = a.s + (i64)add2 * a.s_stride0 + (i64)add3;
-    int max_of4 = max(min(a.n - add3, 8192), 0);
+      // bulk copy dy to s1 (shared)
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 98352, dy_at, max_of * 2, smem);
+      int mul2 = max_of * 2;
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul2 + mul2);
+      int add = mul + 32768;
+      const f16* s_at2 = a.s + (i64)t * a.s_stride0 + (i64)add;
+      int max_of2 = max(min(a.n - add, 8192), 0);
 
-    // bulk copy s to s0 (shared)
-    if ((int)threadIdx.x == 0 && 0 < max_of4) bulk_load(smem + 49200, s_at4, max_of4 * 2, smem + 8);
-    const f16* dy_at4 = a.dy + (i64)add2 * a.dy_stride0 + (i64)add3;
+      // bulk copy s to s0 (shared)
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16432, s_at2, max_of2 * 2, smem);
+      const f16* dy_at2 = a.dy + (i64)t * a.dy_stride0 + (i64)add;
 
-    // bulk copy dy to s1 (shared)
-    if ((int)threadIdx.x == 0 && 0 < max_of4) bulk_load(smem + 147504, dy_at4, max_of4 * 2, smem + 8);
-    int mul6 = max_of4 * 2;
-    if ((int)threadIdx.x == 0) mbarrier_expect_tx(smem + 8, mul6 + mul6);
-    if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + 8, 0);
+      // bulk copy dy to s1 (shared)
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 114736, dy_at2, max_of2 * 2, smem);
+      int mul3 = max_of2 * 2;
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul3 + mul3);
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
+    }
+    int add2 = t + t2;
+    if (add2 < a.rows) {
+      int mul4 = cluster_rank() * 8192;
+      const f16* s_at3 = a.s + (i64)add2 * a.s_stride0 + (i64)mul4;
+      int max_of3 = max(min(a.n - mul4, 8192), 0);
+
+      // bulk copy s to s0 (shared)
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 32816, s_at3, max_of3 * 2, smem + 8);
+      const f16* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul4;
+
+      // bulk copy dy to s1 (shared)
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 131120, dy_at3, max_of3 * 2, smem + 8);
+      int mul5 = max_of3 * 2;
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul5 + mul5);
+      int add3 = mul4 + 32768;
+      const f16* s_at4 = a.s + (i64)add2 * a.s_stride0 + (i64)add3;
+      int max_of4 = max(min(a.n - add3, 8192), 0);
+
+      // bulk copy s to s0 (shared)
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 49200, s_at4, max_of4 * 2, smem + 8);
+      const f16* dy_at4 = a.dy + (i64)add2 * a.dy_stride0 + (i64)add3;
+
+      // bulk copy dy to s1 (shared)
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 147504, dy_at4, max_of4 * 2, smem + 8);
+      int mul6 = max_of4 * 2;
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul6 + mul6);
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 8, 0);
+    }
   }
   int t3 = cluster_rank();
   int mul7 = t3 * 8192;
@@ -347,26 +349,59 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    if (eq) {
+      bulk_wait_read_0();
+      __syncwarp();
+      int rem2 = (int)((u32)acc_now + 2u) % 3;
+      int add6 = (int)((u32)row + (u32)(t2 * 2));
+      if (add6 < a.rows) {
+        int mul9 = rem2 * 2;
+        const f16* s_at5 = a.s + (i64)add6 * a.s_stride0 + (i64)mul7;
+        int max_of5 = max(min(n_left, 8192), 0);
+
+        // bulk copy s to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (48u + (u32)(mul9 * 8192 * 2)), s_at5, max_of5 * 2, smem + (u32)(rem2 * 8));
+        const f16* dy_at5 = a.dy + (i64)add6 * a.dy_stride0 + (i64)mul7;
+
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (0x00018030u + (u32)(mul9 * 8192 * 2)), dy_at5, max_of5 * 2, smem + (u32)(rem2 * 8));
+        int mul10 = max_of5 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem2 * 8), mul10 + mul10);
+        int add7 = mul9 + 1;
+        const f16* s_at6 = a.s + (i64)add6 * a.s_stride0 + (i64)add4;
+        int max_of6 = max(min(n_left2, 8192), 0);
+
+        // bulk copy s to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (48u + (u32)(add7 * 8192 * 2)), s_at6, max_of6 * 2, smem + (u32)(rem2 * 8));
+        const f16* dy_at6 = a.dy + (i64)add6 * a.dy_stride0 + (i64)add4;
+
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (0x00018030u + (u32)(add7 * 8192 * 2)), dy_at6, max_of6 * 2, smem + (u32)(rem2 * 8));
+        int mul11 = max_of6 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem2 * 8), mul11 + mul11);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem2 * 8), 0);
+      }
+    }
     float x = sum;
-    int rem2 = acc_now % 2;
+    int rem3 = acc_now % 2;
 
     // store s2 (shared, of a peer)
-    if (col02 < 1) st_async_f32(peer_shared(smem + (0x00030070u + (u32)((rem2 * 4 + t3) * 4) + (u32)(col02 * 4)), 0), x, peer_shared(smem + (32u + (u32)(rem2 * 8)), 0));
+    if (col02 < 1) st_async_f32(peer_shared(smem + (0x00030070u + (u32)((rem3 * 4 + t3) * 4) + (u32)(col02 * 4)), 0), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 0));
 
     // store s2 (shared, of a peer)
-    if (col02 < 1) st_async_f32(peer_shared(smem + (0x00030070u + (u32)((rem2 * 4 + t3) * 4) + (u32)(col02 * 4)), 1), x, peer_shared(smem + (32u + (u32)(rem2 * 8)), 1));
+    if (col02 < 1) st_async_f32(peer_shared(smem + (0x00030070u + (u32)((rem3 * 4 + t3) * 4) + (u32)(col02 * 4)), 1), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 1));
 
     // store s2 (shared, of a peer)
-    if (col02 < 1) st_async_f32(peer_shared(smem + (0x00030070u + (u32)((rem2 * 4 + t3) * 4) + (u32)(col02 * 4)), 2), x, peer_shared(smem + (32u + (u32)(rem2 * 8)), 2));
+    if (col02 < 1) st_async_f32(peer_shared(smem + (0x00030070u + (u32)((rem3 * 4 + t3) * 4) + (u32)(col02 * 4)), 2), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 2));
 
     // store s2 (shared, of a peer)
-    if (col02 < 1) st_async_f32(peer_shared(smem + (0x00030070u + (u32)((rem2 * 4 + t3) * 4) + (u32)(col02 * 4)), 3), x, peer_shared(smem + (32u + (u32)(rem2 * 8)), 3));
-    if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + (32u + (u32)(rem2 * 8)), 16);
-    mbarrier_wait_cluster(smem + (32u + (u32)(rem2 * 8)), acc_now / 2 % 2);
-    float s22 = load_shared_f32(smem + (0x00030070u + (u32)(rem2 * 4 * 4)));
-    float s23 = load_shared_f32(smem + (0x00030070u + (u32)((rem2 * 4 + 1) * 4)));
-    float s24 = load_shared_f32(smem + (0x00030070u + (u32)((rem2 * 4 + 2) * 4)));
-    float s25 = load_shared_f32(smem + (0x00030070u + (u32)((rem2 * 4 + 3) * 4)));
+    if (col02 < 1) st_async_f32(peer_shared(smem + (0x00030070u + (u32)((rem3 * 4 + t3) * 4) + (u32)(col02 * 4)), 3), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 3));
+    if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + (32u + (u32)(rem3 * 8)), 16);
+    mbarrier_wait_cluster(smem + (32u + (u32)(rem3 * 8)), acc_now / 2 % 2);
+    float s22 = load_shared_f32(smem + (0x00030070u + (u32)(rem3 * 4 * 4)));
+    float s23 = load_shared_f32(smem + (0x00030070u + (u32)((rem3 * 4 + 1) * 4)));
+    float s24 = load_shared_f32(smem + (0x00030070u + (u32)((rem3 * 4 + 2) * 4)));
+    float s25 = load_shared_f32(smem + (0x00030070u + (u32)((rem3 * 4 + 3) * 4)));
 
     // load s0 (shared)
     u32 s04[8];
@@ -446,51 +481,26 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     }
     fence_async();
     __syncthreads();
-    f16* dx_at = a.dx + (i64)row * a.dx_stride0 + (i64)mul7;
-    int max_of5 = max(min(n_left, 8192), 0);
+    if (eq) {
+      f16* dx_at = a.dx + (i64)row * a.dx_stride0 + (i64)mul7;
+      int max_of7 = max(min(n_left, 8192), 0);
 
-    // bulk copy s0 (shared) to dx
-    if ((int)threadIdx.x == 0 && 0 < max_of5) bulk_store(dx_at, smem + (48u + (u32)(mul8 * 8192 * 2)), max_of5 * 2);
-    f16* dx_at2 = a.dx + (i64)row * a.dx_stride0 + (i64)add4;
-    int max_of6 = max(min(n_left2, 8192), 0);
+      // bulk copy s0 (shared) to dx
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_store(dx_at, smem + (48u + (u32)(mul8 * 8192 * 2)), max_of7 * 2);
+      f16* dx_at2 = a.dx + (i64)row * a.dx_stride0 + (i64)add4;
+      int max_of8 = max(min(n_left2, 8192), 0);
 
-    // bulk copy s0 (shared) to dx
-    if ((int)threadIdx.x == 0 && 0 < max_of6) bulk_store(dx_at2, smem + (48u + (u32)(add5 * 8192 * 2)), max_of6 * 2);
-    if ((int)threadIdx.x == 0) bulk_commit();
-    bulk_wait_read_1();
-    __syncthreads();
-    int rem3 = (int)((u32)acc_now + 2u) % 3;
-    int add6 = (int)((u32)row + (u32)(t2 * 2));
-    int mul9 = max_of5 * 2;
-    int mul10 = max_of6 * 2;
-    if (add6 < a.rows) {
-      int mul11 = rem3 * 2;
-      const f16* s_at5 = a.s + (i64)add6 * a.s_stride0 + (i64)mul7;
-
-      // bulk copy s to s0 (shared)
-      if ((int)threadIdx.x == 0 && 0 < max_of5) bulk_load(smem + (48u + (u32)(mul11 * 8192 * 2)), s_at5, max_of5 * 2, smem + (u32)(rem3 * 8));
-      const f16* dy_at5 = a.dy + (i64)add6 * a.dy_stride0 + (i64)mul7;
-
-      // bulk copy dy to s1 (shared)
-      if ((int)threadIdx.x == 0 && 0 < max_of5) bulk_load(smem + (0x00018030u + (u32)(mul11 * 8192 * 2)), dy_at5, max_of5 * 2, smem + (u32)(rem3 * 8));
-      if ((int)threadIdx.x == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul9 + mul9);
-      int add7 = mul11 + 1;
-      const f16* s_at6 = a.s + (i64)add6 * a.s_stride0 + (i64)add4;
-
-      // bulk copy s to s0 (shared)
-      if ((int)threadIdx.x == 0 && 0 < max_of6) bulk_load(smem + (48u + (u32)(add7 * 8192 * 2)), s_at6, max_of6 * 2, smem + (u32)(rem3 * 8));
-      const f16* dy_at6 = a.dy + (i64)add6 * a.dy_stride0 + (i64)add4;
-
-      // bulk copy dy to s1 (shared)
-      if ((int)threadIdx.x == 0 && 0 < max_of6) bulk_load(smem + (0x00018030u + (u32)(add7 * 8192 * 2)), dy_at6, max_of6 * 2, smem + (u32)(rem3 * 8));
-      if ((int)threadIdx.x == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul10 + mul10);
-      if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem3 * 8), 0);
+      // bulk copy s0 (shared) to dx
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of8) bulk_store(dx_at2, smem + (48u + (u32)(add5 * 8192 * 2)), max_of8 * 2);
+      if ((int)(threadIdx.x & 31) == 0) bulk_commit();
     }
     int acc_now2 = acc3;
     acc3 = (int)((u32)acc_now2 + 1u);
   }
-  bulk_wait_read_0();
-  __syncthreads();
+  if (eq) {
+    bulk_wait_read_0();
+    __syncwarp();
+  }
   float part[16];
   float part2[16];
   #pragma unroll
