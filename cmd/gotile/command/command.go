@@ -64,9 +64,9 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	env.Warn(stderr)
-	inv := invocation{command: command, stdout: stdout, stderr: stderr}
+	inv := invocation{command: command, options: &worker.Options{}, stdout: stdout, stderr: stderr}
 	var text bytes.Buffer
-	fs := command.FlagSet(&worker.Options{}, &text)
+	fs := command.FlagSet(inv.options, &text)
 	fs.StringVar(&inv.tags, "tags", "", "comma-separated build `tags`, as for go build")
 	if !command.Stays {
 		fs.StringVar(&inv.compile, "c", "", "build the program that does this for one package into `file` instead of running it; it takes the same flags, on a machine without Go")
@@ -89,7 +89,8 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // invocation is one command line.
 type invocation struct {
 	command        *worker.Command
-	flags          []string // for the program
+	options        *worker.Options
+	flags          []string // the same, for the program
 	tags, compile  string
 	stdout, stderr io.Writer
 }
@@ -110,6 +111,9 @@ func (inv *invocation) run(ctx context.Context, patterns []string) int {
 	}
 	if len(pkgs) > 1 && slices.ContainsFunc(inv.flags, func(f string) bool { return strings.HasPrefix(f, "-benchfmt=") }) {
 		return inv.fail(exitUsage, fmt.Errorf("-benchfmt names one file, which each of %d suites would overwrite; name one package", len(pkgs)))
+	}
+	if err := inv.command.Lacks(inv.options); err != nil {
+		return inv.fail(exitFailure, err)
 	}
 	code := inv.skip(skipped)
 	for i, p := range pkgs {
