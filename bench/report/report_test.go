@@ -105,6 +105,25 @@ func TestContents(t *testing.T) {
 	}
 }
 
+// Where no other library was measured, the other contenders are ways to do the same, and the page calls none of them a
+// peer. Their names are not broken.
+func TestWithoutLibraries(t *testing.T) {
+	r := sample()
+	r.Peers, r.Cases = nil, r.Cases[:1]
+	r.Cases[0].Groups, r.Cases[0].Goal = 1, nil
+	r.Cases[0].Arms["gotile_untracked"] = r.Cases[0].Arms["close"]
+	page := render(t, File{"r.json", r})
+	for _, want := range []string{"shapes, beside the fastest other contender<", "over the other contender’s, below", "; 1 group of inputs", "--letters:16"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	_, body, _ := strings.Cut(page, "</head>")
+	if at := strings.Index(strings.ReplaceAll(body, `"peer`, ""), "peer"); at >= 0 { // but for classes
+		t.Errorf("the page has a peer: %.80q", body[max(at-40, 0):])
+	}
+}
+
 // Names from a file are text, wherever they stand: in elements, attributes and text areas.
 func TestHostileNames(t *testing.T) {
 	const evil = `</textarea></script><script>alert("x")</script>`

@@ -36,6 +36,13 @@ func (c compiler) Compile(string, string, nvrtc.Options) (*nvrtc.Result, error) 
 
 var allTargets = []int{75, 80, 86, 89, 90, 100, 103, 120, 121}
 
+// card is the fake H200 with as much memory as one has.
+var card = func() fake.Device {
+	d := fake.H200
+	d.Memory = 140 << 30
+	return d
+}()
+
 // files are those of a fake machine.
 type files map[string]string
 
@@ -85,7 +92,7 @@ func healthy(t *testing.T) (m *Machine, f files, programs map[string]string) {
 	}
 	m = &Machine{
 		OS: "linux", Arch: "amd64",
-		Driver:   func() (driver.Driver, error) { return fake.New(nil, fake.H200), nil },
+		Driver:   func() (driver.Driver, error) { return fake.New(nil, card), nil },
 		NVRTC:    func() (Compiler, error) { return compiler{13, 0, allTargets, nil}, nil },
 		Loaded:   func(library string) string { return "/lib/" + library },
 		Glob:     func(pattern string) []string { return f.glob(pattern) },
@@ -121,7 +128,7 @@ func TestHealthy(t *testing.T) {
 	want := `go         go1.26.8
 module     example.com/user, with gotile v0.1.0
 driver     580.82.07, for CUDA 13.0, /lib/libcuda.so
-gpus       cuda:0  NVIDIA H200, compute capability 9.0, sm_90a, 0 GB
+gpus       cuda:0  NVIDIA H200, compute capability 9.0, sm_90a, 150 GB
 nvrtc      13.0, /lib/libnvrtc.so
            compiles for sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a
 cache      ` + dir + `: 0 kernels, 0 bytes of 512 MB
@@ -266,7 +273,7 @@ func TestMissing(t *testing.T) {
 
 func TestProcesses(t *testing.T) {
 	m, _, programs := healthy(t)
-	m.Driver = func() (driver.Driver, error) { return fake.New(nil, fake.H200, fake.H200), nil }
+	m.Driver = func() (driver.Driver, error) { return fake.New(nil, fake.H200, card), nil }
 	t.Setenv("CUDA_VISIBLE_DEVICES", "1,3")
 	programs["nvidia-smi --id=3 --format=csv,noheader --query-compute-apps=pid,process_name,used_gpu_memory"] =
 		fmt.Sprintf("4711, python3, 1024 MiB\n%d, doctor, 10 MiB\n[not found]\n", os.Getpid())
@@ -274,7 +281,7 @@ func TestProcesses(t *testing.T) {
 	if len(r.GPUs) != 2 || r.GPUs[0].Processes != nil || !slices.Equal(r.GPUs[1].Processes, []Process{{4711, "python3", "1024 MiB"}}) {
 		t.Errorf("GPUs %+v", r.GPUs)
 	}
-	if got := text(t, r); !strings.Contains(got, "cuda:1  NVIDIA H200, compute capability 9.0, sm_90a, 0 GB\n                   in use by process 4711, python3, 1024 MiB:") {
+	if got := text(t, r); !strings.Contains(got, "cuda:1  NVIDIA H200, compute capability 9.0, sm_90a, 150 GB\n                   in use by process 4711, python3, 1024 MiB:") {
 		t.Errorf("got:\n%s", got)
 	}
 }
