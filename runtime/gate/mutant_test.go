@@ -227,7 +227,7 @@ func TestMutantLeaksDeviceMemory(t *testing.T) {
 	fails(t, open(t), op, productCase(), "memory")
 }
 
-// An input is changed during Forward and restored in Backward.
+// An input is changed during Forward and restored in Backward: the tape itself sees it.
 func TestMutantChangesAndRestores(t *testing.T) {
 	op := mutant("gated_restore", func(s *autodiff.Spec[none, binary, output, none]) {
 		neg := func(v ...float64) float64 { return -v[0] }
@@ -244,5 +244,5 @@ func TestMutantChangesAndRestores(t *testing.T) {
 			return d, errors.Join(err, err2)
 		}
 	})
-	fails(t, open(t), op, productCase(), "interior")
+	fails(t, open(t), op, productCase(), "path")
 }
