@@ -163,6 +163,32 @@ func TestChangesNameBothLines(t *testing.T) {
 	}
 }
 
+// An output that a backward step reads again must be as the op has left it.
+func TestOutputChanged(t *testing.T) {
+	s := sim(t)
+	p := autodiff.NewParam("p", tensor(t, s, dtype.F32, []float64{1, 2, 3, 4}, 2, 2))
+	for _, change := range []bool{false, true} {
+		tp := tape(t, s)
+		y := square.Apply(tp, none{}, unaryIn{tp.Param(p)}).Y
+		l := total.Apply(tp, none{}, unaryIn{y}).L
+		if err := tp.Update("scale", func(e *autodiff.Exec) error {
+			if change {
+				e.Mutate(y)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		switch err := tp.Backward(l); {
+		case !change && err != nil:
+			t.Error(err)
+		case change && (!errors.Is(err, autodiff.ErrChanged) || strings.Count(err.Error(), "inplace_test.go:") != 2 || !strings.Contains(err.Error(), "square_saved: Y: ")):
+			t.Errorf("an output that was changed: %v", err)
+		}
+		tp.Close()
+	}
+}
+
 // A replay changes the parameters that its step updates, and the memory that it copies to: a backward step of another
 // tape that was to read what was there before is an error, with the line of the replay.
 func TestReplayChangesWhatATapeReads(t *testing.T) {
