@@ -112,8 +112,11 @@ func TestWithoutLibraries(t *testing.T) {
 	r.Peers, r.Cases = nil, r.Cases[:1]
 	r.Cases[0].Groups, r.Cases[0].Goal = 1, nil
 	r.Cases[0].Arms["gotile_untracked"] = r.Cases[0].Arms["close"]
+	// Nor is there a bandwidth where no bytes are counted.
+	r.Cases = append(r.Cases, bench.Case{Name: "rmsnorm/step/8x8", Arms: map[string]bench.Arm{"gotile": {Median: 10, Min: 9, Max: 11}}})
 	page := render(t, File{"r.json", r})
-	for _, want := range []string{"shapes, beside the fastest other contender<", "over the other contender’s, below", "; 1 group of inputs", "--letters:16"} {
+	for _, want := range []string{"shapes, beside the fastest other contender<", "over the other contender’s, below", "; 1 group of inputs", "--letters:16",
+		"Time in µs, shorter is faster", "Bandwidth in TB/s, longer is faster"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -223,7 +226,7 @@ func TestCommitted(t *testing.T) {
 
 func TestKinds(t *testing.T) {
 	r := &bench.Results{Suite: "s"}
-	for _, name := range []string{"s/fwd/4x8/bf16", "s/fwd/4x16/bf16", "s/fwd/4x8/f32", "s/long", "other/form"} {
+	for _, name := range []string{"s/fwd/4x8/bf16", "s/fwd/4x16/bf16", "s/fwd/4x8/f32", "s/long", "other/form", "s/8x8/bf16"} {
 		r.Cases = append(r.Cases, bench.Case{Name: name})
 	}
 	var got []string
@@ -232,7 +235,7 @@ func TestKinds(t *testing.T) {
 			got = append(got, k.title(r.Suite)+": "+c.shape)
 		}
 	}
-	want := []string{"forward, bf16: 4x8", "forward, bf16: 4x16", "forward, f32: 4x8", "s: long", "other: form"}
+	want := []string{"forward, bf16: 4x8", "forward, bf16: 4x16", "forward, f32: 4x8", "s: long", "other: form", "bf16: 8x8"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

@@ -31,7 +31,7 @@ func pass[T tile.Number](name string, arrivals int, read func(block tile.Block, 
 				row := func(rank tile.Index) tile.Index { return first.Add(rank).Min(rows.SubInt(1)) } // the last one several times
 				x := tile.Load(block, a.X.Row(row(next)), span)
 				empty.Wait(block, parity.AddInt(1).RemInt(2)) // the first one passes
-				block.Sync() // all have passed it: a thread that stores nothing must not come a phase late
+				block.Sync()                                  // all have passed it: a thread that stores nothing must not come a phase late
 				full.ArriveExpect(block, tile.StoreAsync(block, tile.Peer(s, next), x, full.Peer(next)))
 				full.Wait(block, parity)
 				y := tile.Load(block, s, span)

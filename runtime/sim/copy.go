@@ -37,8 +37,12 @@ type source struct {
 	bytes int
 }
 
-func (c *compiler) copyAsync(s thr.Do) {
-	piece := s.Fn.CopyBytes()
+// copyAsync compiles a copy of so many bytes a lane.
+func copyAsync(piece int) func(*compiler, thr.Do) {
+	return func(c *compiler, s thr.Do) { c.copyAsync(s, piece) }
+}
+
+func (c *compiler) copyAsync(s thr.Do, piece int) {
 	c.program.copies = true
 	c.program.unit = min(c.program.unit, piece)
 	from := c.access(piece, thr.Global, false, "copy", s.Args[0], s.Pred)

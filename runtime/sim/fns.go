@@ -69,9 +69,9 @@ func init() {
 		thr.ClusterSync:   {do: (*compiler).clusterSync},
 		thr.ClusterArrive: {do: (*compiler).clusterArrive},
 		thr.ClusterWait:   {do: (*compiler).clusterWait},
-		thr.CpAsync:       {do: (*compiler).copyAsync},
-		thr.CpAsync8:      {do: (*compiler).copyAsync},
-		thr.CpAsync4:      {do: (*compiler).copyAsync},
+		thr.CpAsync:       {do: copyAsync(16)},
+		thr.CpAsync8:      {do: copyAsync(8)},
+		thr.CpAsync4:      {do: copyAsync(4)},
 		thr.CpCommit:      {do: (*compiler).copyCommit},
 		thr.CpWait:        {do: (*compiler).copyWait},
 

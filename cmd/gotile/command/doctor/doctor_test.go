@@ -242,8 +242,32 @@ func TestMissing(t *testing.T) {
 			}
 			os.Setenv(env.Cache, path)
 		}, []string{"is no directory", "kernels are compiled in every process"}, "export GOTILE_CACHE=DIR", "gen, sim, check, verify, bench", false},
+		"cache is to be made": {func(*Machine, files, map[string]string) {
+			os.Setenv(env.Cache, filepath.Join(os.Getenv(env.Cache), "a", "b"))
+		}, []string{"/a/b: 0 kernels, 0 bytes of 512 MB"}, "", "gen, sim, check, verify, bench", false},
+		"cache below a file": {func(*Machine, files, map[string]string) {
+			path := filepath.Join(os.Getenv(env.Cache), "file")
+			if err := os.WriteFile(path, nil, 0o666); err != nil {
+				panic(err)
+			}
+			os.Setenv(env.Cache, filepath.Join(path, "a"))
+		}, []string{"not a directory", "kernels are compiled in every process"}, "export GOTILE_CACHE=DIR", "gen, sim, check, verify, bench", false},
+		"release among other words": {func(_ *Machine, f files, _ map[string]string) {
+			f["/proc/driver/nvidia/version"] = "NVRM v1.x of gcc. NVIDIA UNIX Open Kernel Module for x86_64  590.44.01  Release\n"
+		}, []string{"driver     590.44.01, for CUDA 13.0"}, "", "gen, sim, check, verify, bench", false},
 		"no headers": {func(_ *Machine, f files, _ map[string]string) { delete(f, "/usr/local/cuda/include/cuda.h") },
 			[]string{"only builds with -tags gorgonia need it"}, `eval "$(bash "$(go list -m -f '{{.Dir}}' github.com/gotile/gotile)"/runtime/driver/gorgonia/prepare.sh ~/.local/share/gotile/cuda)"`, "gen, sim, check, verify, bench", false},
+		"no variables": {func(*Machine, files, map[string]string) { os.Unsetenv(env.Cache) },
+			[]string{"variables  none of gotile's is set\n"}, "", "gen, sim, check, verify, bench", false},
+		"headers without a module": {func(_ *Machine, f files, p map[string]string) {
+			delete(f, "/usr/local/cuda/include/cuda.h")
+			delete(p, "go list -m")
+		}, []string{"headers    missing: cuda.h is in no include folder"}, "gotile init DIR", "gen, sim, check, verify, bench", false},
+		"headers named for cgo": {func(_ *Machine, f files, _ map[string]string) {
+			delete(f, "/usr/local/cuda/include/cuda.h")
+			f["/x/cuda.h"] = "#define CUDA_VERSION 12090\n"
+			os.Setenv("CPATH", ":/x")
+		}, []string{"headers    CUDA 12.9, /x/cuda.h\n"}, "", "gen, sim, check, verify, bench", false},
 		"unknown variable": {func(*Machine, files, map[string]string) { os.Setenv("GOTILE_TYPO", "1") },
 			[]string{"GOTILE_TYPO: gotile has no such variable"}, "unset GOTILE_TYPO", "gen, sim, check, verify, bench", false},
 	} {
