@@ -48,7 +48,8 @@ var asyncPrelude = []snippet{
 	{"mbarrier_wait", mbarrierWait("mbarrier_wait", ".parity", "int", "r")},
 	{"mbarrier_wait_token", mbarrierWait("mbarrier_wait_token", "", "i64", "l")},
 
-	// The same in kernels with clusters: they acquire what other blocks have released.
+	// The same of mbarriers at which other blocks arrive: they acquire what those have released. On the GPU that empties
+	// the L1 cache, so those of the block's own mbarriers do not.
 	{"mbarrier_test_cluster", mbarrierAsk("mbarrier_test_cluster", "test_wait.parity.acquire.cluster", "int", "r")},
 	{"mbarrier_test_token_cluster", mbarrierAsk("mbarrier_test_token_cluster", "test_wait.acquire.cluster", "i64", "l")},
 	{"mbarrier_try_cluster", mbarrierAsk("mbarrier_try_cluster", "try_wait.parity.acquire.cluster", "int", "r")},
@@ -129,7 +130,7 @@ func storeAsyncPTX(t, c, constraint string) string {
 func await(name string) fnForm {
 	local, cluster := shared(name, 0), shared(name+"_cluster", 0)
 	return fnForm{stmt: func(p *printer, s thr.Do) code {
-		if p.k.Cluster > 0 {
+		if s.Bar != nil && s.Bar.Remote {
 			return cluster.stmt(p, s)
 		}
 		return local.stmt(p, s)

@@ -9,6 +9,7 @@ import (
 func (l *lowering) arriveAt(v *ir.Value) {
 	info := v.Attr.(*ir.BarrierInfo)
 	bar, at := l.barrierAt(info.Bar, v.Args[0])
+	bar.Remote = true
 	do := thr.Do{At: l.at(), Fn: thr.MBarArriveAt, Args: []thr.Expr{at, l.scalar(v.Args[1])}, Bar: bar}
 	if info.Relaxed {
 		do.Fn = thr.MBarRelaxedAt
@@ -28,6 +29,7 @@ func (l *lowering) storeAsync(v *ir.Value) {
 	last := len(v.Args) - 1
 	a := l.openAccess(&ir.Access{Shared: info.Shared, Peer: true}, v.Scope, info.Shared.DT, span, v.Args[1:last])
 	bar, at := l.barrierAt(info.Bar, v.Args[last])
+	bar.Remote = true
 	once := l.firstCopy(span)
 	l.comment("store %s", a.label())
 	l.unrolled(span.Dist.Values(), func(i thr.Expr) {

@@ -64,6 +64,7 @@ type SharedBuf struct {
 	DT     dtype.Type
 	Note   string // what for, for the table in the .cu
 	Manual bool   // its author orders the accesses; the planner places no barriers for it
+	Remote bool   // mbarriers at which other blocks of the cluster arrive or complete bytes
 }
 
 // Grid says how many blocks a launch has; in a kernel with clusters, how many clusters.

@@ -78,6 +78,18 @@ __device__ __forceinline__ void mbarrier_arrive_expect_tx(void* bar, int bytes) 
 __device__ __forceinline__ void mbarrier_expect_tx(void* bar, int bytes) {
   asm volatile("mbarrier.expect_tx.relaxed.cta.shared.b64 [%0], %1;" :: "r"(shared_at(bar)), "r"(bytes) : "memory");
 }
+__device__ __forceinline__ void mbarrier_wait(void* bar, int phase) {
+  u32 over = 0u;
+  while (over == 0u) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(over) : "r"(shared_at(bar)), "r"(phase) : "memory");
+#else
+    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(over) : "r"(shared_at(bar)), "r"(phase) : "memory");
+#endif
+  }
+}
 __device__ __forceinline__ void mbarrier_wait_cluster(void* bar, int phase) {
   u32 over = 0u;
   while (over == 0u) {
@@ -285,7 +297,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     const float* rstd_at = a.rstd + (i64)row;
     float rstd = load_f32(rstd_at);
     int rem = acc_now % 3;
-    mbarrier_wait_cluster(smem + (u32)(rem * 8), acc_now / 3 % 2);
+    mbarrier_wait(smem + (u32)(rem * 8), acc_now / 3 % 2);
     float acc4 = 0.0f;
     int mul8 = rem * 2;
 
