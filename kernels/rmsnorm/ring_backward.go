@@ -70,7 +70,7 @@ func (r *ring[T]) fill(warp tile.Warp, slot any, row tile.Index) {
 	full := r.full.At(slot)
 	tile.If(warp, row.Lt(r.in.x.Dim(0)), func() {
 		for i := range r.c.chunks() {
-			to, col := r.at(slot, i), r.c.column(r.k, i)
+			to, col := r.at(slot, i), r.column(i)
 			bytes := tile.CopyBulk(warp, r.x.At(to), r.in.x.At(row, col), full)
 			bytes = bytes.Add(tile.CopyBulk(warp, r.dy.At(to), r.in.dy.At(row, col), full))
 			full.Expect(warp, bytes)
@@ -79,15 +79,31 @@ func (r *ring[T]) fill(warp tile.Warp, slot any, row tile.Index) {
 	})
 }
 
+// next fills the slot of the row before with a row, when dx of all but so many of the newest rows has left its slot.
+func (r *ring[T]) next(turn, row tile.Index, newest int) {
+	r.mover(func(warp tile.Warp) {
+		tile.WaitBulkRead(warp, newest)
+		r.fill(warp, turn.AddInt(stages-1).RemInt(stages), row)
+	})
+}
+
 // load is chunk i of a slot's x or dy, zero past the end of a row.
 func (r *ring[T]) load(tiles tile.Shared[T], slot tile.Index, i int) tile.Reg[tile.F32] {
 	return tile.Cast[tile.F32](tile.Load(r.k.Block(), tiles.At(r.at(slot, i)), r.within(i)))
 }
 
+// column is the first column of chunk i of this block, whose columns are neighbours.
+func (r *ring[T]) column(i int) any {
+	if r.c.Cluster > 1 {
+		return r.k.Cluster().Rank().Scale(r.c.chunks()).AddInt(i).Scale(r.c.chunk())
+	}
+	return i * r.c.chunk()
+}
+
 // within is the distribution of chunk i, as far as a row goes.
 func (r *ring[T]) within(i int) tile.Span {
 	left := r.in.x.Dim(1)
-	switch col := r.c.column(r.k, i).(type) {
+	switch col := r.column(i).(type) {
 	case tile.Index:
 		left = left.Sub(col)
 	case int:
@@ -111,7 +127,7 @@ func ringGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w til
 	var ws []tile.Reg[W]
 	var dw []tile.Var[tile.F32]
 	for i := range c.chunks() {
-		ws = append(ws, tile.Load(block, w.At(c.column(k, i)), r.within(i)))
+		ws = append(ws, tile.Load(block, w.At(r.column(i)), r.within(i)))
 		dw = append(dw, tile.NewVar(block, tile.Full(block, r.within(i), tile.F32(0))))
 	}
 	count := tile.NewVar(block, tile.I32(0))
@@ -126,17 +142,16 @@ func ringGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w til
 			sum.add(x.Mul(dy.Mul(tile.Cast[tile.F32](ws[i]))))
 		}
 		total := sum.Get().Sum() // all threads are done with the row before
-		r.mover(func(warp tile.Warp) {
-			tile.WaitBulkRead(warp, 0) // which has left its slot
-			r.fill(warp, turn.AddInt(stages-1).RemInt(stages), row.Add(stride.Scale(stages-1)))
-		})
+		if c.Cluster > 1 {
+			r.next(turn, row.Add(stride.Scale(stages-1)), 0)
+		}
 		mean := r.total(turn, total).Mul(rstd).Mul(rstd).Div(n.Float())
 		for i := range c.chunks() {
 			x, dy := r.load(r.x, slot, i), r.load(r.dy, slot, i)
 			dw[i].Set(dw[i].Get().Add(dy.Mul(x.Mul(rstd))))
 			dx := dy.Mul(tile.Cast[tile.F32](ws[i])).Sub(x.Mul(mean)).Mul(rstd)
 			if in.ds != nil {
-				dx = dx.Add(tile.Cast[tile.F32](tile.Load(block, in.ds.At(row, c.column(k, i)), r.within(i))))
+				dx = dx.Add(tile.Cast[tile.F32](tile.Load(block, in.ds.At(row, r.column(i)), r.within(i))))
 			}
 			tile.Store(block, r.x.At(r.at(slot, i)), tile.Cast[T](dx))
 		}
@@ -144,14 +159,17 @@ func ringGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w til
 		block.Sync()
 		r.mover(func(warp tile.Warp) {
 			for i := range c.chunks() {
-				tile.StoreBulk(warp, in.dx.At(row, c.column(k, i)), r.x.At(r.at(slot, i)))
+				tile.StoreBulk(warp, in.dx.At(row, r.column(i)), r.x.At(r.at(slot, i)))
 			}
 			tile.CommitBulk(warp)
 		})
+		if c.Cluster <= 1 { // measured: later is faster
+			r.next(turn, row.Add(stride.Scale(stages-1)), 1)
+		}
 		count.Set(count.Get().Add(tile.I32(1)))
 	}
 	r.mover(func(warp tile.Warp) { tile.WaitBulkRead(warp, 0) })
 	for i := range c.chunks() {
-		tile.Store(block, part.At(first, c.column(k, i)), dw[i].Get())
+		tile.Store(block, part.At(first, r.column(i)), dw[i].Get())
 	}
 }

@@ -85,6 +85,7 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   return r;
 }
 __device__ __forceinline__ void bulk_wait_read_0() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+__device__ __forceinline__ void bulk_wait_read_1() { asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory"); }
 __device__ __forceinline__ void load_shared_u32x4_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.shared.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
@@ -299,39 +300,6 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_bf16_bf16_c16384_v
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    if (eq) {
-      bulk_wait_read_0();
-      __syncwarp();
-      int rem2 = (int)((u32)acc_now + 2u) % 3;
-      int add3 = (int)((u32)row + (u32)t2 * 2u);
-      if (add3 < a.rows) {
-        int mul6 = rem2 * 2;
-        const bf16* x_at5 = a.x + (i64)add3 * a.x_stride0;
-        int max_of5 = max(min(a.n, 8192), 0);
-
-        // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (32u + (u32)(mul6 * 8192 * 2)), x_at5, max_of5 * 2, smem + (u32)(rem2 * 8));
-        const bf16* dy_at5 = a.dy + (i64)add3 * a.dy_stride0;
-
-        // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (0x00018020u + (u32)(mul6 * 8192 * 2)), dy_at5, max_of5 * 2, smem + (u32)(rem2 * 8));
-        int mul7 = max_of5 * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem2 * 8), mul7 + mul7);
-        int add4 = mul6 + 1;
-        const bf16* x_at6 = a.x + (i64)add3 * a.x_stride0 + 8192;
-        int max_of6 = max(min(n_left, 8192), 0);
-
-        // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (32u + (u32)(add4 * 8192 * 2)), x_at6, max_of6 * 2, smem + (u32)(rem2 * 8));
-        const bf16* dy_at6 = a.dy + (i64)add3 * a.dy_stride0 + 8192;
-
-        // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (0x00018020u + (u32)(add4 * 8192 * 2)), dy_at6, max_of6 * 2, smem + (u32)(rem2 * 8));
-        int mul8 = max_of6 * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem2 * 8), mul8 + mul8);
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem2 * 8), 0);
-      }
-    }
 
     // load s0 (shared)
     u32 s04[8];
@@ -399,16 +367,49 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_bf16_bf16_c16384_v
     __syncthreads();
     if (eq) {
       bf16* dx_at = a.dx + (i64)row * a.dx_stride0;
-      int max_of7 = max(min(a.n, 8192), 0);
+      int max_of5 = max(min(a.n, 8192), 0);
 
       // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_store(dx_at, smem + (32u + (u32)(mul5 * 8192 * 2)), max_of7 * 2);
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_store(dx_at, smem + (32u + (u32)(mul5 * 8192 * 2)), max_of5 * 2);
       bf16* dx_at2 = a.dx + (i64)row * a.dx_stride0 + 8192;
-      int max_of8 = max(min(n_left, 8192), 0);
+      int max_of6 = max(min(n_left, 8192), 0);
 
       // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of8) bulk_store(dx_at2, smem + (32u + (u32)(add2 * 8192 * 2)), max_of8 * 2);
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_store(dx_at2, smem + (32u + (u32)(add2 * 8192 * 2)), max_of6 * 2);
       if ((int)(threadIdx.x & 31) == 0) bulk_commit();
+    }
+    int add3 = (int)((u32)row + (u32)t2 * 2u);
+    if (eq) {
+      bulk_wait_read_1();
+      __syncwarp();
+      int rem2 = (int)((u32)acc_now + 2u) % 3;
+      if (add3 < a.rows) {
+        int mul6 = rem2 * 2;
+        const bf16* x_at5 = a.x + (i64)add3 * a.x_stride0;
+        int max_of7 = max(min(a.n, 8192), 0);
+
+        // bulk copy x to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_load(smem + (32u + (u32)(mul6 * 8192 * 2)), x_at5, max_of7 * 2, smem + (u32)(rem2 * 8));
+        const bf16* dy_at5 = a.dy + (i64)add3 * a.dy_stride0;
+
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_load(smem + (0x00018020u + (u32)(mul6 * 8192 * 2)), dy_at5, max_of7 * 2, smem + (u32)(rem2 * 8));
+        int mul7 = max_of7 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem2 * 8), mul7 + mul7);
+        int add4 = mul6 + 1;
+        const bf16* x_at6 = a.x + (i64)add3 * a.x_stride0 + 8192;
+        int max_of8 = max(min(n_left, 8192), 0);
+
+        // bulk copy x to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of8) bulk_load(smem + (32u + (u32)(add4 * 8192 * 2)), x_at6, max_of8 * 2, smem + (u32)(rem2 * 8));
+        const bf16* dy_at6 = a.dy + (i64)add3 * a.dy_stride0 + 8192;
+
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of8) bulk_load(smem + (0x00018020u + (u32)(add4 * 8192 * 2)), dy_at6, max_of8 * 2, smem + (u32)(rem2 * 8));
+        int mul8 = max_of8 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem2 * 8), mul8 + mul8);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem2 * 8), 0);
+      }
     }
     int acc_now2 = acc3;
     acc3 = (int)((u32)acc_now2 + 1u);

@@ -199,66 +199,69 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
   bool eq = (int)(threadIdx.x >> 5) == 15;
   if (eq) {
     if (t < a.rows) {
-      int mul = cluster_rank() * 8192;
-      const f16* x_at = a.x + (i64)t * a.x_stride0 + (i64)mul;
-      int max_of = max(min(a.n - mul, 8192), 0);
+      int mul = cluster_rank() * 2;
+      int mul2 = mul * 8192;
+      const f16* x_at = a.x + (i64)t * a.x_stride0 + (i64)mul2;
+      int max_of = max(min(a.n - mul2, 8192), 0);
 
       // bulk copy x to s0 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 48, x_at, max_of * 2, smem);
-      const f16* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul;
+      const f16* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul2;
 
       // bulk copy dy to s1 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 98352, dy_at, max_of * 2, smem);
-      int mul2 = max_of * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul2 + mul2);
-      int add = mul + 32768;
-      const f16* x_at2 = a.x + (i64)t * a.x_stride0 + (i64)add;
-      int max_of2 = max(min(a.n - add, 8192), 0);
+      int mul3 = max_of * 2;
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul3 + mul3);
+      int mul4 = (mul + 1) * 8192;
+      const f16* x_at2 = a.x + (i64)t * a.x_stride0 + (i64)mul4;
+      int max_of2 = max(min(a.n - mul4, 8192), 0);
 
       // bulk copy x to s0 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16432, x_at2, max_of2 * 2, smem);
-      const f16* dy_at2 = a.dy + (i64)t * a.dy_stride0 + (i64)add;
+      const f16* dy_at2 = a.dy + (i64)t * a.dy_stride0 + (i64)mul4;
 
       // bulk copy dy to s1 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 114736, dy_at2, max_of2 * 2, smem);
-      int mul3 = max_of2 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul3 + mul3);
+      int mul5 = max_of2 * 2;
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul5 + mul5);
       if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
     }
-    int add2 = t + t2;
-    if (add2 < a.rows) {
-      int mul4 = cluster_rank() * 8192;
-      const f16* x_at3 = a.x + (i64)add2 * a.x_stride0 + (i64)mul4;
-      int max_of3 = max(min(a.n - mul4, 8192), 0);
+    int add = t + t2;
+    if (add < a.rows) {
+      int mul6 = cluster_rank() * 2;
+      int mul7 = mul6 * 8192;
+      const f16* x_at3 = a.x + (i64)add * a.x_stride0 + (i64)mul7;
+      int max_of3 = max(min(a.n - mul7, 8192), 0);
 
       // bulk copy x to s0 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 32816, x_at3, max_of3 * 2, smem + 8);
-      const f16* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul4;
+      const f16* dy_at3 = a.dy + (i64)add * a.dy_stride0 + (i64)mul7;
 
       // bulk copy dy to s1 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 131120, dy_at3, max_of3 * 2, smem + 8);
-      int mul5 = max_of3 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul5 + mul5);
-      int add3 = mul4 + 32768;
-      const f16* x_at4 = a.x + (i64)add2 * a.x_stride0 + (i64)add3;
-      int max_of4 = max(min(a.n - add3, 8192), 0);
+      int mul8 = max_of3 * 2;
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul8 + mul8);
+      int mul9 = (mul6 + 1) * 8192;
+      const f16* x_at4 = a.x + (i64)add * a.x_stride0 + (i64)mul9;
+      int max_of4 = max(min(a.n - mul9, 8192), 0);
 
       // bulk copy x to s0 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 49200, x_at4, max_of4 * 2, smem + 8);
-      const f16* dy_at4 = a.dy + (i64)add2 * a.dy_stride0 + (i64)add3;
+      const f16* dy_at4 = a.dy + (i64)add * a.dy_stride0 + (i64)mul9;
 
       // bulk copy dy to s1 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 147504, dy_at4, max_of4 * 2, smem + 8);
-      int mul6 = max_of4 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul6 + mul6);
+      int mul10 = max_of4 * 2;
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul10 + mul10);
       if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 8, 0);
     }
   }
   int t3 = cluster_rank();
-  int mul7 = t3 * 8192;
-  int n_left = a.n - mul7;
+  int mul11 = t3 * 2;
+  int mul12 = mul11 * 8192;
+  int n_left = a.n - mul12;
   int min_of = min(max(n_left, 0), 8192);
-  const f16* w_at = a.w + (i64)mul7;
+  const f16* w_at = a.w + (i64)mul12;
 
   // load w
   u32 w[8];
@@ -271,10 +274,10 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
   for (int i = 0; i < 16; i++) {
     acc[i] = 0.0f;
   }
-  int add4 = mul7 + 32768;
-  int n_left2 = a.n - add4;
+  int mul13 = (mul11 + 1) * 8192;
+  int n_left2 = a.n - mul13;
   int min_of2 = min(max(n_left2, 0), 8192);
-  const f16* w_at2 = a.w + (i64)add4;
+  const f16* w_at2 = a.w + (i64)mul13;
 
   // load w
   u32 w2[8];
@@ -295,20 +298,20 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     int rem = acc_now % 3;
     mbarrier_wait(smem + (u32)(rem * 8), acc_now / 3 % 2);
     float acc4 = 0.0f;
-    int mul8 = rem * 2;
+    int mul14 = rem * 2;
 
     // load s0 (shared)
     u32 s02[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s02[i * 4], smem + (48u + (u32)(mul8 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      load_shared_u32x4_if(&s02[i * 4], smem + (48u + (u32)(mul14 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
     }
 
     // load s1 (shared)
     u32 s12[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s12[i * 4], smem + (0x00018030u + (u32)(mul8 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      load_shared_u32x4_if(&s12[i * 4], smem + (0x00018030u + (u32)(mul14 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
     }
     float fold = 0.0f;
     #pragma unroll
@@ -317,20 +320,20 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
       fold = fmaf(f16_hi(s02[i]), f16_hi(s12[i]) * f16_hi(w[i]), fold);
     }
     acc4 += fold;
-    int add5 = mul8 + 1;
+    int add2 = mul14 + 1;
 
     // load s0 (shared)
     u32 s03[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s03[i * 4], smem + (48u + (u32)(add5 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      load_shared_u32x4_if(&s03[i * 4], smem + (48u + (u32)(add2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
     }
 
     // load s1 (shared)
     u32 s13[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s13[i * 4], smem + (0x00018030u + (u32)(add5 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      load_shared_u32x4_if(&s13[i * 4], smem + (0x00018030u + (u32)(add2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
     }
     float fold2 = 0.0f;
     #pragma unroll
@@ -357,36 +360,36 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    int add3 = (int)((u32)row + (u32)(t2 * 2));
     if (eq) {
       bulk_wait_read_0();
       __syncwarp();
       int rem2 = (int)((u32)acc_now + 2u) % 3;
-      int add6 = (int)((u32)row + (u32)(t2 * 2));
-      if (add6 < a.rows) {
-        int mul9 = rem2 * 2;
-        const f16* x_at5 = a.x + (i64)add6 * a.x_stride0 + (i64)mul7;
+      if (add3 < a.rows) {
+        int mul15 = rem2 * 2;
+        const f16* x_at5 = a.x + (i64)add3 * a.x_stride0 + (i64)mul12;
         int max_of5 = max(min(n_left, 8192), 0);
 
         // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (48u + (u32)(mul9 * 8192 * 2)), x_at5, max_of5 * 2, smem + (u32)(rem2 * 8));
-        const f16* dy_at5 = a.dy + (i64)add6 * a.dy_stride0 + (i64)mul7;
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (48u + (u32)(mul15 * 8192 * 2)), x_at5, max_of5 * 2, smem + (u32)(rem2 * 8));
+        const f16* dy_at5 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul12;
 
         // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (0x00018030u + (u32)(mul9 * 8192 * 2)), dy_at5, max_of5 * 2, smem + (u32)(rem2 * 8));
-        int mul10 = max_of5 * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem2 * 8), mul10 + mul10);
-        int add7 = mul9 + 1;
-        const f16* x_at6 = a.x + (i64)add6 * a.x_stride0 + (i64)add4;
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (0x00018030u + (u32)(mul15 * 8192 * 2)), dy_at5, max_of5 * 2, smem + (u32)(rem2 * 8));
+        int mul16 = max_of5 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem2 * 8), mul16 + mul16);
+        int add4 = mul15 + 1;
+        const f16* x_at6 = a.x + (i64)add3 * a.x_stride0 + (i64)mul13;
         int max_of6 = max(min(n_left2, 8192), 0);
 
         // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (48u + (u32)(add7 * 8192 * 2)), x_at6, max_of6 * 2, smem + (u32)(rem2 * 8));
-        const f16* dy_at6 = a.dy + (i64)add6 * a.dy_stride0 + (i64)add4;
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (48u + (u32)(add4 * 8192 * 2)), x_at6, max_of6 * 2, smem + (u32)(rem2 * 8));
+        const f16* dy_at6 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul13;
 
         // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (0x00018030u + (u32)(add7 * 8192 * 2)), dy_at6, max_of6 * 2, smem + (u32)(rem2 * 8));
-        int mul11 = max_of6 * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem2 * 8), mul11 + mul11);
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (0x00018030u + (u32)(add4 * 8192 * 2)), dy_at6, max_of6 * 2, smem + (u32)(rem2 * 8));
+        int mul17 = max_of6 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem2 * 8), mul17 + mul17);
         if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem2 * 8), 0);
       }
     }
@@ -415,14 +418,14 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     u32 s04[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s04[i * 4], smem + (48u + (u32)(mul8 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      load_shared_u32x4_if(&s04[i * 4], smem + (48u + (u32)(mul14 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
     }
 
     // load s1 (shared)
     u32 s14[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s14[i * 4], smem + (0x00018030u + (u32)(mul8 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      load_shared_u32x4_if(&s14[i * 4], smem + (0x00018030u + (u32)(mul14 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
     }
     float div_of = (s22 + s23 + s24 + s25) * rstd * rstd / (float)a.n;
     u32 mul_f16[8];
@@ -440,21 +443,21 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     // store s0 (shared)
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_shared_u32x4_if(smem + (48u + (u32)(mul8 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &mul_f16[i * 4], col0 + i * 4096 < min_of);
+      store_shared_u32x4_if(smem + (48u + (u32)(mul14 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &mul_f16[i * 4], col0 + i * 4096 < min_of);
     }
 
     // load s0 (shared)
     u32 s05[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s05[i * 4], smem + (48u + (u32)(add5 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      load_shared_u32x4_if(&s05[i * 4], smem + (48u + (u32)(add2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
     }
 
     // load s1 (shared)
     u32 s15[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s15[i * 4], smem + (0x00018030u + (u32)(add5 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      load_shared_u32x4_if(&s15[i * 4], smem + (0x00018030u + (u32)(add2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
     }
     u32 mul_f162[8];
     #pragma unroll
@@ -471,21 +474,21 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     // store s0 (shared)
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_shared_u32x4_if(smem + (48u + (u32)(add5 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &mul_f162[i * 4], col0 + i * 4096 < min_of2);
+      store_shared_u32x4_if(smem + (48u + (u32)(add2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &mul_f162[i * 4], col0 + i * 4096 < min_of2);
     }
     fence_async();
     __syncthreads();
     if (eq) {
-      f16* dx_at = a.dx + (i64)row * a.dx_stride0 + (i64)mul7;
+      f16* dx_at = a.dx + (i64)row * a.dx_stride0 + (i64)mul12;
       int max_of7 = max(min(n_left, 8192), 0);
 
       // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_store(dx_at, smem + (48u + (u32)(mul8 * 8192 * 2)), max_of7 * 2);
-      f16* dx_at2 = a.dx + (i64)row * a.dx_stride0 + (i64)add4;
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_store(dx_at, smem + (48u + (u32)(mul14 * 8192 * 2)), max_of7 * 2);
+      f16* dx_at2 = a.dx + (i64)row * a.dx_stride0 + (i64)mul13;
       int max_of8 = max(min(n_left2, 8192), 0);
 
       // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of8) bulk_store(dx_at2, smem + (48u + (u32)(add5 * 8192 * 2)), max_of8 * 2);
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of8) bulk_store(dx_at2, smem + (48u + (u32)(add2 * 8192 * 2)), max_of8 * 2);
       if ((int)(threadIdx.x & 31) == 0) bulk_commit();
     }
     int acc_now2 = acc3;
@@ -502,7 +505,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     part[i] = acc[i];
     part2[i] = acc2[i];
   }
-  float* part_at = a.part + (i64)t * a.part_stride0 + (i64)mul7;
+  float* part_at = a.part + (i64)t * a.part_stride0 + (i64)mul12;
 
   // store part
   #pragma unroll
@@ -510,9 +513,10 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(512) rmsn
     store_f32x4_if(part_at + (i64)(col0 + i * 4096), &part[i * 8], col0 + i * 4096 < min_of);
     store_f32x4_if(part_at + (i64)(col0 + (4 + i * 4096)), &part[i * 8 + 4], col0 + (4 + i * 4096) < min_of);
   }
-  float* part_at2 = a.part + (i64)t * a.part_stride0 + (i64)add4;
+  float* part_at2 = a.part + (i64)t * a.part_stride0 + (i64)mul13;
 
   // store part
+  __syncthreads();
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     store_f32x4_if(part_at2 + (i64)(col0 + i * 4096), &part2[i * 8], col0 + i * 4096 < min_of2);
