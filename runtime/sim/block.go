@@ -1,6 +1,10 @@
 package sim
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/gotile/gotile/internal/thr"
+)
 
 // launch is what the blocks of a run share.
 type launch struct {
@@ -8,6 +12,7 @@ type launch struct {
 	stop   *atomic.Bool // the run was cancelled
 	copies Completion
 	global *globalShadow
+	maps   map[*thr.Arg]*TensorMap
 }
 
 // pool is the values that all warps of a block share.

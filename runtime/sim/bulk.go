@@ -12,6 +12,7 @@ const bulkAlign = 16
 // bulk is a bulk copy that was issued.
 type bulk struct {
 	w      *warp
+	block  *block // whose shared memory it is
 	site   int32
 	al     *allocation
 	global int // offset in al
@@ -21,6 +22,8 @@ type bulk struct {
 	phase  uint32 // of the mbarrier
 	epoch  uint32 // of a store: of the warp's agent
 	done   bool
+
+	tensor *boxed // of a tensor copy, in place of al and global
 
 	copies   []*copying // instead: copies of threads that an mbarrier tracks, and
 	arrivals int        // how many it has pending for them
@@ -74,7 +77,7 @@ func (o *bulkOp) run(w *warp) {
 // issue checks a copy of a lane and begins it; nil: it is none.
 func (o *bulkOp) issue(w *warp, l int) *bulk {
 	b := w.block
-	k := &bulk{w: w, site: o.site, shared: int(uint32(w.vec(o.to)[l])), bytes: int(int32(w.vec(o.n)[l]))}
+	k := &bulk{w: w, block: b, site: o.site, shared: int(uint32(w.vec(o.to)[l])), bytes: int(int32(w.vec(o.n)[l]))}
 	addr, what := w.vec(o.from)[l], b.program.sites[o.site].what
 	low, high := o.shared.bounds(b)
 	switch {
@@ -100,7 +103,7 @@ func (o *bulkOp) issue(w *warp, l int) *bulk {
 		w.readSource(o.global, source{k.al, k.global, k.bytes}, l)
 		k.load(l)
 	} else {
-		k.store(l)
+		k.check(k.stored(l), l, false, k.shared, k.bytes)
 		if b.launch.global != nil {
 			a, off := *o.global, offsets{}
 			a.bytes, off[l] = k.bytes, k.global
@@ -112,24 +115,23 @@ func (o *bulkOp) issue(w *warp, l int) *bulk {
 
 // load begins a copy to shared memory, which is poison until it arrives.
 func (k *bulk) load(lane int) {
-	b, bar := k.w.block, k.bar
+	b, bar := k.block, k.bar
 	k.phase = bar.phase
 	bar.issued += k.bytes
 	bar.flying++
 	bar.last = k.site
 	bar.unseen = append(bar.unseen, k)
-	k.check(newRecord(agentEpoch+k.phase, k.site, b.barAgent(bar.slot), 0)|recordAgent, lane, true)
+	k.check(newRecord(agentEpoch+k.phase, k.site, b.barAgent(bar.slot), 0)|recordAgent, lane, true, k.shared, k.bytes)
 	for i := range b.shared.data[k.shared:][:k.bytes] {
 		b.shared.data[k.shared+i] = 0xff
 	}
 }
 
-// store begins a copy from shared memory, in the lane's open group.
-func (k *bulk) store(lane int) {
+// stored begins a copy from shared memory, in the lane's open group. The result is the record of its reads.
+func (k *bulk) stored(lane int) record {
 	w := k.w
 	w.bulkEpoch++
 	k.epoch = agentEpoch + w.bulkEpoch
-	k.check(newRecord(k.epoch, k.site, w.storesAgent(), 0)|recordAgent, lane, false)
 	if w.bulks == nil {
 		w.bulks = map[int]*bulkLane{}
 	}
@@ -137,13 +139,14 @@ func (k *bulk) store(lane int) {
 		w.bulks[lane] = &bulkLane{}
 	}
 	w.bulks[lane].open = append(w.bulks[lane].open, k)
+	return newRecord(k.epoch, k.site, w.storesAgent(), 0) | recordAgent
 }
 
-// check checks and records the accesses of shared memory. Writes of threads must be fenced too.
-func (k *bulk) check(now record, lane int, write bool) {
-	w, s := k.w, &k.w.block.shared.shadow
+// check checks and records the accesses of bytes of shared memory. Writes of threads must be fenced too.
+func (k *bulk) check(now record, lane int, write bool, from, bytes int) {
+	w, s := k.w, &k.block.shared.shadow
 	view, what := w.view(lane), w.block.program.sites[k.site].what
-	for i := k.shared >> s.shift; i < (k.shared+k.bytes)>>s.shift; i++ {
+	for i := from >> s.shift; i < (from+bytes+1<<s.shift-1)>>s.shift; i++ {
 		c := &s.cells[i]
 		was := c.write
 		var other record
@@ -197,14 +200,20 @@ func (k *bulk) arrive() {
 		k.tracked()
 		return
 	}
-	data := k.w.block.shared.data[k.shared:][:k.bytes]
-	if k.bar == nil {
+	data := k.block.shared.data[k.shared:][:k.bytes]
+	switch {
+	case k.tensor != nil:
+		k.moveBox()
+	case k.bar == nil:
 		copy(k.al.data[k.global:], data)
 		k.al.mark(uint64(k.global), k.bytes)
+	default:
+		copy(data, k.al.data[k.global:])
+	}
+	b := k.bar
+	if b == nil {
 		return
 	}
-	copy(data, k.al.data[k.global:])
-	b := k.bar
 	b.flying--
 	b.last = k.site
 	if b.phase != k.phase {

@@ -32,7 +32,7 @@ func (o *barrierOp) track(w *warp, b *mbar, m uint32) uint64 {
 			}
 		}
 	}
-	k := &bulk{w: w, site: copies[0].a.site, bar: b, phase: b.phase, copies: copies, arrivals: bits.OnesCount32(m)}
+	k := &bulk{w: w, block: w.block, site: copies[0].a.site, bar: b, phase: b.phase, copies: copies, arrivals: bits.OnesCount32(m)}
 	b.pending += k.arrivals
 	b.unseen = append(b.unseen, k)
 	w.block.cluster.fly(k)
@@ -42,7 +42,7 @@ func (o *barrierOp) track(w *warp, b *mbar, m uint32) uint64 {
 // tracked is the arrival of copies that an mbarrier tracks.
 func (k *bulk) tracked() {
 	for _, c := range k.copies {
-		c.arrive(k.w.block)
+		c.arrive(k.block)
 	}
 	b := k.bar
 	b.last = k.site
