@@ -58,7 +58,7 @@ var fnCases = map[thr.Fn]string{
 	thr.MBarWait: "op/mbar_wait/relay/f32", thr.MBarWaitToken: "op/mbar_wait/exchange/f32", thr.MBarTrack: "op/mbar_track/copies/f32", thr.MBarInval: "op/mbar_inval/exchange/f32",
 	thr.BulkLoad: "op/copy_bulk/ring/f32", thr.BulkStore: "op/store_bulk/ring/f32", thr.BulkCommit: "op/commit_bulk/ring/f32",
 	thr.BulkWait: "op/wait_bulk/ring/f32", thr.BulkWaitRead: "op/wait_bulk_read/ring/f32", thr.FenceAsync: "op/fence_async/ring/f32",
-	thr.TensorLoad: "op/copy_tensor/rank2/bf16", thr.TensorMulticast: "op/multicast_tensor/cluster/f32", thr.TensorStore: "op/store_tensor/rank2/bf16",
+	thr.TensorLoad: "op/copy_tensor/rank2/bf16", thr.TensorMulticast: "op/multicast_tensor/cluster/f32", thr.TensorStore: "op/store_tensor/rank2/i32",
 	thr.TensorAdd: "op/reduce_tensor/add/f32", thr.TensorMin: "op/reduce_tensor/min/i32", thr.TensorMax: "op/reduce_tensor/max/f16", thr.TensorPrefetch: "op/prefetch_tensor/halo/f32",
 	thr.NamedSync: "op/named_sync/hand_over/f32", thr.NamedArrive: "op/named_arrive/hand_over/f32",
 }
