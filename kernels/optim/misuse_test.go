@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/gotile/gotile/dtype"
@@ -205,7 +206,7 @@ func TestSizesAndTypes(t *testing.T) {
 func TestNextInCapture(t *testing.T) {
 	s := open(t)
 	o := adamW(t, s, autodiff.NewParam("p", tensorOf(t, s, dtype.F32, []float64{1, 2}, 2)))
-	if _, err := s.Capture(func() error { return o.Next(1) }); !errors.Is(err, device.ErrCapture) {
+	if _, err := s.Capture(func() error { return o.Next(1) }); !errors.Is(err, device.ErrCapture) || !strings.Contains(err.Error(), "before each replay") {
 		t.Errorf("Next in a capture: %v", err)
 	}
 	for range 6 { // more than there are uploads under way at once

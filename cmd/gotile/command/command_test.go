@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -175,11 +176,20 @@ func Suite() bench.Suite {
 	m.write(t, "second/second.go", "package second\n\nimport \"github.com/gotile/gotile/bench\"\n\nfunc Suite() bench.Suite { return bench.Suite{} }\n")
 	mustFail(t, 2, "each of 2 suites would overwrite", "bench", "-benchfmt", "new.txt", ".", "../../second")
 	m.write(t, "plain/plain.go", "package plain\n\nfunc F() {}\n")
-	mustFail(t, 2, "package example.com/user/plain has no func Suite() bench.Suite", "bench", "../../plain")
+	mustFail(t, 2, "no suite: package example.com/user/plain has no func Suite() bench.Suite", "bench", "../../plain")
 	mustFail(t, 2, "no package of ../../plain/... exports func Suite() bench.Suite", "bench", "../../plain/...")
 	mustFail(t, 2, "github.com/gotile/gotile/bench/rmsnorm is not in the module you are in", "bench", "rmsnorm")
 	os.Remove("zsum.go")
 	mustFail(t, 1, "run: gotile gen", "bench")
+}
+
+// What the machine lacks is said once, before any package is built.
+func TestLacks(t *testing.T) {
+	t.Setenv("GOTILE_NVRTC", filepath.Join(t.TempDir(), "none.so"))
+	code, out, errs := run(t, "check", "../../../examples/softmax", "../../../examples/swiglu")
+	if code != 1 || out != "" || !strings.HasPrefix(errs, "gotile: check: ") || strings.Count(errs, "gotile: check: ") != 1 || !strings.Contains(errs, "none.so") {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
+	}
 }
 
 // Under internal/ only packages beside it may import the kernels, and with -mod=vendor gotile comes from vendor.
@@ -272,6 +282,51 @@ func TestHelp(t *testing.T) {
 			if len(line) > 121 && !strings.HasPrefix(line, "    ") { // what package flag prints is one line a flag
 				t.Errorf("gotile %s -h: a line of %d characters: %s", c, len(line)-1, line)
 			}
+		}
+	}
+}
+
+// Every example of a help is a command line that its command takes. Those of viz, whose flags may follow arguments, are
+// run by TestVizExamples.
+func TestHelpExamples(t *testing.T) {
+	for _, name := range commandNames() {
+		if name == vizCommand.name {
+			continue
+		}
+		_, examples, _ := strings.Cut(mustRun(t, name, "-h"), "\nExample")
+		examples, _, _ = strings.Cut(examples, "\nFlags:")
+		n := 0
+		for line := range strings.Lines(examples) {
+			_, args, ok := strings.Cut(line, "gotile "+name)
+			if !ok || !strings.HasPrefix(line, "\t") {
+				continue
+			}
+			n++
+			args, _, _ = strings.Cut(args, "#")
+			var errs bytes.Buffer
+			fs := flag.NewFlagSet(name, flag.ContinueOnError)
+			if c := lookupLocal(name); c != nil {
+				c.setup(fs)
+			} else {
+				command, err := worker.Lookup(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				fs = (&invocation{command: command}).flagSet(&errs)
+			}
+			fs.SetOutput(&errs)
+			err := fs.Parse(strings.Fields(strings.ReplaceAll(args, "'", "")))
+			for _, arg := range fs.Args() {
+				if err == nil && strings.HasPrefix(arg, "-") {
+					err = fmt.Errorf("%s is no flag here: flags come first", arg)
+				}
+			}
+			if err != nil {
+				t.Errorf("the example %q of gotile %s -h: %v", strings.TrimSpace(line), name, err)
+			}
+		}
+		if n == 0 {
+			t.Errorf("gotile %s -h: no example found in %q", name, examples)
 		}
 	}
 }
