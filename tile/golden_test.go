@@ -29,6 +29,7 @@ var goldens = []struct {
 	{"async", asyncOps},
 	{"mbarriers", barrierOps},
 	{"tensors", tensorOps},
+	{"remote", remoteOps},
 	{"clusters", clusters},
 }
 

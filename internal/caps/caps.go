@@ -25,7 +25,7 @@ var cases = map[target.Feature]string{
 	target.CpAsync: "op/copy_async/",
 	target.Cluster: "op/cluster_",
 
-	target.MBarrier: "op/mbar_", target.MBarrierTx: "op/mbar_arrive_tx/", target.Bulk: "op/copy_bulk/",
+	target.MBarrier: "op/mbar_", target.MBarrierTx: "op/mbar_arrive_tx/", target.Bulk: "op/copy_bulk/", target.GridDep: "op/wait_prerequisites/",
 	target.TMA: "op/store_tensor/", target.TMACTA: "op/copy_tensor/", target.Multicast: "op/multicast_tensor/",
 }
 

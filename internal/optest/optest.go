@@ -45,6 +45,7 @@ var kernels = sync.OnceValue(func() tile.Set {
 		lastBlockKernels(), treeKernels(), mailKernels(), orderKernels(), floatOrderKernels(),
 		clusterRowKernels(), clusterTileKernels(), clusterGridKernels(), clusterShareKernels(), clusterPeerKernels(), clusterOrderKernels(), clusterAtomicKernels(), clusterLastKernels(),
 		ringKernels(), pingPongKernels(), boxKernels(), columnsKernels(), wholeKernels(),
-		exchangeKernels(), relayKernels(), pollKernels(), bulkKernels(), handOverKernels(), trackKernels(), tensorKernels(), tensorMoreKernels(),
+		exchangeKernels(), relayKernels(), pollKernels(), bulkKernels(), handOverKernels(), trackKernels(),
+		piecesKernels(), passKernels(), refetchKernels(), dependentKernels(), tensorKernels(), tensorMoreKernels(),
 	)
 })

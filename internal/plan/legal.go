@@ -32,7 +32,11 @@ func needs(v *ir.Value) (target.Feature, bool) {
 		return target.Multicast, true
 	case ir.StoreTensor, ir.ReduceTensor, ir.PrefetchTensor:
 		return target.TMA, true
-	case ir.CopyBulk, ir.StoreBulk, ir.CommitBulk, ir.WaitBulk, ir.WaitBulkRead, ir.FenceAsync:
+	case ir.MBarArriveAt, ir.StoreAsync, ir.FenceCluster:
+		return target.Cluster, true
+	case ir.LaunchDependents, ir.WaitPrerequisites:
+		return target.GridDep, true
+	case ir.CopyBulk, ir.StoreBulk, ir.CommitBulk, ir.WaitBulk, ir.WaitBulkRead, ir.FenceAsync, ir.FenceAsyncGlobal:
 		return target.Bulk, true
 	}
 	return "", false

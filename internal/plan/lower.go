@@ -225,8 +225,12 @@ func (l *lowering) effect(v *ir.Value) {
 			f = thr.NamedArrive
 		}
 		l.emit(thr.Do{At: l.at(), Fn: f, Args: []thr.Expr{i32(n.ID), i32(n.Threads)}})
-	case ir.FenceAsync:
-		l.emit(thr.Do{At: l.at(), Fn: thr.FenceAsync})
+	case ir.FenceAsync, ir.FenceAsyncGlobal, ir.FenceCluster, ir.LaunchDependents, ir.WaitPrerequisites:
+		l.emit(thr.Do{At: l.at(), Fn: plainFns[v.Op]})
+	case ir.MBarArriveAt:
+		l.arriveAt(v)
+	case ir.StoreAsync:
+		l.storeAsync(v)
 	case ir.Barrier:
 		l.emit(thr.Do{At: l.at(), Fn: meeting(v.Scope)})
 	case ir.ClusterBarrier:
@@ -241,6 +245,10 @@ func (l *lowering) effect(v *ir.Value) {
 		l.fail(v.Pos, "plan: op %s has no lowering", v.Op)
 	}
 }
+
+// plainFns are the built-ins of ops that each thread executes, without operands.
+var plainFns = map[ir.Op]thr.Fn{ir.FenceAsync: thr.FenceAsync, ir.FenceAsyncGlobal: thr.FenceAsyncGlobal, ir.FenceCluster: thr.FenceCluster,
+	ir.LaunchDependents: thr.GridLaunch, ir.WaitPrerequisites: thr.GridWait}
 
 // register is the type that holds one value of an element type in a scalar: 16-bit floats as the f32 they equal.
 func register(t dtype.Type) dtype.Type {

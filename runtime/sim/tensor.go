@@ -117,7 +117,7 @@ func (o *tensorOp) load(w *warp, l int) {
 	}
 	for _, b := range o.receivers(w, l) {
 		b.touched(w, o.site, l)
-		k := &bulk{w: w, block: b, site: o.site, shared: at, bytes: bytes, tensor: box}
+		k := &bulk{w: w, site: o.site, shared: at, bytes: bytes, tensor: box}
 		if k.bar = b.barrierAt(w, o.site, o.bars, int(uint32(w.vec(o.bar)[l])), l); k.bar == nil || !w.usable(k.bar, o.site, l) {
 			continue
 		}
@@ -156,10 +156,12 @@ func (o *tensorOp) store(w *warp, l int) {
 	if !ok || box == nil {
 		return
 	}
-	k := &bulk{w: w, block: w.block, site: o.site, shared: at, bytes: bytes, tensor: box}
+	k := &bulk{w: w, site: o.site, shared: at, bytes: bytes, tensor: box}
 	now := k.stored(l)
 	box.chunks(at, func(r *boxRow, at, _, n int) { k.check(now, l, false, at, n) })
 	for _, r := range box.rows {
+		w.checkEarly(r.al, o.global.site, l, true)
+		r.al.writes(w.block.launch.number)
 		if o.combine != nil && !marked(r.source) {
 			w.report(Uninitialised, o.global.site, none, l, "%s at byte %d of the allocation of %d bytes at %#x", o.fn, r.off, len(r.al.data), r.al.addr)
 		}
@@ -242,7 +244,7 @@ func (b *boxed) chunks(shared int, f func(r *boxRow, shared, global, bytes int))
 
 // moveBox moves the bytes of a tensor copy.
 func (k *bulk) moveBox() {
-	data, b := k.block.shared.data, k.tensor
+	data, b := k.to().shared.data, k.tensor
 	if k.bar != nil {
 		clear(data[k.shared:][:k.bytes]) // what lies outside of the tensor is zero
 	}
