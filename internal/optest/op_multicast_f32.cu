@@ -58,14 +58,14 @@ __device__ __forceinline__ void mbarrier_fence() { // inits are seen by the asyn
 __device__ __forceinline__ void mbarrier_arrive_expect_tx(void* bar, int bytes) {
   asm volatile("{ .reg .b64 token; mbarrier.arrive.expect_tx.shared.b64 token, [%0], %1; }" :: "r"(shared_at(bar)), "r"(bytes) : "memory");
 }
-__device__ __forceinline__ void mbarrier_wait(void* bar, int phase) {
+__device__ __forceinline__ void mbarrier_wait_cluster(void* bar, int phase) {
   u32 over = 0u;
   while (over == 0u) {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
                  : "=r"(over) : "r"(shared_at(bar)), "r"(phase) : "memory");
 #else
-    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.acquire.cluster.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
                  : "=r"(over) : "r"(shared_at(bar)), "r"(phase) : "memory");
 #endif
   }
@@ -140,7 +140,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64) op_mu
       if ((int)threadIdx.x == 0) tensor_load_2d(smem + 2048, smem, &a.x_map, it, add);
       if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem, 2048);
       int acc_now = acc;
-      mbarrier_wait(smem, acc_now % 2);
+      mbarrier_wait_cluster(smem, acc_now % 2);
 
       // load s0 (shared)
       float s02[4];
