@@ -50,7 +50,11 @@ func Persistent[N Int](s Scope, n N, opts ...LoopOption) iter.Seq[Index] {
 	b, scope := scopeOf(s)
 	return func(yield func(Index) bool) {
 		p := persistent{step: 1}
-		for _, o := range opts {
+		for i, o := range opts {
+			if o == nil {
+				b.Errorf(ir.Persistent, ErrControl, "option %d of Persistent is nil: drop it", i+1)
+				continue
+			}
 			o(&p)
 		}
 		bound := indexOf(b, ir.Persistent, "the bound of Persistent", n)
