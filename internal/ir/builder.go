@@ -74,6 +74,10 @@ func (b *Builder) Run(f func()) {
 // Finish is the kernel, or what is wrong with it.
 func (b *Builder) Finish() (*Kernel, error) {
 	b.refuseStaleReads(b.Kernel.Body)
+	if r := b.cur; r != b.Kernel.Body && len(b.errs) == 0 { // after a mistake that ended the function, this is no other
+		b.errorAt(r.Owner.Pos, r.Owner.Op, ErrControl, "the body of this %s was begun and not ended: a panic in it was recovered, or iter.Pull stopped early; leave the panic to Define, and write loops with for range",
+			Table[r.Owner.Op].Go)
+	}
 	b.done = true
 	if len(b.errs) > 0 {
 		return nil, b.errs.sorted()
