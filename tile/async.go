@@ -30,12 +30,27 @@ import "github.com/gotile/gotile/internal/ir"
 // Copying before reading needs one barrier an iteration. The source is an argument that the kernel does not write. T may
 // be any type of numbers. Reading a tile before the wait is refused when the kernel is built for a target where the
 // planner can tell, and otherwise reported by the simulator, as are copies that nobody waits for.
-func CopyAsync[T Number](s Scope, dst, src Source[T]) {
+//
+// In a slot of a pipeline it is a part of the slot's filling: see Pipeline. valid, an int, an Index or nil for each axis of
+// what is copied, says where it ends before src does, as the last rows of a segment do; what lies past it becomes zero.
+func CopyAsync[T Number](s Scope, dst, src Source[T], valid ...any) {
 	b, scope := scopeOf(s)
 	to, from := place(b, ir.CopyAsync, dst), place(b, ir.CopyAsync, src)
-	if to != nil && from != nil {
-		b.CopyAsync(scope, *to, *from)
+	if to == nil || from == nil {
+		return
 	}
+	var ends []*ir.Value
+	for _, e := range valid {
+		var v *ir.Value
+		if e != nil {
+			v = indexOf(b, ir.CopyAsync, "an extent of CopyAsync", e)
+			if v == nil {
+				return
+			}
+		}
+		ends = append(ends, v)
+	}
+	b.CopyAsync(scope, *to, *from, ends...)
 }
 
 // Commit ends a group of copies: those since the last Commit, which may be none.

@@ -26,6 +26,7 @@ var cases = map[target.Feature]string{
 	target.Cluster: "op/cluster_",
 
 	target.MBarrier: "op/mbar_", target.MBarrierTx: "op/mbar_arrive_tx/", target.Bulk: "op/copy_bulk/",
+	target.SetMaxNReg: "op/set_max_regs/", target.Elect: "op/elect/",
 }
 
 // Row is a feature on a target.

@@ -22,9 +22,14 @@ type Groups int
 // maxGroups bounds Groups: more stages than fit into shared memory.
 const maxGroups = 64
 
-// CopyAsync records a copy of the box that dst leaves open, its dimensions without an offset, from src on.
-func (b *Builder) CopyAsync(s Scope, dst, src Place) {
+// CopyAsync records a copy of the box that dst leaves open, its dimensions without an offset, from src on. valid are the
+// extents of the box's axes beyond which it becomes zero; nil, and those that are missing: where src ends.
+func (b *Builder) CopyAsync(s Scope, dst, src Place, valid ...*Value) {
 	if b.poisoned(CopyAsync, dst.Offs...) || b.poisoned(CopyAsync, src.Offs...) {
+		return
+	}
+	if dst.Slot && dst.Offs[0].Op == SlotWait {
+		b.Errorf(CopyAsync, ErrControl, "CopyAsync to the slot waited for at %s: its readers release it, and a producer fills it again; copy to what Acquire gives", dst.Offs[0].Pos)
 		return
 	}
 	switch {
@@ -50,6 +55,9 @@ func (b *Builder) CopyAsync(s Scope, dst, src Place) {
 		return
 	}
 	span := &Span{Scope: s, Dist: copyDist(b.threads(s), box, CopyBytes/size)}
+	if !b.validTo(s, span, src, valid) {
+		return
+	}
 	to, _, ok := b.place(CopyAsync, s, dst, span)
 	if !ok {
 		return
@@ -62,10 +70,39 @@ func (b *Builder) CopyAsync(s Scope, dst, src Place) {
 	b.emit(&Value{Op: CopyAsync, Type: Type{Span: span}, Args: append(to, from...), Scope: s, Attr: &CopyInfo{Dst: dst.Shared, Src: src.Arg}})
 }
 
+// validTo ends a span at extents of the author's, which lie within src for certain.
+func (b *Builder) validTo(s Scope, span *Span, src Place, valid []*Value) bool {
+	if len(valid) > span.Rank() {
+		b.Errorf(CopyAsync, ErrShape, "CopyAsync with %s of a box of rank %d; give one an axis, nil for none", Count(len(valid), "extent"), span.Rank())
+		return false
+	}
+	dims, first := src.Dims(), len(src.Dims())-span.Rank()
+	for i, e := range valid {
+		if e == nil {
+			continue
+		}
+		if !b.uniform(CopyAsync, s, "an extent", e) {
+			return false
+		}
+		if len(span.Extent) == 0 {
+			span.Extent = make([]*Value, span.Rank())
+		}
+		left := b.Dim(dims[first+i])
+		if first+i < len(src.Offs) {
+			left = b.Index(Sub, left, src.Offs[first+i])
+		}
+		span.Extent[i] = b.Index(Min, e, left)
+	}
+	return true
+}
+
 // threads is the number of threads of a scope.
 func (b *Builder) threads(s Scope) int {
-	if s == ScopeWarp {
+	switch r := b.cur.role(); {
+	case s == ScopeWarp:
 		return 32
+	case s == ScopeGroup && r != nil:
+		return 32 * r.Warps
 	}
 	return b.Kernel.Threads
 }
@@ -108,6 +145,14 @@ func (c *checker) async(v *Value, r *Region) {
 		return
 	case NamedSync, NamedArrive:
 		c.named(v)
+		return
+	case PipeInit, SlotAcquire, SlotWait, SlotRelease:
+		c.slot(v, r)
+		return
+	case SetMaxRegs:
+		if role, ok := v.Attr.(*Role); !ok || r.Role != role || role.Regs == 0 {
+			c.fail(v, "it does not stand in its role")
+		}
 		return
 	case CopyBulk, StoreBulk:
 		c.bulk(v)

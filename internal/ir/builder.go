@@ -74,6 +74,8 @@ func (b *Builder) Run(f func()) {
 // Finish is the kernel, or what is wrong with it.
 func (b *Builder) Finish() (*Kernel, error) {
 	b.refuseStaleReads(b.Kernel.Body)
+	b.checkRoles()
+	b.checkPipelines()
 	b.done = true
 	if len(b.errs) > 0 {
 		return nil, b.errs.sorted()
@@ -200,7 +202,10 @@ func (b *Builder) escape(v, a *Value) {
 
 // kind names a region of a loop or a conditional in messages.
 func (r *Region) kind() string {
-	if r.Owner.Op == If {
+	switch {
+	case r.Role != nil:
+		return "the role"
+	case r.Owner.Op == If:
 		return "the branch"
 	}
 	return "the loop body"
@@ -210,8 +215,11 @@ func (r *Region) kind() string {
 func (b *Builder) scope() Scope { return b.cur.scope() }
 
 func (r *Region) scope() Scope {
-	if r.Owner == nil {
+	switch {
+	case r.Owner == nil:
 		return ScopeCluster
+	case r.Role != nil:
+		return r.Role.Scope
 	}
 	return r.Owner.Scope
 }
@@ -220,6 +228,11 @@ func (r *Region) scope() Scope {
 func (b *Builder) executes(op Op, s Scope) bool {
 	if s > b.scope() {
 		owner := b.cur.Owner
+		if r := b.cur.role(); r != nil && s > r.Scope {
+			b.Errorf(op, ErrScope, "%s of scope %v stands in the %s of %s: the block's other warps do not come here; give it the role's own scope, or move it out of Roles",
+				Table[op].Go, s, r.Name, r.Pos)
+			return false
+		}
 		b.Errorf(op, ErrScope, "%s of scope %v stands in the %v's %s at %s: the other %s do not come here; move it out, or give the %s scope %v",
 			Table[op].Go, s, owner.Scope, Table[owner.Op].Go, owner.Pos, s.Parts(), Table[owner.Op].Go, s)
 		return false

@@ -25,7 +25,7 @@ func Cases() []tiletest.Case {
 	for _, cs := range [][]tiletest.Case{
 		arithCases[tile.F32](), arithCases[tile.BF16](), arithCases[tile.F16](), arithCases[tile.I32](), arithCases[tile.U32](), arithCases[tile.I64](),
 		boolCases(), chainCases(), castCases(), reduceCases(), foldCases(), shapeCases(), controlCases(), memoryCases(), atomicCases(), scalarCases(), orderCases(),
-		clusterCases(), asyncCases(), columnsCases(), wholeCases(), mbarrierCases(),
+		clusterCases(), asyncCases(), columnsCases(), wholeCases(), mbarrierCases(), pipeCases(),
 	} {
 		out = append(out, cs...)
 	}
@@ -59,6 +59,7 @@ var fnCases = map[thr.Fn]string{
 	thr.BulkLoad: "op/copy_bulk/ring/f32", thr.BulkStore: "op/store_bulk/ring/f32", thr.BulkCommit: "op/commit_bulk/ring/f32",
 	thr.BulkWait: "op/wait_bulk/ring/f32", thr.BulkWaitRead: "op/wait_bulk_read/ring/f32", thr.FenceAsync: "op/fence_async/ring/f32",
 	thr.NamedSync: "op/named_sync/hand_over/f32", thr.NamedArrive: "op/named_arrive/hand_over/f32",
+	thr.RegsDec: "op/set_max_regs/pipe/f32", thr.RegsInc: "op/set_max_regs/pipe/f32", thr.Elect: "op/elect/i32",
 }
 
 // FnCase is the case of a built-in of thread IR; its Name is empty where there is none.

@@ -112,4 +112,5 @@ var families = []*bind.Family{
 	&clusterRowFamily, &clusterTileFamily, &clusterGridFamily, &clusterShareFamily, &clusterPeerFamily, &clusterOrderFamily, &clusterAtomicFamily, &clusterLastFamily,
 	&ringFamily, &pingPongFamily, &boxFamily, &columnsFamily, &wholeFamily,
 	&exchangeFamily, &relayFamily, &pollFamily, &bulkFamily, &handOverFamily, &trackFamily,
+	&pipeFamily, &electFamily,
 }

@@ -46,5 +46,6 @@ var kernels = sync.OnceValue(func() tile.Set {
 		clusterRowKernels(), clusterTileKernels(), clusterGridKernels(), clusterShareKernels(), clusterPeerKernels(), clusterOrderKernels(), clusterAtomicKernels(), clusterLastKernels(),
 		ringKernels(), pingPongKernels(), boxKernels(), columnsKernels(), wholeKernels(),
 		exchangeKernels(), relayKernels(), pollKernels(), bulkKernels(), handOverKernels(), trackKernels(),
+		pipeKernels(), electKernels(),
 	)
 })

@@ -30,6 +30,7 @@ const (
 	WrongBytes        Kind = "wrong number of bytes at an mbarrier"
 	MissingFence      Kind = "missing proxy fence"
 	Deadlock          Kind = "deadlock"
+	BadRegisters      Kind = "misuse of setmaxnreg"
 )
 
 // Report is one defect. Later occurrences at the same place, or pair of places, only raise Count.
