@@ -42,3 +42,12 @@ func ExampleFloat16() {
 	// 3.140625 0x4248
 	// 65504 +Inf 65536
 }
+
+// The other element types are Go's own numbers under names that kernels take as operands. Bool exists in registers only.
+func ExampleFloat32() {
+	fmt.Println(dtype.Float32(1.5).DType(), dtype.Int32(-1).DType(), dtype.Uint32(1).DType(), dtype.Int64(1<<40).DType())
+	fmt.Println(dtype.Boolean(true).DType(), dtype.F16FromBits(0x3e00).Float32())
+	// Output:
+	// f32 i32 u32 i64
+	// bool 1.5
+}

@@ -72,6 +72,8 @@ func TestDistOf(t *testing.T) {
 	}{
 		{"((4,8),(2,2,2)):((32,1),(16,8,128))", []int{16, 16}, "[16,16] thread (4:2@1,8:1@0) value (2:1@1,2:8@0,2:8@1)", nil},
 		{"(32,4):(1,32)", []int{8, 16}, "[8,16] thread (8:1@0,4:1@1) value (4:4@1)", nil},
+		{"(16,1):(1,0)", []int{8, 4}, "[8,4] thread (8:1@0,2:1@1) value ()", nil},
+		{"(2,8):(1,2)", []int{4, 2, 2}, "[4,2,2] thread (2:1@0) value (2:2@0,2:1@1,2:1@2)", nil},
 		{"(32,1):(0,0)", []int{1}, "[1] thread (32:0) value ()", nil},
 		{"(16,3):(2,0)", []int{8, 4}, "[8,4] thread (4:2@0,4:1@1) value (3:0)", nil},
 		{"(32,4):(1,32)", []int{8, 8}, "", layout.ErrUndefined}, // past the shape
@@ -92,6 +94,10 @@ func TestDistOf(t *testing.T) {
 		} else if err != nil || d.String() != c.want {
 			t.Errorf("%s in %v: %v (%v), want %s", c.tv, c.shape, d, err, c.want)
 		}
+	}
+	want := "layout: (32,4):(1,32) as a distribution: it reaches 127, the shape [8 8] has 64 places"
+	if _, err := layout.DistOf(layout.MustParse("(32,4):(1,32)"), 8, 8); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 	for _, m := range []layout.Mode{{Size: 4, Axis: 2, Stride: 1}, {Size: 0, Axis: 0, Stride: 1}, {Size: 4, Axis: 0, Stride: -1}, {Size: 4, Axis: -2}} {
 		d := &layout.Dist{Shape: []int{8, 8}, Thread: []layout.Mode{m}}

@@ -295,3 +295,17 @@ func ExampleDist_Layout() {
 	// ((4,8),(2,2,2)):((2,72),(1,576,8)) <nil>
 	// [16,16] thread (4:2@1,8:1@0) value (2:1@1,2:8@0,2:8@1) <nil>
 }
+
+// The text of a swizzle, and of a swizzle after a layout, reads back.
+func ExampleParseSwizzled() {
+	s, err := layout.ParseSwizzle("Sw<3,4,3>")
+	fmt.Println(s == layout.Swizzle128, err)
+	tile, err := layout.ParseSwizzled("Sw<3,3,3> o 0 o (8,64):(64,1)")
+	fmt.Println(tile, err)
+	_, err = layout.ParseSwizzle("Sw<3,4,2>")
+	fmt.Println(err)
+	// Output:
+	// true <nil>
+	// Sw<3,3,3> o 0 o (8,64):(64,1) <nil>
+	// layout: swizzle (3,4,2): |shift| is at least bits, for the fields must not overlap
+}

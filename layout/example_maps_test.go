@@ -105,3 +105,65 @@ func ExampleDist_Accesses() {
 	// Sw<0,4,3> [8 8 8 8] 28
 	// Sw<3,4,3> [1 1 1 1] 0
 }
+
+// One mma.sync: where value 1 of lane 5 lies in A, in B and in C. A of wgmma from registers is A of mma.sync, of four
+// warps, one below the other.
+func ExampleMMASyncB() {
+	a, _ := layout.MMASyncA(16, 16)
+	b, _ := layout.MMASyncB(16, 16)
+	c := layout.MMASyncC()
+	fmt.Println(a.Coord(5, 1), b.Coord(5, 1), c.Coord(5, 1))
+	w, err := layout.WGMMAA(16)
+	fmt.Println(w, err)
+	fmt.Println(a)
+	// Output:
+	// [1 3] [3 1] [1 3]
+	// [64,16] thread (4:2@1,8:1@0,4:16@0) value (2:1@1,2:8@0,2:8@1) <nil>
+	// [16,16] thread (4:2@1,8:1@0) value (2:1@1,2:8@0,2:8@1)
+}
+
+// Before a store through stmatrix, lane 9 holds these two elements in its first register, and gives the address of this
+// row.
+func ExampleStmatrix() {
+	held, err := layout.Stmatrix(4, false)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rows, err := layout.StmatrixRows(4)
+	fmt.Println("matrix, row, column:", held.Coord(9, 0), held.Coord(9, 1))
+	fmt.Println("matrix, row:", rows.Coord(9, 0), err)
+	// Output:
+	// matrix, row, column: [0 2 2] [0 2 3]
+	// matrix, row: [1 1] <nil>
+}
+
+// A vector of 64 over 8 threads, in runs of 4: the next run of a thread begins where all threads have had one.
+func ExampleStriped() {
+	d := layout.Striped(8, 64, 4)
+	fmt.Println(d)
+	for v := range d.Values() {
+		fmt.Print(d.Coord(1, v), " ")
+	}
+	fmt.Println()
+	// Output:
+	// [64] thread (8:4@0) value (4:1@0,2:32@0)
+	// [4] [5] [6] [7] [36] [37] [38] [39]
+}
+
+// A counter that is kept counts without allocation, for simulators. Wider accesses are served by fewer lanes at a time.
+func ExampleBankCounter() {
+	var addr [layout.WarpSize]int
+	for lane := range addr {
+		addr[lane] = lane * 16 % 512 // each of 32 places of 16 bytes
+	}
+	var n layout.BankCounter
+	for _, width := range []int{4, 8, 16} {
+		wavefronts, least := n.Count(&addr, layout.AllLanes, width)
+		fmt.Println(width, "bytes:", layout.PhaseLanes(width), "lanes at once,", wavefronts, "wavefronts,", least, "at least")
+	}
+	// Output:
+	// 4 bytes: 32 lanes at once, 4 wavefronts, 1 at least
+	// 8 bytes: 16 lanes at once, 4 wavefronts, 2 at least
+	// 16 bytes: 8 lanes at once, 4 wavefronts, 4 at least
+}

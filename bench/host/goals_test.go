@@ -3,8 +3,7 @@
 package host
 
 import (
-	"errors"
-	"io/fs"
+	"strings"
 	"testing"
 
 	"github.com/gotile/gotile/bench"
@@ -14,10 +13,6 @@ import (
 // launch. Goals of time that are missed are logged; docs/performance.md says why.
 func TestGoals(t *testing.T) {
 	r, err := bench.Read("../results/h200/host.json")
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Log("not measured yet")
-		return
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,10 +44,15 @@ func TestGoals(t *testing.T) {
 			continue
 		}
 		for other, most := range b.Goal.Above {
-			if above, ok := c.Above(c.Base, other); !ok {
-				t.Errorf("%s lacks what its goal compares", b.Name)
-			} else if above > most {
-				t.Logf("missed: %s: %s takes %.2f µs more than %s, asked for %.1f", b.Name, c.Base, above, other, most)
+			for arm := range c.Arms {
+				if !strings.HasPrefix(arm, c.Base) { // apply_untracked is to be as quick as apply
+					continue
+				}
+				if above, ok := c.Above(arm, other); !ok {
+					t.Errorf("%s lacks what its goal compares", b.Name)
+				} else if above > most {
+					t.Logf("missed: %s: %s takes %.2f µs more than %s, asked for %.1f", b.Name, arm, above, other, most)
+				}
 			}
 		}
 	}

@@ -3,8 +3,6 @@
 package recompute
 
 import (
-	"errors"
-	"io/fs"
 	"testing"
 
 	"github.com/gotile/gotile/bench"
@@ -13,10 +11,6 @@ import (
 // TestGoals holds the committed results against what Recompute is for: less memory, by running each op once more.
 func TestGoals(t *testing.T) {
 	r, err := bench.Read("../results/h200/recompute.json")
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Log("not measured yet")
-		return
-	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,3 +23,14 @@ func ExampleWrite() {
 	// true <nil>
 	// backward
 }
+
+// Results are files, or folders with files; what is no results file is refused with its name.
+func ExampleLoad() {
+	list, err := report.Load([]string{"../results/h200/host.json"})
+	fmt.Println(list[0].Name, list[0].Results.Suite, err)
+	_, err = report.Load([]string{"example_test.go"})
+	fmt.Println(strings.Contains(err.Error(), "example_test.go is no results file"))
+	// Output:
+	// ../results/h200/host.json host <nil>
+	// true
+}

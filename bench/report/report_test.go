@@ -105,6 +105,28 @@ func TestContents(t *testing.T) {
 	}
 }
 
+// Where no other library was measured, the other contenders are ways to do the same, and the page calls none of them a
+// peer. Their names are not broken.
+func TestWithoutLibraries(t *testing.T) {
+	r := sample()
+	r.Peers, r.Cases = nil, r.Cases[:1]
+	r.Cases[0].Groups, r.Cases[0].Goal = 1, nil
+	r.Cases[0].Arms["gotile_untracked"] = r.Cases[0].Arms["close"]
+	// Nor is there a bandwidth where no bytes are counted.
+	r.Cases = append(r.Cases, bench.Case{Name: "rmsnorm/step/8x8", Arms: map[string]bench.Arm{"gotile": {Median: 10, Min: 9, Max: 11}}})
+	page := render(t, File{"r.json", r})
+	for _, want := range []string{"shapes, beside the fastest other contender<", "over the other contender’s, below", "; 1 group of inputs", "--letters:16",
+		"Time in µs, shorter is faster", "Bandwidth in TB/s, longer is faster"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	_, body, _ := strings.Cut(page, "</head>")
+	if at := strings.Index(strings.ReplaceAll(body, `"peer`, ""), "peer"); at >= 0 { // but for classes
+		t.Errorf("the page has a peer: %.80q", body[max(at-40, 0):])
+	}
+}
+
 // Names from a file are text, wherever they stand: in elements, attributes and text areas.
 func TestHostileNames(t *testing.T) {
 	const evil = `</textarea></script><script>alert("x")</script>`
@@ -204,7 +226,7 @@ func TestCommitted(t *testing.T) {
 
 func TestKinds(t *testing.T) {
 	r := &bench.Results{Suite: "s"}
-	for _, name := range []string{"s/fwd/4x8/bf16", "s/fwd/4x16/bf16", "s/fwd/4x8/f32", "s/long", "other/form"} {
+	for _, name := range []string{"s/fwd/4x8/bf16", "s/fwd/4x16/bf16", "s/fwd/4x8/f32", "s/long", "other/form", "s/8x8/bf16"} {
 		r.Cases = append(r.Cases, bench.Case{Name: name})
 	}
 	var got []string
@@ -213,7 +235,7 @@ func TestKinds(t *testing.T) {
 			got = append(got, k.title(r.Suite)+": "+c.shape)
 		}
 	}
-	want := []string{"forward, bf16: 4x8", "forward, bf16: 4x16", "forward, f32: 4x8", "s: long", "other: form"}
+	want := []string{"forward, bf16: 4x8", "forward, bf16: 4x16", "forward, f32: 4x8", "s: long", "other: form", "bf16: 8x8"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gotile/gotile/bench"
 )
@@ -17,6 +18,7 @@ type section struct {
 	Facts           []fact // where and how it was measured
 	Commands        []string
 	Notes           []string // what makes the figures doubtful
+	Others          string   // what the base is beside: peers, which are other libraries, or ways to do the same
 	Kinds           []kindView
 }
 
@@ -25,7 +27,10 @@ type fact struct{ Name, Value string }
 
 func sectionOf(id string, f File) section {
 	r := f.Results
-	s := section{ID: id, Title: r.Suite + " on " + r.Device, File: f.Name, Notes: r.Notes}
+	s := section{ID: id, Title: r.Suite + " on " + r.Device, File: f.Name, Notes: r.Notes, Others: "peer"}
+	if len(r.Peers) == 0 {
+		s.Others = "other contender"
+	}
 	add := func(name, value string) {
 		if value != "" {
 			s.Facts = append(s.Facts, fact{name, value})
@@ -76,6 +81,7 @@ type kindView struct {
 	Measure         measure
 	Ticks           []tick
 	Step            float64 // between ticks, in percent
+	Letters         int     // of the longest name of a contender, for which there is room
 	Overview        overview
 	Panels          []panel
 	Figures         figures
@@ -96,6 +102,9 @@ func (k *kind) view(id, suite string) kindView {
 	a := axisOf(k, m)
 	v := kindView{ID: id, Title: k.title(suite), Base: k.cases[0].base(), Measure: m, Ticks: a.ticks(), Step: a.at(a.step), Standing: k.standing()}
 	arms := k.arms()
+	for _, name := range arms {
+		v.Letters = min(max(v.Letters, utf8.RuneCountInString(name)), 20)
+	}
 	v.Overview = k.overview(arms, m)
 	for _, c := range k.cases {
 		v.Panels = append(v.Panels, c.panel(arms, m, a))
@@ -235,9 +244,17 @@ func (c shaped) foot() string {
 		out = append(out, text)
 	}
 	if c.Groups > 0 {
-		out = append(out, fmt.Sprintf("%d groups of inputs", c.Groups))
+		out = append(out, count(c.Groups, "group", "groups")+" of inputs")
 	}
 	return strings.Join(out, "; ")
+}
+
+// count is a number of things.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // overview is a kind's table of shapes.

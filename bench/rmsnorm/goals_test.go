@@ -3,72 +3,150 @@
 package rmsnorm
 
 import (
-	"fmt"
+	"path"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/gotile/gotile/bench"
 )
 
+// missed are the goals that the committed results do not reach, and what they do not fall behind: a part of the copy's
+// bandwidth, a part of the time of the fastest peer. All other goals are reached. docs/performance.md says why.
+var missed = map[string]bench.Goal{
+	"fwd/4096x512/bf16":        {Copy: 0.95, Peers: 1.04},
+	"add_fwd/4096x512/bf16":    {Copy: 0.95, Peers: 1.04},
+	"bwd/32768x1024/bf16":      {Copy: 0.88},
+	"add_fwd/32768x1024/bf16":  {Peers: 1.02},
+	"bwd/32768x2048/bf16":      {Copy: 0.91},
+	"add_bwd/32768x2048/bf16":  {Copy: 0.93},
+	"bwd/32768x4096/bf16":      {Copy: 0.91},
+	"add_fwd/32768x4096/bf16":  {Peers: 1.02},
+	"add_bwd/32768x4096/bf16":  {Copy: 0.92},
+	"fwd/16384x8192/bf16":      {Peers: 1.02},
+	"bwd/16384x8192/bf16":      {Copy: 0.91},
+	"add_bwd/16384x8192/bf16":  {Copy: 0.93},
+	"bwd/8192x16384/bf16":      {Copy: 0.82, Peers: 1.02},
+	"add_fwd/8192x16384/bf16":  {Copy: 0.95, Peers: 1.02},
+	"bwd/4096x32768/bf16":      {Copy: 0.84},
+	"add_fwd/4096x32768/bf16":  {Copy: 0.94},
+	"add_bwd/4096x32768/bf16":  {Copy: 0.86},
+	"fwd/4096x65536/bf16":      {Copy: 0.94, Peers: 1.02},
+	"bwd/4096x65536/bf16":      {Copy: 0.73},
+	"add_fwd/4096x65536/bf16":  {Copy: 0.93},
+	"add_bwd/4096x65536/bf16":  {Copy: 0.70},
+	"fwd/2048x131072/bf16":     {Copy: 0.91, Peers: 1.07},
+	"bwd/2048x131072/bf16":     {Copy: 0.64},
+	"add_fwd/2048x131072/bf16": {Copy: 0.87},
+	"add_bwd/2048x131072/bf16": {Copy: 0.65},
+	"fwd/4096x512/f32":         {Copy: 0.94},
+	"bwd/32768x1024/f32":       {Copy: 0.87},
+	"bwd/32768x2048/f32":       {Copy: 0.91},
+	"fwd/32768x4096/f32":       {Peers: 1.02},
+	"bwd/32768x4096/f32":       {Copy: 0.92},
+	"bwd/16384x8192/f32":       {Copy: 0.93},
+	"fwd/8192x16384/f32":       {Peers: 1.02},
+	"bwd/8192x16384/f32":       {Copy: 0.91},
+	"fwd/4096x32768/f32":       {Copy: 0.94},
+	"bwd/4096x32768/f32":       {Copy: 0.88},
+	"fwd/4096x65536/f32":       {Copy: 0.93},
+	"bwd/4096x65536/f32":       {Copy: 0.84},
+	"fwd/2048x131072/f32":      {Copy: 0.87},
+	"bwd/2048x131072/f32":      {Copy: 0.81},
+}
+
+// unmeasured are the published cases without any figure. docs/performance.md lists them, and those without peers.
+var unmeasured = []string{
+	"add_bwd/8192x16384/bf16", "gated_fwd/8192x16384/bf16", "gated_bwd/8192x16384/bf16",
+	"add_fwd/*/f32", "add_bwd/*/f32", "gated_fwd/*/f32", "gated_bwd/*/f32",
+}
+
 // TestGoals holds the committed results against what was asked of them: a part of a copy's bandwidth, and to be faster
-// than every peer. Goals that are missed are logged; docs/performance.md says why. A result that falls behind a goal
-// that was reached fails, and so does an arm of ours without a time.
+// than every peer. A case that misses a goal that was reached fails, and so does one that falls further behind, an arm
+// of ours without a time, and a case that the results do not have any more.
 func TestGoals(t *testing.T) {
 	r, err := bench.Read("../results/h200/rmsnorm.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	type goal struct{ copy, peers float64 } // at least this part of the copy's bandwidth; at most this part of a peer's time
-	reached := map[string]goal{
-		"fwd/32768x1024": {0.95, 1}, "fwd/32768x2048": {0.97, 1}, "fwd/32768x4096": {0.97, 1}, "fwd/16384x8192": {0.97, 1.01},
-		"fwd/8192x16384": {0.97, 1}, "fwd/4096x32768": {0.97, 1},
-		"bwd/4096x512": {0, 1}, "bwd/32768x1024": {0, 1}, "bwd/32768x2048": {0, 1}, "bwd/32768x4096": {0, 1}, "bwd/16384x8192": {0, 1},
-		"bwd/8192x16384": {0, 1.01}, "bwd/4096x32768": {0, 1}, "bwd/4096x65536": {0, 1}, "bwd/2048x131072": {0, 1},
+	cases := map[string]bench.Case{}
+	for _, c := range r.Cases {
+		cases[strings.TrimPrefix(c.Name, "rmsnorm/")] = c
 	}
-	asked := map[string]*bench.Goal{}
 	all, err := benchmarks(bench.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range all {
-		asked[b.Name] = b.Goal
-	}
-	cases := map[string]bench.Case{}
-	for _, c := range r.Cases {
-		cases[c.Name] = c
+		name := strings.TrimPrefix(b.Name, "rmsnorm/")
+		c, ok := cases[name]
+		if !ok {
+			if !slices.ContainsFunc(unmeasured, func(pattern string) bool { ok, _ := path.Match(pattern, name); return ok }) {
+				t.Errorf("%s is not measured any more", name)
+			}
+			continue
+		}
 		if a := c.Arms["gotile"]; a.Error != "" || a.Median <= 0 {
-			t.Errorf("%s: %+v", c.Name, a)
+			t.Errorf("%s: %+v", name, a)
+		}
+		if b.Goal != nil {
+			judge(t, name, c, *b.Goal)
 		}
 	}
-	copies := map[string]string{"fwd": "copy", "bwd": "copy2"}
-	for _, pass := range []string{"fwd", "bwd"} {
-		for _, s := range shapes {
-			name := fmt.Sprintf("%s/%v", pass, s)
-			c, ok := cases["rmsnorm/"+name+"/bf16"]
-			if !ok || len(c.Arms) < 4 {
-				t.Errorf("%s is not measured beside peers", name)
-				continue
+}
+
+// judge holds a case against its goal, or against what it may not fall behind.
+func judge(t *testing.T, name string, c bench.Case, goal bench.Goal) {
+	t.Helper()
+	least := goal
+	if m := missed[name]; m.Copy > 0 {
+		least.Copy = m.Copy
+	}
+	if m := missed[name]; m.Peers > 0 {
+		least.Peers = m.Peers
+	}
+	const slack = 0.005 // of a run to the next
+	for arm, ratio := range c.Ratio {
+		if !strings.HasPrefix(arm, "copy") {
+			if ratio > least.Peers+slack {
+				t.Errorf("%s falls behind: %.3f of the time of %s, it had reached %.2f", name, ratio, arm, least.Peers)
+			} else if ratio > goal.Peers {
+				t.Logf("missed: %s: %.3f of the time of %s", name, ratio, arm)
 			}
-			want := asked[c.Name]
-			if want == nil {
-				t.Errorf("nothing is asked of %s", name)
-				continue
-			}
-			part := c.Bandwidth("gotile") / c.Bandwidth(copies[pass])
-			peer, worst := "", 0.0
-			for arm, ratio := range c.Ratio {
-				if arm != copies[pass] && ratio > worst {
-					peer, worst = arm, ratio
-				}
-			}
-			if g := reached[name]; part < g.copy || g.peers > 0 && worst > g.peers {
-				t.Errorf("%s falls behind: %.3f of %s, %.3f of the time of %s; it had reached %+v", name, part, copies[pass], worst, peer, g)
-			}
-			if part < want.Copy {
-				t.Logf("missed: %s: %.3f of %s, asked for %.2f", name, part, copies[pass], want.Copy)
-			}
-			if worst > want.Peers {
-				t.Logf("missed: %s: %.3f of the time of %s", name, worst, peer)
-			}
+			continue
+		}
+		if part := c.Bandwidth("gotile") / c.Bandwidth(arm); part < least.Copy-slack {
+			t.Errorf("%s falls behind: %.3f of %s, it had reached %.2f", name, part, arm, least.Copy)
+		} else if part < goal.Copy {
+			t.Logf("missed: %s: %.3f of %s, asked for %.2f", name, part, arm, goal.Copy)
+		}
+	}
+}
+
+// What is asked is asked of both types, and of the residual passes by the copy that moves as many tensors.
+func TestAsked(t *testing.T) {
+	all, err := benchmarks(bench.Selection{Shapes: append(shapes, "8x16")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := map[string]bench.Goal{}
+	for _, b := range all {
+		if b.Goal != nil {
+			asked[b.Name] = *b.Goal
+		}
+	}
+	if want := 4 * len(shapes) * len(dtypes); len(asked) != want {
+		t.Errorf("%d goals, want %d", len(asked), want)
+	}
+	for name, want := range map[string]bench.Goal{
+		"fwd/4096x512/bf16": {Copy: 0.97, Peers: 1}, "bwd/4096x512/f32": {Peers: 1}, "fwd/32768x1024/f32": {Copy: 0.95, Peers: 1},
+		"bwd/32768x1024/bf16": {Copy: 0.9, Peers: 1}, "bwd/2048x131072/bf16": {Copy: 0.97, Peers: 1},
+		"add_fwd/32768x1024/bf16": {Copy: 0.95, Peers: 1}, "add_bwd/32768x1024/f32": {Copy: 0.9, Peers: 1}, "add_bwd/4096x512/bf16": {Peers: 1},
+	} {
+		if got := asked["rmsnorm/"+name]; !cmp.Equal(got, want) {
+			t.Errorf("%s: asked %+v, want %+v", name, got, want)
 		}
 	}
 }

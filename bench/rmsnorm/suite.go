@@ -110,22 +110,24 @@ func (p problem) benchmark() bench.Benchmark {
 	}
 }
 
-// goal is what is asked of the plain passes in bf16, at the published shapes: to be as fast as memory allows, a little less
-// where rows are short, and not to be slower than any peer. docs/performance.md says where that is missed, and why.
+// goal is what is asked of the plain passes and of those with a residual, at the published shapes: to be as fast as memory
+// allows, a little less where rows are short, and not to be slower than any peer. docs/performance.md says where that is
+// missed, and why. Of the gated passes only exactness is asked.
 func (p problem) goal() *bench.Goal {
 	shape := fmt.Sprintf("%dx%d", p.rows, p.n)
-	if p.dt != dtype.BF16 || p.name != "fwd" && p.name != "bwd" || !slices.Contains(shapes, shape) {
+	if strings.HasPrefix(p.name, "gated") || !slices.Contains(shapes, shape) {
 		return nil
 	}
-	switch p.name + "/" + shape {
-	case "fwd/32768x1024":
-		return &bench.Goal{Copy: 0.95, Peers: 1}
-	case "bwd/32768x1024":
-		return &bench.Goal{Copy: 0.90, Peers: 1}
-	case "bwd/4096x512":
-		return &bench.Goal{Peers: 1}
+	g := &bench.Goal{Copy: 0.97, Peers: 1}
+	switch {
+	case shape == "4096x512" && p.backward():
+		g.Copy = 0 // launches are most of it
+	case shape == "32768x1024" && p.backward():
+		g.Copy = 0.90
+	case shape == "32768x1024":
+		g.Copy = 0.95
 	}
-	return &bench.Goal{Copy: 0.97, Peers: 1}
+	return g
 }
 
 // backward says that the pass gives gradients.

@@ -74,7 +74,7 @@ func source(t *testing.T, name string) (text string, markdown bool, err error) {
 	case "targets":
 		text, err = targets()
 		return text, true, err
-	case "bench", "floors", "goals", "of", "recompute", "host":
+	case "bench", "floors", "goals", "missing", "budget", "of", "recompute", "host":
 		text, err = results(kind, rest)
 		return text, true, err
 	case "quickstart":
@@ -226,6 +226,30 @@ func TestPlain(t *testing.T) {
 			if n := len([]rune(line)); n > 120 && filepath.Base(path) != "ops.md" && !code && !strings.HasPrefix(strings.TrimSpace(line), "|") && !strings.HasPrefix(line, "<!--") {
 				t.Errorf("%s:%d: %d characters; wrap at 120", path, i+1, n)
 			}
+		}
+	}
+}
+
+// TestVerified: no document says that something has not run on a GPU while every kernel has a receipt: the step
+// "receipts" of .ci/run sees to it that .ci/open-receipts names exactly those without.
+func TestVerified(t *testing.T) {
+	open, err := os.ReadFile(filepath.Join(root, ".ci", "open-receipts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(open)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return
+		}
+	}
+	stale := regexp.MustCompile(`(has|have) not (yet )?run on (a|the|any) (GPU|H200)`)
+	for _, path := range documents(t) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := stale.FindString(strings.Join(strings.Fields(string(text)), " ")); m != "" {
+			t.Errorf("%s says %q, but .ci/open-receipts names nothing", path, m)
 		}
 	}
 }

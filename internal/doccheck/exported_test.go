@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,6 +39,83 @@ func TestExported(t *testing.T) {
 		if len(examples) == 0 {
 			t.Errorf("%s: no Example with an output: what is the first thing that somebody does with the package?", dir)
 		}
+	}
+}
+
+// TestShown: every function and type of a package that other modules use is in an example that is run. The gotile command,
+// the compilers behind it and the example packages are left out, and so are the functions that every package of kernels
+// exports for the command, which the example packages show.
+func TestShown(t *testing.T) {
+	shown, err := Shown(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs, err := Public(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range dirs {
+		if top, _, _ := strings.Cut(dir, "/"); top == "cmd" || top == "codegen" || top == "examples" {
+			continue
+		}
+		missing, err := Unshown(filepath.Join(root, filepath.FromSlash(dir)), shown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range missing {
+			if name != "Kernels" && name != "Cases" {
+				t.Errorf("%s: no Example with an output has %s", dir, name)
+			}
+		}
+	}
+}
+
+// TestUnshown: what an example shows, directly or by what it calls, and what it does not.
+func TestUnshown(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.go": `package a
+
+import "testing"
+
+type Shown struct{ F Field }
+type Field struct{}
+type Result struct{}
+type Given struct{}
+type Kind int
+type Titled struct{}
+type Hidden struct{}
+
+const K Kind = 1
+
+func New(Given) *Result { return nil }
+func (Result) Method() {}
+func Absent() Hidden    { return Hidden{} }
+func Run(*testing.T)    {}
+func private()          {}
+`,
+		"a_test.go": `package a_test
+
+func helper() { a.New(a.K) }
+
+func ExampleTitled() {
+	_ = a.Shown{}
+	// Output: 1
+}
+`,
+		"b_test.go": "package a_test\n\nfunc ExampleX() { a.Absent() }\n", // without an output it is not run
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shown, err := Shown(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Unshown(dir, shown)
+	if d := cmp.Diff([]string{"Absent", "Hidden"}, got); err != nil || d != "" {
+		t.Errorf("%v\n%s", err, d)
 	}
 }
 

@@ -88,7 +88,8 @@ func HostTable(r *bench.Results, pass string) (string, error) {
 		if n.arm != own {
 			cells[2] = fmt.Sprintf("%.2f", above)
 		}
-		if goal := c.Goal; goal != nil && n.arm == c.Base && goal.Above[own] > 0 {
+		// What is asked of apply is asked of apply_untracked too.
+		if goal := c.Goal; goal != nil && strings.HasPrefix(n.arm, c.Base) && goal.Above[own] > 0 {
 			if cells[3] = fmt.Sprintf("%.1f", goal.Above[own]); above > goal.Above[own] {
 				cells[2] = "**" + cells[2] + "**"
 			}

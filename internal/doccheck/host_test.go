@@ -22,12 +22,16 @@ func TestHostTable(t *testing.T) {
 			"eager": figured(3900, 4000, 4100, map[string]float64{"host_us": 3500, "gpu_us": 1000, "gpu_busy": 0.25, "launches": 405, "nodes": 505}),
 			"graph": figured(900, 1000, 1100, map[string]float64{"host_us": 20, "gpu_us": 1000, "gpu_busy": 1, "launches": 405, "nodes": 505}),
 		}},
-		{Name: "host/apply/1/f32", Base: "apply", Arms: map[string]bench.Arm{"apply": figured(1, 2, 3, allocs(1)), "c": {Error: "no driver"}}},
+		{Name: "host/apply/256/f32", Base: "apply", Goal: &bench.Goal{Above: map[string]float64{"c": 3}}, Arms: map[string]bench.Arm{
+			"apply": figured(4, 4, 4, allocs(1)), "apply_untracked": figured(6, 6, 6, allocs(1)), "c": figured(2, 2, 2, allocs(0)),
+		}},
+		{Name: "host/broken/1/f32", Base: "apply", Arms: map[string]bench.Arm{"apply": figured(1, 2, 3, allocs(1)), "c": {Error: "no driver"}}},
 	}}
 	for pass, want := range map[string][]string{
 		"launch": {"| `Stream.Launch` | 4.00 (3.00 to 5.00) | **2.00** | 1.0 | 0 |", "| `driver.Context.Launch` | 2.50 (2.00 to 3.00) | 0.50 |  | 0 |",
 			"arguments made before | 2.00 (1.00 to 4.00) |  |  | 0 |"},
-		"step": {"| launch by launch | 4.00 (3.90 to 4.10) | 3.500 | 1.000 | 0.25 | 405 | 505 |", "| one graph | 1.00 (0.90 to 1.10) | 0.020 | 1.000 | 1.00 | 405 | 505 |"},
+		"apply": {"| `Apply`, tracked | 4.00 (4.00 to 4.00) | 2.00 | 3.0 | 1 |", "| `Apply`, not tracked | 6.00 (6.00 to 6.00) | **4.00** | 3.0 | 1 |"},
+		"step":  {"| launch by launch | 4.00 (3.90 to 4.10) | 3.500 | 1.000 | 0.25 | 405 | 505 |", "| one graph | 1.00 (0.90 to 1.10) | 0.020 | 1.000 | 1.00 | 405 | 505 |"},
 	} {
 		got, err := HostTable(r, pass)
 		if err != nil {
@@ -39,7 +43,7 @@ func TestHostTable(t *testing.T) {
 			}
 		}
 	}
-	for pass, want := range map[string]string{"apply": "no driver", "jump": "no case jump"} {
+	for pass, want := range map[string]string{"broken": "no driver", "jump": "no case jump"} {
 		if _, err := HostTable(r, pass); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", pass, err, want)
 		}

@@ -246,40 +246,30 @@ func FloorsTable(r *bench.Results, shape string) (string, error) {
 	return b.String(), nil
 }
 
-// GoalsTable holds the cases that something is asked of, by the suite's goals, against it: the part of the copy's
-// bandwidth, and the time against the fastest peer's. What is missed is bold.
-func GoalsTable(r *bench.Results, goals map[string]*bench.Goal) (string, error) {
-	var b strings.Builder
-	mark := func(missed bool, form string, args ...any) string {
-		if missed {
-			form = "**" + form + "**"
+// BudgetTable parts the time of a shape whose tensors pass quickly: what they take at floorBandwidth; what a plain copy
+// of as many takes beyond that, which are the launch, the latency of memory and the blocks' start and end, of any kernel;
+// and what is our own, reductions and, backward, the sum of dw.
+func BudgetTable(r *bench.Results, shape string) (string, error) {
+	var lines [][]string
+	for _, p := range []string{"fwd", "bwd"} {
+		k := kind{p, "bf16"}
+		list, err := rows(r, k, []string{shape})
+		if err != nil {
+			return "", err
 		}
-		return fmt.Sprintf(form, args...)
+		m := list[0]
+		if m.ours == "" || m.copy == "" || m.c.Arms[m.copy].Bytes == 0 {
+			return "", fmt.Errorf("%s of shape %s lacks our arm or a copy with its bytes", k, shape)
+		}
+		ours, plain := m.c.Arms[m.ours].Median, m.c.Arms[m.copy]
+		bytes := float64(plain.Bytes) / floorBandwidth / 1e6
+		peer := []string{"not measured", ""}
+		if m.peer != "" {
+			peer = []string{m.peer, fmt.Sprintf("%.2f", m.c.Arms[m.peer].Median)}
+		}
+		lines = append(lines, append([]string{k.title(), fmt.Sprintf("%.2f", bytes), fmt.Sprintf("%.2f", plain.Median-bytes),
+			fmt.Sprintf("%.2f", ours-plain.Median), fmt.Sprintf("%.2f", ours)}, peer...))
 	}
-	b.WriteString("| pass | rows x n | part of copy | asked | time against the fastest peer | asked |\n" + strings.Repeat("| --- ", 6) + "|\n")
-	asked := 0
-	for _, c := range r.Cases {
-		k, shape, ok := split(c)
-		goal := goals[c.Name]
-		if !ok || goal == nil {
-			continue
-		}
-		m := rowOf(shape, c)
-		if m.ours == "" || m.copy == "" || goal.Peers > 0 && m.peer == "" {
-			return "", fmt.Errorf("%s lacks what its goals compare", c.Name)
-		}
-		asked++
-		cells := [4]string{fmt.Sprintf("%.3f", m.ofCopy())}
-		if goal.Copy > 0 {
-			cells[0], cells[1] = mark(m.ofCopy() < goal.Copy, "%.3f", m.ofCopy()), fmt.Sprintf("%.2f", goal.Copy)
-		}
-		if goal.Peers > 0 {
-			cells[2], cells[3] = mark(m.ratio(m.peer) > goal.Peers, "%.3f", m.ratio(m.peer))+" of "+m.peer, fmt.Sprintf("%.2f", goal.Peers)
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", k.title(), shape, strings.Join(cells[:], " | "))
-	}
-	if asked == 0 {
-		return "", fmt.Errorf("nothing is asked of a case of suite %s", r.Suite)
-	}
-	return b.String(), nil
+	head := []string{shape, fmt.Sprintf("its bytes at %.2f TB/s, µs", floorBandwidth), "launch and latency, as of a copy, µs", "our own, µs", "together, µs", "fastest peer", "its µs"}
+	return table(head, lines), nil
 }

@@ -40,6 +40,14 @@ func results(what, spec string) (string, error) {
 			return "", err
 		}
 		return GoalsTable(r, goals)
+	case what == "missing" && len(fields) == 1:
+		names, err := namesOf(r.Suite)
+		if err != nil {
+			return "", err
+		}
+		return Missing(r, names), nil
+	case what == "budget" && len(fields) == 2:
+		return BudgetTable(r, fields[1])
 	case what == "recompute" && len(fields) == 1:
 		return RecomputeTable(r)
 	case what == "host" && len(fields) == 2:
@@ -59,22 +67,33 @@ func results(what, spec string) (string, error) {
 	return "", fmt.Errorf("%s:%s: cannot read that", what, spec)
 }
 
+// benchmarksOf are what a suite publishes.
+func benchmarksOf(suite string) ([]bench.Benchmark, error) {
+	for _, s := range []bench.Suite{rmsnorm.Suite()} {
+		if s.Name == suite {
+			return s.Benchmarks(bench.Selection{})
+		}
+	}
+	return nil, fmt.Errorf("suite %q is not known here", suite)
+}
+
 // goalsOf are a suite's goals by case.
 func goalsOf(suite string) (map[string]*bench.Goal, error) {
 	out := map[string]*bench.Goal{}
-	for _, s := range []bench.Suite{rmsnorm.Suite()} {
-		if s.Name != suite {
-			continue
-		}
-		all, err := s.Benchmarks(bench.Selection{})
-		if err != nil {
-			return nil, err
-		}
-		for _, b := range all {
-			out[b.Name] = b.Goal
-		}
+	all, err := benchmarksOf(suite)
+	for _, b := range all {
+		out[b.Name] = b.Goal
 	}
-	return out, nil
+	return out, err
+}
+
+// namesOf are the names of a suite's cases.
+func namesOf(suite string) (out []string, err error) {
+	all, err := benchmarksOf(suite)
+	for _, b := range all {
+		out = append(out, b.Name)
+	}
+	return out, err
 }
 
 // pictures are the generated pictures.
@@ -199,17 +218,50 @@ func TestFloorsTable(t *testing.T) {
 }
 
 func TestGoalsTable(t *testing.T) {
-	goals := map[string]*bench.Goal{"rmsnorm/fwd/8x16/bf16": {Copy: 0.9, Peers: 1}, "rmsnorm/bwd/8x16/bf16": {Copy: 0.97}}
+	goals := map[string]*bench.Goal{"rmsnorm/fwd/8x16/bf16": {Copy: 0.9, Peers: 1}, "rmsnorm/bwd/8x16/bf16": {Copy: 0.97, Peers: 1}}
+	const head = "| pass | rows x n | part of copy | asked | time against the fastest peer | asked |\n| --- | --- | --- | --- | --- | --- |\n"
 	got, err := GoalsTable(measured(), goals)
-	want := "| pass | rows x n | part of copy | asked | time against the fastest peer | asked |\n| --- | --- | --- | --- | --- | --- |\n" +
-		"| forward, bf16 | 8x16 | **0.800** | 0.90 | 0.800 of fla | 1.00 |\n" +
-		"| backward, bf16 | 8x16 | 1.333 | 0.97 |  |  |\n"
+	want := head + "| forward, bf16 | 8x16 | **0.800** | 0.90 | 0.800 of fla | 1.00 |\n" +
+		"| backward, bf16 | 8x16 | 1.333 | 0.97 | not measured | 1.00 |\n"
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Errorf("%v\n%s", err, d)
 	}
-	for _, bad := range []map[string]*bench.Goal{nil, {"rmsnorm/fwd/4x32/bf16": {Copy: 1}}, {"rmsnorm/bwd/8x16/bf16": {Peers: 1}}} {
+	level := measured()
+	level.Cases[0].Ratio["fla"] = 1.01 // within the spread of an arm
+	got, err = GoalsTable(level, map[string]*bench.Goal{"rmsnorm/fwd/8x16/bf16": {Peers: 1}})
+	if want := head + "| forward, bf16 | 8x16 | 0.800 |  | **1.010** of fla, no change | 1.00 |\n"; err != nil || got != want {
+		t.Errorf("%v\n%s", err, got)
+	}
+	for _, bad := range []map[string]*bench.Goal{nil, {"rmsnorm/fwd/4x32/bf16": {Copy: 1}}} {
 		if out, err := GoalsTable(measured(), bad); err == nil {
 			t.Errorf("no error for %v:\n%s", bad, out)
+		}
+	}
+}
+
+func TestMissing(t *testing.T) {
+	got := Missing(measured(), []string{
+		"rmsnorm/fwd/8x16/bf16", "rmsnorm/fwd/4x32/bf16", "rmsnorm/fwd/2x64/bf16", "rmsnorm/bwd/8x16/bf16", "rmsnorm/bwd/4x32/bf16",
+		"rmsnorm/gated_fwd/8x16/bf16", "rmsnorm/gated_fwd/4x32/bf16", "other",
+	})
+	want := "| not measured | rows x n |\n| --- | --- |\n| forward, bf16 | 4x32, 2x64 |\n| backward, bf16 | 4x32 |\n| gated forward, bf16 | all 2 |\n" +
+		"| backward, bf16, peers | 8x16 |\n"
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestBudgetTable(t *testing.T) {
+	got, err := BudgetTable(measured(), "8x16") // 1e8 and 3e8 bytes are 23.36 and 70.09 µs at 4.28 TB/s
+	want := "| 8x16 | its bytes at 4.28 TB/s, µs | launch and latency, as of a copy, µs | our own, µs | together, µs | fastest peer | its µs |\n" +
+		"| --- | --- | --- | --- | --- | --- | --- |\n" +
+		"| forward, bf16 | 23.36 | 26.64 | 50.00 | 100.00 | fla | 120.00 |\n| backward, bf16 | 70.09 | 29.91 | 0.00 | 100.00 | not measured |  |\n"
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Errorf("%v\n%s", err, d)
+	}
+	for _, shape := range []string{"5x5", "4x32"} {
+		if out, err := BudgetTable(measured(), shape); err == nil {
+			t.Errorf("no error for %s, which was not measured:\n%s", shape, out)
 		}
 	}
 }

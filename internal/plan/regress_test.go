@@ -160,6 +160,19 @@ func TestOverlappingStoresInALoop(t *testing.T) {
 			tile.Store(b, a.O.At(i), tile.Full(b, b.Striped(64, 1), i.Int()))
 		}
 	}, want)
+	// So do the tiles of a loop that is entered again elsewhere, although they lie apart from one another.
+	want = fill(128, 31)
+	for i := range 31 {
+		want[i] = int64(i)
+	}
+	checkOutput(t, "rounds", dtype.I32, in, 1, func(k *tile.Builder, a vectorsArgs) {
+		b := k.Block()
+		for i := range tile.Range(b, 0, 32, 1) {
+			for j := range tile.Range(b, i, 128, 64) {
+				tile.Store(b, a.O.At(j), tile.Full(b, b.Striped(64, 1), i.Int()))
+			}
+		}
+	}, want)
 }
 
 // A loop that leaves after its condition leaves what the condition stored.

@@ -424,12 +424,16 @@ func globalUses(k *ir.Kernel, f *flow) map[int]touch {
 	return uses
 }
 
-// strides reports whether an offset is the variable of a loop that moves by at least n.
+// strides reports whether an offset is the variable of a loop that moves by at least n, and that begins at the same place
+// whenever it is entered: otherwise another round of it lies across the tiles of the one before.
 func strides(f *flow, o *ir.Value, n int) bool {
 	if o.Op != ir.Invalid || o.In == nil || o.In.Owner == nil {
 		return false
 	}
 	loop := o.In.Owner
+	if loop.Op == ir.Range && inLoop(f.canonical(loop.Args[0])) {
+		return false
+	}
 	step := loop.Args[len(loop.Args)-1]
 	bits, ok := f.canonical(step).Attr.(ir.Bits)
 	return ok && step.Op == ir.Const && int(int32(bits)) >= n

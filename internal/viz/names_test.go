@@ -65,6 +65,7 @@ func TestNamed(t *testing.T) {
 		"ldmatrix.x4.trans.b8": "unknown fragment",
 		"striped(32,64)":       "striped(threads,n,vec)",
 		"striped(32,64,0)":     "striped(threads,n,vec)",
+		"striped(32,64,2,x)":   "striped(threads,n,vec)",
 		"striped(32,64,2":      "striped(threads,n,vec)",
 		"striped3(32,64,2)":    "striped(threads,n,vec)",
 		"striped2(32,5,4,8,2)": "do not divide",
@@ -84,6 +85,9 @@ func TestNothingToDraw(t *testing.T) {
 		"elements of 0 bytes": func() (*Picture, error) { return DrawLayout(layout.MustParse("8:1"), layout.Swizzle{}, 0) },
 		"65536 cells": func() (*Picture, error) {
 			return DrawFragment(&Fragment{"long", []string{"element"}, layout.Striped(32, 65536, 8), 32})
+		},
+		"90000 x 2 cells": func() (*Picture, error) {
+			return DrawFragment(&Fragment{"high", make([]string, 3), &layout.Dist{Shape: []int{300, 300, 2}}, 32})
 		},
 		"4 axes": func() (*Picture, error) {
 			return DrawFragment(&Fragment{"deep", make([]string, 4), &layout.Dist{Shape: []int{1, 1, 1, 1}}, 32})

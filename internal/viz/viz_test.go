@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -102,21 +103,60 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestSVG: pictures are XML, refer to nothing outside, and every cell lies within the picture.
+// TestSVG: pictures are XML, refer to nothing outside, and every cell and word lies within the picture.
 func TestSVG(t *testing.T) {
 	for name, p := range pictures(t) {
 		text := p.SVG()
-		for d := xml.NewDecoder(strings.NewReader(text)); ; {
-			if _, err := d.Token(); err == io.EOF {
-				break
-			} else if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-		}
 		for _, outside := range []string{"href", "url(", "<script", "<image", "@import"} {
 			if strings.Contains(text, outside) {
 				t.Errorf("%s has %s", name, outside)
 			}
 		}
+		want := 0
+		for _, q := range p.Panels {
+			want += len(q.Rows) * len(q.Cols)
+		}
+		var width, height float64
+		cells := 0
+		for d := xml.NewDecoder(strings.NewReader(text)); ; {
+			token, err := d.Token()
+			if err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			e, ok := token.(xml.StartElement)
+			if !ok {
+				continue
+			}
+			at, class := attributes(e)
+			switch {
+			case e.Name.Local == "svg":
+				width, height = at["width"], at["height"]
+			case e.Name.Local != "rect" && e.Name.Local != "text" || class == "page" || len(at) == 0: // a turned text has no place of its own
+				continue
+			case at["x"] < 0 || at["y"] < 0 || at["x"]+at["width"] > width || at["y"]+at["height"] > height:
+				t.Errorf("%s: %s of class %s at %v is not within %g x %g", name, e.Name.Local, class, at, width, height)
+			}
+			if class == "c" || strings.HasPrefix(class, "k ") {
+				cells++
+			}
+		}
+		if cells != want {
+			t.Errorf("%s shows %d of %d cells", name, cells, want)
+		}
 	}
+}
+
+// attributes are those of an element that are numbers, and its class.
+func attributes(e xml.StartElement) (at map[string]float64, class string) {
+	at = map[string]float64{}
+	for _, a := range e.Attr {
+		if a.Name.Local == "class" {
+			class = a.Value
+		} else if x, err := strconv.ParseFloat(a.Value, 64); err == nil {
+			at[a.Name.Local] = x
+		}
+	}
+	return at, class
 }

@@ -45,3 +45,57 @@ func Example() {
 	// [7.5] [0.5 1 1.5 2]
 	// train mean=1/1 bwd=1 pow=1/1 bwd=1 <nil>
 }
+
+// Functions are short for the Apply of an op, which takes and gives its ports by name. Here rows become multiples of their
+// root mean square, and each column gets a weight.
+func ExampleDivCols() {
+	d, err := device.Open("sim")
+	if err != nil {
+		panic(err)
+	}
+	defer d.Close()
+	s := d.Stream()
+	x, _ := device.NewTensor(d, dtype.F32, 2, 2)
+	w, _ := device.NewTensor(d, dtype.F32, 2)
+	_ = device.UploadFloats(s, x, []float64{1, 7, 4, 4})
+	_ = device.UploadFloats(s, w, []float64{10, 1})
+	t, err := autodiff.NewTape(s, autodiff.WithPhase(autodiff.Eval))
+	if err != nil {
+		panic(err)
+	}
+	in := t.Input("x", x)
+	squares := ops.PowOp.Apply(t, 2, ops.Unary{X: in}).Y
+	means := ops.MeanOp.Apply(t, ops.None{}, ops.MatrixIn{X: squares}).Y // one a row
+	rows := ops.DivColsOp.Apply(t, ops.None{}, ops.ColsIn{A: in, D: ops.Sqrt(t, means)}).Y
+	y := ops.MulRowsOp.Apply(t, ops.None{}, ops.RowsIn{A: rows, B: t.Input("w", w)}).Y
+	same := ops.MulRows(t, ops.DivCols(t, in, ops.Sqrt(t, ops.Mean(t, ops.Pow(t, in, 2)))), t.Input("w", w))
+	fmt.Println(y.Floats())
+	fmt.Println(same.Floats())
+	fmt.Println(t.Close())
+	// Output:
+	// [2 1.399999976158142 10 1] <nil>
+	// [2 1.399999976158142 10 1] <nil>
+	// eval div_cols=2/2 mean=2/2 mul_rows=2/2 pow=2/2 sqrt=2/2 <nil>
+}
+
+// Silu is x*sigmoid(x).
+func ExampleSigmoid() {
+	d, err := device.Open("sim")
+	if err != nil {
+		panic(err)
+	}
+	defer d.Close()
+	x, _ := device.NewTensor(d, dtype.F32, 3)
+	_ = device.UploadFloats(d.Stream(), x, []float64{-1, 0.5, 2})
+	t, err := autodiff.NewTape(d.Stream(), autodiff.WithPhase(autodiff.Eval))
+	if err != nil {
+		panic(err)
+	}
+	in := t.Input("x", x)
+	back, _ := ops.Div(t, ops.Silu(t, in), ops.Sigmoid(t, in)).Floats()
+	fmt.Printf("%.3f\n", back)
+	fmt.Println(t.Close())
+	// Output:
+	// [-1.000 0.500 2.000]
+	// eval div=1/1 sigmoid=1/1 silu=1/1 <nil>
+}

@@ -52,3 +52,37 @@ func Example() {
 	fmt.Printf("%.1f\n", v)
 	// Output: [1.0 -1.0]
 }
+
+// A loss is an op like others: its ports have names, and the target takes no gradient.
+func ExampleSquaredError() {
+	d, err := device.Open("sim")
+	if err != nil {
+		panic(err)
+	}
+	defer d.Close()
+	s := d.Stream()
+	x, _ := device.NewTensor(d, dtype.F32, 2)
+	target, _ := device.NewTensor(d, dtype.F32, 2)
+	_ = device.UploadFloats(s, x, []float64{1, 4})
+	_ = device.UploadFloats(s, target, []float64{1, 2})
+	t, err := autodiff.NewTape(s)
+	if err != nil {
+		panic(err)
+	}
+	in := t.TrackedInput("x", x)
+	loss := optim.SquaredErrorOp.Apply(t, struct{}{}, optim.LossIn{X: in, Target: t.Input("target", target)}).L
+	if err := t.Backward(loss); err != nil {
+		panic(err)
+	}
+	g, err := in.Grad()
+	if err != nil {
+		panic(err)
+	}
+	l, _ := loss.Floats()
+	slope, _ := g.Floats()
+	fmt.Println(l, slope)
+	fmt.Println(t.Close())
+	// Output:
+	// [2] [0 2]
+	// train squared_error=1/1 bwd=1 <nil>
+}

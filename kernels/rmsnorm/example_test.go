@@ -5,9 +5,11 @@ package rmsnorm_test
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/kernels/rmsnorm"
+	"github.com/gotile/gotile/runtime/autodiff"
 	"github.com/gotile/gotile/runtime/device"
 )
 
@@ -81,6 +83,34 @@ func ExampleReference() {
 	dx, dw := r.Backward([]float64{1, 0})
 	fmt.Printf("%.4f %.4f %.4f %.4f\n", r.Rstd(), r.Forward(), dx, dw)
 	// Output: [0.2828] [0.8485 1.1314] [0.1810 -0.1358] [0.8485 0.0000]
+}
+
+// The ops of a tape: plain, with a residual, whose sum goes on to the next layer, and with a gate.
+func ExampleParams() {
+	d := must(device.Open("sim"))
+	defer d.Close()
+	s := d.Stream()
+	t := must(autodiff.NewTape(s, autodiff.WithPhase(autodiff.Eval)))
+	x, w := t.Input("x", tensor(s, []float64{1, 2}, 1, 2)), t.Input("w", tensor(s, []float64{1, 1}, 2))
+	r, z := t.Input("r", tensor(s, []float64{2, 2}, 1, 2)), t.Input("z", tensor(s, []float64{0, 2}, 1, 2))
+	var plain rmsnorm.Out = rmsnorm.Op.Apply(t, rmsnorm.Params{Eps: 1e-6}, rmsnorm.In{X: x, W: w})
+	var add rmsnorm.AddOut = rmsnorm.AddOp.Apply(t, rmsnorm.Params{Eps: 1e-6}, rmsnorm.AddIn{X: x, R: r, W: w})
+	gated := rmsnorm.GatedOp.Apply(t, rmsnorm.Params{Eps: 1e-6, Act: rmsnorm.Silu}, rmsnorm.GatedIn{X: add.S, Z: z, W: w})
+	fmt.Printf("%.3f\n", must(plain.Y.Floats()))
+	fmt.Printf("%.3f %.3f %.3f\n", must(add.S.Floats()), must(add.Y.Floats()), must(gated.Y.Floats()))
+	fmt.Println(t.Close())
+	// Output:
+	// [0.632 1.265]
+	// [3.000 4.000] [0.849 1.131] [0.000 1.993]
+	// eval rmsnorm=1/1 rmsnorm_add=1/1 rmsnorm_gated=1/1 <nil>
+}
+
+// A config's name says what its kernel is made for: x in bf16 and w in f32, rows of up to 512 elements in whole vectors.
+func ExampleConfig() {
+	c := rmsnorm.Config{Name: "rmsnorm_fwd", X: dtype.BF16, W: dtype.F32, Cap: 512, Whole: true}
+	fmt.Println(c.KernelName(), slices.Contains(rmsnorm.Kernels().Names(), c.KernelName()))
+	// Output:
+	// rmsnorm_fwd_bf16_f32_c512_v true
 }
 
 // tensor is an f32 tensor with values.

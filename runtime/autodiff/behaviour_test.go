@@ -135,6 +135,13 @@ func TestDetach(t *testing.T) {
 	if l.Detached[autodiff.Train]["target of a loss"] != 1 {
 		t.Errorf("detached: %v", l.Detached)
 	}
+	tp = tape(t, s)
+	if y := tp.Param(p).Detach(""); y.Set() {
+		t.Error("a tensor is detached without a reason")
+	}
+	if l, err := tp.Close(); !errors.Is(err, autodiff.ErrUnset) || !strings.Contains(err.Error(), "behaviour_test.go:") || len(l.Detached) != 0 {
+		t.Errorf("without a reason: %v, %v", err, l.Detached)
+	}
 }
 
 // An op that returns its input, and one whose second output nothing uses.

@@ -26,10 +26,6 @@ func (t *Tape) CopyTo(dst device.Tensor, x Tensor) error {
 		err = &Error{Op: "CopyTo", At: here().String(), Err: ErrFreed, Text: fmt.Sprintf("%v: %s", v, freedText)}
 	default:
 		err = copyTensor(t.s, "CopyTo", dst, v.data)
-		if dst.Buffer() != nil {
-			at := here()
-			t.storageOf(dst.Buffer()).writer = &at
-		}
 	}
 	t.fail(err)
 	return err

@@ -1,7 +1,6 @@
 package autodiff_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -219,5 +218,3 @@ func equal(t testing.TB, what string, got, want []float64) {
 		t.Errorf("%s is %v, want %v", what, got, want)
 	}
 }
-
-var _ = context.Background

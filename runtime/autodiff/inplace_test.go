@@ -73,7 +73,7 @@ func TestUpdateOnAnotherTape(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed(t, two)
-	if err := one.Backward(l); !errors.Is(err, autodiff.ErrChanged) || !strings.Contains(err.Error(), "another tape") {
+	if err := one.Backward(l); !errors.Is(err, autodiff.ErrChanged) || strings.Count(err.Error(), "inplace_test.go:") != 2 {
 		t.Errorf("after an update on another tape: %v", err)
 	}
 	one.Close()
@@ -111,5 +111,135 @@ func TestParamWithinUpdate(t *testing.T) {
 	}
 	if _, err := tp.Close(); !errors.Is(err, autodiff.ErrConcurrent) || !strings.Contains(err.Error(), "Exec") {
 		t.Errorf("Tape.Param within an Update: %v", err)
+	}
+}
+
+// Whatever changes what a backward step reads is an error that names both lines: that of the op, and that of the change.
+// Without one the gradient would be wrong, and nothing would say so.
+func TestChangesNameBothLines(t *testing.T) {
+	s := sim(t)
+	words := []float64{9, 9, 9, 9}
+	other := tensor(t, s, dtype.F32, words, 2, 2)
+	for name, change := range map[string]func(tp *autodiff.Tape, x device.Tensor) error{
+		"upload":        func(_ *autodiff.Tape, x device.Tensor) error { return device.UploadFloats(s, x, words) },
+		"upload, typed": func(_ *autodiff.Tape, x device.Tensor) error { return device.Upload(s, x, make([]dtype.Float32, 4)) },
+		"copy in":       func(_ *autodiff.Tape, x device.Tensor) error { return s.CopyIn(x.Buffer(), 4, make([]byte, 8)) },
+		"fill":          func(_ *autodiff.Tape, x device.Tensor) error { return s.Fill(x.Buffer(), 0, 16, 0) },
+		"copy": func(_ *autodiff.Tape, x device.Tensor) error {
+			return s.Copy(x.Buffer(), 0, other.Buffer(), 0, 16)
+		},
+		"pinned": func(_ *autodiff.Tape, x device.Tensor) error {
+			h, err := s.Device().Pinned(16)
+			if err != nil {
+				return err
+			}
+			return errors.Join(s.CopyInAsync(x.Buffer(), 0, h, 0, 16), s.Sync(t.Context()), h.Close())
+		},
+		"launch that is told": func(_ *autodiff.Tape, x device.Tensor) error { x.Buffer().NoteChange(); return nil },
+		"copy to":             func(tp *autodiff.Tape, x device.Tensor) error { return tp.CopyTo(x, tp.Input("other", other)) },
+		"update": func(tp *autodiff.Tape, x device.Tensor) error {
+			return tp.Update("sgd", func(e *autodiff.Exec) error { e.Mutate(e.Param(autodiff.NewParam("x", x))); return nil })
+		},
+		"update on another tape": func(_ *autodiff.Tape, x device.Tensor) error {
+			second := tape(t, s)
+			defer second.Close()
+			return second.Update("sgd", func(e *autodiff.Exec) error { e.Mutate(e.Param(autodiff.NewParam("x", x))); return nil })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := tensor(t, s, dtype.F32, []float64{1, 2, 3, 4}, 2, 2)
+			p := autodiff.NewParam("p", tensor(t, s, dtype.F32, []float64{1, 2, 3, 4}, 2, 2))
+			tp := tape(t, s)
+			defer tp.Close()
+			y := mul.Apply(tp, none{}, binaryIn{tp.Param(p), tp.Input("x", x)}).Y
+			if err := change(tp, x); err != nil {
+				t.Fatal(err)
+			}
+			err := tp.Backward(total.Apply(tp, none{}, unaryIn{y}).L)
+			if !errors.Is(err, autodiff.ErrChanged) || strings.Count(err.Error(), "inplace_test.go:") != 2 || !strings.Contains(err.Error(), "times: B: ") {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// An output that a backward step reads again must be as the op has left it.
+func TestOutputChanged(t *testing.T) {
+	s := sim(t)
+	p := autodiff.NewParam("p", tensor(t, s, dtype.F32, []float64{1, 2, 3, 4}, 2, 2))
+	for _, change := range []bool{false, true} {
+		tp := tape(t, s)
+		y := square.Apply(tp, none{}, unaryIn{tp.Param(p)}).Y
+		l := total.Apply(tp, none{}, unaryIn{y}).L
+		if err := tp.Update("scale", func(e *autodiff.Exec) error {
+			if change {
+				e.Mutate(y)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		switch err := tp.Backward(l); {
+		case !change && err != nil:
+			t.Error(err)
+		case change && (!errors.Is(err, autodiff.ErrChanged) || strings.Count(err.Error(), "inplace_test.go:") != 2 || !strings.Contains(err.Error(), "square_saved: Y: ")):
+			t.Errorf("an output that was changed: %v", err)
+		}
+		tp.Close()
+	}
+}
+
+// A replay changes the parameters that its step updates, and the memory that it copies to: a backward step of another
+// tape that was to read what was there before is an error, with the line of the replay.
+func TestReplayChangesWhatATapeReads(t *testing.T) {
+	s := sim(t)
+	p := autodiff.NewParam("p", tensor(t, s, dtype.F32, []float64{1, 2, 3, 4}, 2, 2))
+	x, spare := tensor(t, s, dtype.F32, []float64{5, 6, 7, 8}, 2, 2), tensor(t, s, dtype.F32, []float64{0}, 1)
+	for name, c := range map[string]struct {
+		step func(tp *autodiff.Tape) error
+		port string
+	}{
+		"update": {func(tp *autodiff.Tape) error {
+			return tp.Update("zero", func(e *autodiff.Exec) error {
+				d := e.Mutate(e.Param(p))
+				return s.Fill(d.Buffer(), 0, 16, 0)
+			})
+		}, "A"},
+		"update by kernels": {func(tp *autodiff.Tape) error {
+			return tp.Update("sgd", func(e *autodiff.Exec) error { e.Mutate(e.Param(p)); return nil })
+		}, "A"},
+		"copy": {func(tp *autodiff.Tape) error { return tp.CopyTo(x, tp.Input("p", p.Data())) }, "B"},
+	} {
+		pool := autodiff.NewPool(s)
+		program, err := autodiff.Capture(pool, func(r *autodiff.Recording) error {
+			tp, err := r.Tape()
+			if err != nil {
+				return err
+			}
+			return errors.Join(s.Fill(spare.Buffer(), 0, 4, 0), c.step(tp)) // a graph has a node
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for replay, want := range map[bool]error{false: nil, true: autodiff.ErrChanged} {
+			if err := device.UploadFloats(s, p.Data(), []float64{1, 2, 3, 4}); err != nil {
+				t.Fatal(err)
+			}
+			tp := tape(t, s)
+			y := mul.Apply(tp, none{}, binaryIn{tp.Param(p), tp.TrackedInput("x", x)}).Y
+			if replay {
+				if err := program.Replay(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			err := tp.Backward(total.Apply(tp, none{}, unaryIn{y}).L)
+			if !errors.Is(err, want) || want != nil && (strings.Count(err.Error(), "inplace_test.go:") != 2 || !strings.Contains(err.Error(), "times: "+c.port+": ")) {
+				t.Errorf("%s, replayed %v: %v", name, replay, err)
+			}
+			tp.Close()
+		}
+		if err := errors.Join(program.Close(), pool.Close()); err != nil {
+			t.Error(err)
+		}
 	}
 }

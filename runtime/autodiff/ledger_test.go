@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/runtime/autodiff"
 )
@@ -49,6 +51,33 @@ func TestLedgers(t *testing.T) {
 	all.Reset()
 	if all.String() != "" {
 		t.Errorf("after Reset: %q", all.String())
+	}
+}
+
+// Adding books times over is adding them as often: a graph's replays repeat all that its tape has counted.
+func TestAddTimesOver(t *testing.T) {
+	once := autodiff.Ledger{
+		Ops: map[autodiff.Phase]map[string]*autodiff.Counts{autodiff.Train: {"op": {
+			Asked: 15, Fused: 12, Declined: map[string]int{"long": 1, "killed": 2}, Ref: 3, Forward: 9, Backward: 7, Untracked: 3, Dropped: 2, Replays: 4,
+			Launches: autodiff.LaunchCounts{Forward: 12, Backward: 14, Replay: 4}, Audit: &autodiff.AuditCounts{Runs: 2, Worst: 0.5, Port: "Y"}, HasRef: true,
+		}}},
+		Updates:  map[autodiff.Phase]map[string]*autodiff.UpdateCounts{autodiff.Train: {"adamw": {Runs: 1, Launches: 5}}},
+		Detached: map[autodiff.Phase]map[string]int{autodiff.Train: {"a target": 2}},
+	}
+	if err := once.Check(); err != nil {
+		t.Fatal(err)
+	}
+	var want, got autodiff.Ledger
+	for range 3 {
+		want.Add(&once, 1)
+	}
+	got.Add(&once, 3)
+	if d := cmp.Diff(&want, &got); d != "" {
+		t.Error(d)
+	}
+	if op := got.Of(autodiff.Train, "op"); op.Launches.Backward != 42 || op.Declined["killed"] != 6 || got.Detached[autodiff.Train]["a target"] != 6 ||
+		got.Updates[autodiff.Train]["adamw"].Launches != 15 || op.Audit.Runs != 6 {
+		t.Errorf("three times: %+v", op)
 	}
 }
 

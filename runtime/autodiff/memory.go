@@ -118,21 +118,17 @@ func (p *Pool) put(b *device.Buffer) {
 // storage is memory that tensors of a tape view, and what was done to it.
 type storage struct {
 	buf    *device.Buffer
-	pooled bool      // the tape's; else the user's
-	refs   int       // of pooled memory: what needs it
-	base   int64     // the memory's changes when an op had made what is there
-	maker  *Exec     // that made it, and may write to it
-	writer *position // of the last change in place on this tape; nil: none
+	pooled bool  // the tape's; else the user's
+	refs   int   // of pooled memory: what needs it
+	base   int64 // the memory's changes when an op had made what is there
+	maker  *Exec // that made it, and may write to it
 }
 
 // version counts the changes in place.
 func (s *storage) version() int64 { return s.buf.Changes() - s.base }
 
 // changed notes a change in place.
-func (s *storage) changed(at *position) {
-	s.buf.NoteChange()
-	s.writer = at
-}
+func (s *storage) changed(at *position) { s.buf.NoteChange(at.counters()...) }
 
 // newTensor takes memory for a contiguous tensor from the pool.
 func (t *Tape) newTensor(dt dtype.Type, shape []int) (device.Tensor, *storage, error) {

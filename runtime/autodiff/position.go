@@ -2,6 +2,7 @@ package autodiff
 
 import (
 	"fmt"
+	"path"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -23,18 +24,26 @@ func here() (p position) {
 // takes the runtime a tenth of a microsecond.
 func (p *position) take(frames int) { runtime.Callers(3, p[:frames]) }
 
-// String is "file.go:12", the first line outside of this package, or "ops.go:40, called from file.go:12" where that stands
+// String is "file.go:12", the first line outside of this package and of device, or "ops.go:40, called from file.go:12" where that stands
 // in a function of another package than its caller's, such as a wrapper of ops. It is empty where nothing is known.
-func (p position) String() string {
+func (p position) String() string { return lineOf(p.counters()) }
+
+// counters are the program counters.
+func (p *position) counters() []uintptr {
 	n := slices.Index(p[:], 0)
-	if n == 0 {
-		return ""
-	}
 	if n < 0 {
 		n = len(p)
 	}
+	return p[:n]
+}
+
+// lineOf is the line of program counters, as String gives it.
+func lineOf(counters []uintptr) string {
+	if len(counters) == 0 {
+		return ""
+	}
 	var at, in string // the first line, and the directory of its file
-	for frames, more := runtime.CallersFrames(p[:n]), true; more; {
+	for frames, more := runtime.CallersFrames(counters), true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()
 		folder := f.File[:strings.LastIndexByte(f.File, '/')+1]
@@ -52,10 +61,13 @@ func (p position) String() string {
 	return at
 }
 
-// library reports whether a function is of this package, its tests excepted, or of Go's runtime.
+// library reports whether a function is of this package or of device, their tests excepted, or of Go's runtime.
 func library(f runtime.Frame) bool {
-	rest, inside := strings.CutPrefix(f.File, dir)
-	return f.File == "" || strings.HasPrefix(f.Function, "runtime.") || inside && !strings.Contains(rest, "/") && !strings.HasSuffix(rest, "_test.go")
+	if f.File == "" || strings.HasPrefix(f.Function, "runtime.") {
+		return true
+	}
+	folder, file := path.Split(f.File)
+	return (folder == dir || folder == path.Join(dir, "../device")+"/") && !strings.HasSuffix(file, "_test.go")
 }
 
 // dir is this package's directory, with a slash at the end.

@@ -114,7 +114,7 @@ func (t Tensor) Retain() Tensor {
 }
 
 // Detach is the same value, through which no gradient flows. Why it is right is counted in the ledger: a few constant
-// words. Of the tensors that no gradient flows to anyway it is a copy that counts nothing.
+// words; none are ErrUnset. Of the tensors that no gradient flows to anyway it is a copy that counts nothing.
 func (t Tensor) Detach(why string) Tensor {
 	v := t.v
 	if v == nil || !v.track {
@@ -125,6 +125,10 @@ func (t Tensor) Detach(why string) Tensor {
 		return Tensor{}
 	}
 	defer tape.leave()
+	if why == "" {
+		tape.fail(&Error{Op: "Detach", At: here().String(), Err: ErrUnset, Text: fmt.Sprintf("%v is detached without a reason; say why no gradient is wanted of it, in a few words that the ledger counts", v)})
+		return Tensor{}
+	}
 	if v.store == nil {
 		tape.fail(&Error{Op: "Detach", At: here().String(), Err: ErrFreed, Text: fmt.Sprintf("%v: %s", v, freedText)})
 		return Tensor{}

@@ -46,3 +46,20 @@ func ExampleFamily_Bind() {
 	// launchDouble: Y: rows (dimension 0) is 4, but X has rows = 3
 	// true launchDouble: X: n is 2000; the largest kernel for these types, double_c1024, holds 1024: split it, or add a config with a larger capacity and run gotile gen
 }
+
+// Who is to blame for a refused launch, for programs; and divisions as kernels do them, which wrappers need for grids.
+func ExampleError() {
+	d, _ := device.Open("sim")
+	defer d.Close()
+	x, _ := device.NewTensor(d, dtype.F32, 3, 100)
+	z, _ := device.NewTensor(d, dtype.F32, 4, 100)
+	var dims [2]int32
+	_, err := double.Bind(d.Stream(), []device.Tensor{x, z}, dims[:])
+	if refused := (*bind.Error)(nil); errors.As(err, &refused) {
+		fmt.Println(refused.Launch, refused.Field, refused.Err)
+	}
+	fmt.Println(bind.Quo(-7, 2), bind.Rem(-7, 2), bind.Quo(7, 0))
+	// Output:
+	// launchDouble Y bad shape
+	// -3 -1 -1
+}

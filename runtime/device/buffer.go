@@ -3,7 +3,6 @@ package device
 import (
 	"fmt"
 	"runtime"
-	"sync/atomic"
 )
 
 // Buffer is a range of a device's memory, at least 256-byte aligned. Its contents start out undefined (on `sim`: NaN
@@ -11,15 +10,7 @@ import (
 type Buffer struct {
 	h       *handle
 	cleanup runtime.Cleanup
-	changes atomic.Int64
 }
-
-// Changes counts the calls that wrote into the memory, for those who want to know whether it is as it was: copies, fills,
-// uploads, and what NoteChange was told. What kernels write is not seen.
-func (b *Buffer) Changes() int64 { return b.changes.Load() }
-
-// NoteChange counts a change that the device does not see, such as a launch that writes into the memory.
-func (b *Buffer) NoteChange() { b.changes.Add(1) }
 
 // Alloc reserves bytes of device memory, for use on any stream. 0 bytes are fine: such a buffer has address 0. Too many
 // are ErrOutOfMemory. The memory of closed buffers is kept and given out again, once no work under way uses it; where

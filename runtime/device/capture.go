@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 
@@ -16,6 +17,7 @@ type capture struct {
 	err       error // the first call that was refused or failed; guarded by Device.mu
 	launches  map[counted]int
 	holds     map[*handle]struct{} // the buffers that the graph needs; their count of holders is raised
+	writes    map[*handle]struct{} // the buffers that each replay changes; guarded by Device.mu
 	last      launched
 }
 
@@ -41,7 +43,7 @@ func (s *Stream) beginCapture() (*capture, error) {
 		s.d.time.capture(s.h.lane, false)
 		return nil, s.fail("Capture", err)
 	}
-	c := &capture{goroutine: stack.Goroutine(), launches: map[counted]int{}, holds: map[*handle]struct{}{}}
+	c := &capture{goroutine: stack.Goroutine(), launches: map[counted]int{}, holds: map[*handle]struct{}{}, writes: map[*handle]struct{}{}}
 	s.d.mu.Lock()
 	s.d.captures = append(s.d.captures, c)
 	s.d.mu.Unlock()
@@ -92,6 +94,7 @@ func (s *Stream) newGraph(c *capture, h *handle) *Graph {
 		g.kernels[l.f.k.Name] += n
 		g.counts = append(g.counts, replayed{l.f.count(l.phase), int64(n)})
 	}
+	g.writes = slices.Collect(maps.Keys(c.writes))
 	g.cleanup = runtime.AddCleanup(g, leaked, h)
 	return g
 }

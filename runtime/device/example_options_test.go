@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
 	"unsafe"
 
 	"github.com/gotile/gotile/dtype"
@@ -175,4 +177,33 @@ func ExampleTensor_Reshape() {
 	// Output:
 	// f32[6] <nil> true false 0
 	// true
+}
+
+// A device prints nothing: what is no error, such as memory that nobody closed, goes to a logger, here to none. A context
+// ends simulated launches.
+func ExampleWithLogger() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	log := slog.New(slog.NewTextHandler(os.Stdout, nil))
+	all := device.List() // GPUs first
+	d, err := device.Open(all[len(all)-1], device.WithLogger(log), device.WithContext(ctx))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(d.Name())
+	fmt.Println(d.Close())
+	// Output:
+	// sim
+	// <nil>
+}
+
+// What Open uses for a GPU. List names the GPUs that it has, and the simulator.
+func ExampleOpenDriver() {
+	gpus := 0
+	if drv, err := device.OpenDriver(); err == nil { // else it says why there is none
+		gpus, _ = drv.DeviceCount()
+	}
+	fmt.Println(gpus == len(device.List())-1)
+	// Output: true
 }

@@ -24,7 +24,8 @@ type Graph struct {
 	mu      sync.Mutex // a graph is launched, or closed, by one thread at a time
 	counts  []replayed
 	kernels map[string]int
-	last    launched // of the launches
+	writes  []*handle // buffers, see Buffer.Changes
+	last    launched  // of the launches
 }
 
 // replayed is what a replay adds to a counter of launches.
@@ -59,6 +60,13 @@ func (g *Graph) Launch(s *Stream) error {
 	}
 	for _, c := range g.counts {
 		c.count.Add(c.n)
+	}
+	if len(g.writes) > 0 {
+		var at callers
+		n := runtime.Callers(2, at[:])
+		for _, h := range g.writes {
+			h.change.note(at[:n])
+		}
 	}
 	if g.last.f != nil {
 		s.last = g.last

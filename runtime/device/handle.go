@@ -42,7 +42,8 @@ type handle struct {
 	holds   map[*handle]struct{}
 	holders int
 	closed  atomic.Bool
-	busy    flag // streams: held by the call under way
+	change  change // of a buffer's memory
+	busy    flag   // streams: held by the call under way
 	pcs     [12]uintptr
 	depth   int
 }

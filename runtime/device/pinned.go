@@ -80,7 +80,7 @@ func (b *HostBuffer) check(d *Device, offset, bytes int) error {
 func (s *Stream) CopyInAsync(dst *Buffer, dstOffset int, src *HostBuffer, srcOffset, bytes int) error {
 	const call = "CopyInAsync"
 	return s.copyAsync(call, dst, dstOffset, src, srcOffset, bytes, func(addr uint64, host []byte) error {
-		dst.NoteChange()
+		s.wrote(dst)
 		return s.d.back.copyIn(s.h.raw, addr, host)
 	})
 }

@@ -242,7 +242,7 @@ func (s *Stream) fail(call string, err error) error {
 // CopyIn copies src into the buffer from a byte on, and waits for it.
 func (s *Stream) CopyIn(dst *Buffer, offset int, src []byte) error {
 	return s.onBuffer("CopyIn", dst, offset, len(src), true, func(addr uint64) error {
-		dst.NoteChange()
+		s.wrote(dst)
 		return s.d.back.copyIn(s.h.raw, addr, src)
 	})
 }
@@ -257,7 +257,7 @@ func (s *Stream) CopyOut(dst []byte, src *Buffer, offset int) error {
 // Fill queues setting bytes of the buffer to a value.
 func (s *Stream) Fill(dst *Buffer, offset, bytes int, value byte) error {
 	return s.onBuffer("Fill", dst, offset, bytes, false, func(addr uint64) error {
-		dst.NoteChange()
+		s.wrote(dst)
 		return s.d.back.fill(s.h.raw, addr, value, bytes)
 	})
 }
@@ -273,7 +273,7 @@ func (s *Stream) Copy(dst *Buffer, dstOffset int, src *Buffer, srcOffset, bytes 
 	return s.onBuffer("Copy", dst, dstOffset, bytes, false, func(addr uint64) error {
 		s.touched(src)
 		defer runtime.KeepAlive(src)
-		dst.NoteChange()
+		s.wrote(dst)
 		return s.d.back.copy(s.h.raw, addr, src.Addr()+uint64(srcOffset), bytes)
 	})
 }

@@ -54,6 +54,9 @@ func (s *Stream) transfer(call string, t Tensor, dt dtype.Type, n int, host []by
 	case n == 0:
 		return nil
 	}
+	if in {
+		s.wrote(t.buf)
+	}
 	done := 0
 	for addr, bytes := range t.stretches() {
 		part := host[done : done+bytes]

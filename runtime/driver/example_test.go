@@ -92,3 +92,17 @@ func ExampleContext() {
 	// 2 nodes <nil>
 	// [2 2 1 1]
 }
+
+// Where there is no driver, the error says so, and of what kind it is; package device then has the simulator alone.
+func ExampleOpen() {
+	d, err := driver.Open()
+	switch {
+	case err == nil:
+		v, err := d.Version() // 13000: CUDA 13.0
+		fmt.Println(v >= 12000, err)
+	default:
+		_, asked := errors.AsType[*driver.Error](err) // libcuda was there, and refused
+		fmt.Println(asked || errors.Is(err, driver.ErrNoLibrary) || errors.Is(err, errors.ErrUnsupported), nil)
+	}
+	// Output: true <nil>
+}

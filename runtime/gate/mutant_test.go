@@ -117,6 +117,30 @@ func TestProduct(t *testing.T) {
 	}
 }
 
+// Unless the case says otherwise, repeat compares 30 runs.
+func TestRunsOfRepeat(t *testing.T) {
+	calls := 0
+	op := mutant("gated_counting", func(s *autodiff.Spec[none, binary, output, none]) {
+		s.Forward = func(x *autodiff.Exec, _ none, in binary) (o output, _ none, err error) {
+			calls++
+			o, err = product(x, in)
+			return o, none{}, err
+		}
+	})
+	s, ran := open(t), [2]int{}
+	for i, runs := range []int{0, 1} {
+		c := productCase()
+		c.Runs, calls = runs, 0
+		if r, err := gate.Check(s, op, c); err != nil || r.Err() != nil {
+			t.Fatalf("%v\n%s", err, r)
+		}
+		ran[i] = calls
+	}
+	if ran[0]-ran[1] != 29 {
+		t.Errorf("the op ran %d times by default, %d times with one run of repeat", ran[0], ran[1])
+	}
+}
+
 var scrap = autodiff.New("gated_half", autodiff.Spec[none, unary, output, none]{
 	Forward: func(x *autodiff.Exec, _ none, in unary) (o output, s none, err error) {
 		o.Y = x.Like(in.X)
@@ -227,7 +251,7 @@ func TestMutantLeaksDeviceMemory(t *testing.T) {
 	fails(t, open(t), op, productCase(), "memory")
 }
 
-// An input is changed during Forward and restored in Backward.
+// An input is changed during Forward and restored in Backward: the tape itself sees it.
 func TestMutantChangesAndRestores(t *testing.T) {
 	op := mutant("gated_restore", func(s *autodiff.Spec[none, binary, output, none]) {
 		neg := func(v ...float64) float64 { return -v[0] }
@@ -244,5 +268,5 @@ func TestMutantChangesAndRestores(t *testing.T) {
 			return d, errors.Join(err, err2)
 		}
 	})
-	fails(t, open(t), op, productCase(), "interior")
+	fails(t, open(t), op, productCase(), "path")
 }

@@ -66,11 +66,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	env.Warn(stderr)
 	inv := invocation{command: command, stdout: stdout, stderr: stderr}
 	var text bytes.Buffer
-	fs := command.FlagSet(&worker.Options{}, &text)
-	fs.StringVar(&inv.tags, "tags", "", "comma-separated build `tags`, as for go build")
-	if !command.Stays {
-		fs.StringVar(&inv.compile, "c", "", "build the program that does this for one package into `file` instead of running it; it takes the same flags, on a machine without Go")
-	}
+	fs := inv.flagSet(&text)
 	if code, done := worker.Parse(fs, &text, args[1:], stdout, stderr); done {
 		return code
 	}
@@ -92,6 +88,16 @@ type invocation struct {
 	flags          []string // for the program
 	tags, compile  string
 	stdout, stderr io.Writer
+}
+
+// flagSet is the flags of the program, and those of building it.
+func (inv *invocation) flagSet(text io.Writer) *flag.FlagSet {
+	fs := inv.command.FlagSet(&worker.Options{}, text)
+	fs.StringVar(&inv.tags, "tags", "", "comma-separated build `tags`, as for go build")
+	if !inv.command.Stays {
+		fs.StringVar(&inv.compile, "c", "", "build the program that does this for one package into `file` instead of running it; it takes the same flags, on a machine without Go")
+	}
+	return fs
 }
 
 func (inv *invocation) run(ctx context.Context, patterns []string) int {

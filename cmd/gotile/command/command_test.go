@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -272,6 +273,51 @@ func TestHelp(t *testing.T) {
 			if len(line) > 121 && !strings.HasPrefix(line, "    ") { // what package flag prints is one line a flag
 				t.Errorf("gotile %s -h: a line of %d characters: %s", c, len(line)-1, line)
 			}
+		}
+	}
+}
+
+// Every example of a help is a command line that its command takes. Those of viz, whose flags may follow arguments, are
+// run by TestVizExamples.
+func TestHelpExamples(t *testing.T) {
+	for _, name := range commandNames() {
+		if name == vizCommand.name {
+			continue
+		}
+		_, examples, _ := strings.Cut(mustRun(t, name, "-h"), "\nExample")
+		examples, _, _ = strings.Cut(examples, "\nFlags:")
+		n := 0
+		for line := range strings.Lines(examples) {
+			_, args, ok := strings.Cut(line, "gotile "+name)
+			if !ok || !strings.HasPrefix(line, "\t") {
+				continue
+			}
+			n++
+			args, _, _ = strings.Cut(args, "#")
+			var errs bytes.Buffer
+			fs := flag.NewFlagSet(name, flag.ContinueOnError)
+			if c := lookupLocal(name); c != nil {
+				c.setup(fs)
+			} else {
+				command, err := worker.Lookup(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				fs = (&invocation{command: command}).flagSet(&errs)
+			}
+			fs.SetOutput(&errs)
+			err := fs.Parse(strings.Fields(strings.ReplaceAll(args, "'", "")))
+			for _, arg := range fs.Args() {
+				if err == nil && strings.HasPrefix(arg, "-") {
+					err = fmt.Errorf("%s is no flag here: flags come first", arg)
+				}
+			}
+			if err != nil {
+				t.Errorf("the example %q of gotile %s -h: %v", strings.TrimSpace(line), name, err)
+			}
+		}
+		if n == 0 {
+			t.Errorf("gotile %s -h: no example found in %q", name, examples)
 		}
 	}
 }

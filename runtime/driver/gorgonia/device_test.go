@@ -114,6 +114,18 @@ func ExampleAdopt() {
 	// Output: [7 7 7 7]
 }
 
+// A device's own stream, handed to gorgonia.org/cu. Open gives the driver itself, over the primary contexts.
+func ExampleStreamOf() {
+	drv := must(gorgonia.Open())
+	d := must(device.Open("cuda:0", device.WithDriver(drv)))
+	defer d.Close()
+	x := must(device.NewTensor(d, dtype.F32, 2))
+	raw := gorgonia.StreamOf(must(d.Stream().Handle()))
+	check(cu.MemcpyHtoDAsync(cu.DevicePtr(x.Addr()), unsafe.Pointer(&[2]float32{1, 2}), 8, raw))
+	fmt.Println(device.DownloadFloats(d.Stream(), x)) // after the copy: it is one stream
+	// Output: [1 2] <nil>
+}
+
 func check(err error) {
 	if err != nil {
 		panic(err)

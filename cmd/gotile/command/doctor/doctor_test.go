@@ -36,6 +36,13 @@ func (c compiler) Compile(string, string, nvrtc.Options) (*nvrtc.Result, error) 
 
 var allTargets = []int{75, 80, 86, 89, 90, 100, 103, 120, 121}
 
+// card is the fake H200 with as much memory as one has.
+var card = func() fake.Device {
+	d := fake.H200
+	d.Memory = 140 << 30
+	return d
+}()
+
 // files are those of a fake machine.
 type files map[string]string
 
@@ -85,7 +92,7 @@ func healthy(t *testing.T) (m *Machine, f files, programs map[string]string) {
 	}
 	m = &Machine{
 		OS: "linux", Arch: "amd64",
-		Driver:   func() (driver.Driver, error) { return fake.New(nil, fake.H200), nil },
+		Driver:   func() (driver.Driver, error) { return fake.New(nil, card), nil },
 		NVRTC:    func() (Compiler, error) { return compiler{13, 0, allTargets, nil}, nil },
 		Loaded:   func(library string) string { return "/lib/" + library },
 		Glob:     func(pattern string) []string { return f.glob(pattern) },
@@ -121,7 +128,7 @@ func TestHealthy(t *testing.T) {
 	want := `go         go1.26.8
 module     example.com/user, with gotile v0.1.0
 driver     580.82.07, for CUDA 13.0, /lib/libcuda.so
-gpus       cuda:0  NVIDIA H200, compute capability 9.0, sm_90a, 0 GB
+gpus       cuda:0  NVIDIA H200, compute capability 9.0, sm_90a, 150 GB
 nvrtc      13.0, /lib/libnvrtc.so
            compiles for sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a
 cache      ` + dir + `: 0 kernels, 0 bytes of 512 MB
@@ -235,8 +242,32 @@ func TestMissing(t *testing.T) {
 			}
 			os.Setenv(env.Cache, path)
 		}, []string{"is no directory", "kernels are compiled in every process"}, "export GOTILE_CACHE=DIR", "gen, sim, check, verify, bench", false},
+		"cache is to be made": {func(*Machine, files, map[string]string) {
+			os.Setenv(env.Cache, filepath.Join(os.Getenv(env.Cache), "a", "b"))
+		}, []string{"/a/b: 0 kernels, 0 bytes of 512 MB"}, "", "gen, sim, check, verify, bench", false},
+		"cache below a file": {func(*Machine, files, map[string]string) {
+			path := filepath.Join(os.Getenv(env.Cache), "file")
+			if err := os.WriteFile(path, nil, 0o666); err != nil {
+				panic(err)
+			}
+			os.Setenv(env.Cache, filepath.Join(path, "a"))
+		}, []string{"not a directory", "kernels are compiled in every process"}, "export GOTILE_CACHE=DIR", "gen, sim, check, verify, bench", false},
+		"release among other words": {func(_ *Machine, f files, _ map[string]string) {
+			f["/proc/driver/nvidia/version"] = "NVRM v1.x of gcc. NVIDIA UNIX Open Kernel Module for x86_64  590.44.01  Release\n"
+		}, []string{"driver     590.44.01, for CUDA 13.0"}, "", "gen, sim, check, verify, bench", false},
 		"no headers": {func(_ *Machine, f files, _ map[string]string) { delete(f, "/usr/local/cuda/include/cuda.h") },
 			[]string{"only builds with -tags gorgonia need it"}, `eval "$(bash "$(go list -m -f '{{.Dir}}' github.com/gotile/gotile)"/runtime/driver/gorgonia/prepare.sh ~/.local/share/gotile/cuda)"`, "gen, sim, check, verify, bench", false},
+		"no variables": {func(*Machine, files, map[string]string) { os.Unsetenv(env.Cache) },
+			[]string{"variables  none of gotile's is set\n"}, "", "gen, sim, check, verify, bench", false},
+		"headers without a module": {func(_ *Machine, f files, p map[string]string) {
+			delete(f, "/usr/local/cuda/include/cuda.h")
+			delete(p, "go list -m")
+		}, []string{"headers    missing: cuda.h is in no include folder"}, "gotile init DIR", "gen, sim, check, verify, bench", false},
+		"headers named for cgo": {func(_ *Machine, f files, _ map[string]string) {
+			delete(f, "/usr/local/cuda/include/cuda.h")
+			f["/x/cuda.h"] = "#define CUDA_VERSION 12090\n"
+			os.Setenv("CPATH", ":/x")
+		}, []string{"headers    CUDA 12.9, /x/cuda.h\n"}, "", "gen, sim, check, verify, bench", false},
 		"unknown variable": {func(*Machine, files, map[string]string) { os.Setenv("GOTILE_TYPO", "1") },
 			[]string{"GOTILE_TYPO: gotile has no such variable"}, "unset GOTILE_TYPO", "gen, sim, check, verify, bench", false},
 	} {
@@ -266,7 +297,7 @@ func TestMissing(t *testing.T) {
 
 func TestProcesses(t *testing.T) {
 	m, _, programs := healthy(t)
-	m.Driver = func() (driver.Driver, error) { return fake.New(nil, fake.H200, fake.H200), nil }
+	m.Driver = func() (driver.Driver, error) { return fake.New(nil, fake.H200, card), nil }
 	t.Setenv("CUDA_VISIBLE_DEVICES", "1,3")
 	programs["nvidia-smi --id=3 --format=csv,noheader --query-compute-apps=pid,process_name,used_gpu_memory"] =
 		fmt.Sprintf("4711, python3, 1024 MiB\n%d, doctor, 10 MiB\n[not found]\n", os.Getpid())
@@ -274,7 +305,7 @@ func TestProcesses(t *testing.T) {
 	if len(r.GPUs) != 2 || r.GPUs[0].Processes != nil || !slices.Equal(r.GPUs[1].Processes, []Process{{4711, "python3", "1024 MiB"}}) {
 		t.Errorf("GPUs %+v", r.GPUs)
 	}
-	if got := text(t, r); !strings.Contains(got, "cuda:1  NVIDIA H200, compute capability 9.0, sm_90a, 0 GB\n                   in use by process 4711, python3, 1024 MiB:") {
+	if got := text(t, r); !strings.Contains(got, "cuda:1  NVIDIA H200, compute capability 9.0, sm_90a, 150 GB\n                   in use by process 4711, python3, 1024 MiB:") {
 		t.Errorf("got:\n%s", got)
 	}
 }

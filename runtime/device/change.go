@@ -1,0 +1,74 @@
+package device
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// change counts what wrote into a buffer, and knows who did last.
+type change struct {
+	count atomic.Int64
+	mu    sync.Mutex
+	at    callers // guarded by mu
+}
+
+// callers are the program counters of a call and of those around it: of few, each of which takes the runtime a tenth of
+// a microsecond, but enough to reach the code that uses this package and runtime/autodiff.
+type callers [5]uintptr
+
+// note counts a change by a call.
+func (c *change) note(at []uintptr) {
+	c.count.Add(1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.at[copy(c.at[:], at):])
+}
+
+// Changes counts the calls that wrote into the memory, for those who want to know whether it is as it was: copies, fills,
+// uploads, what NoteChange was told, and replays of graphs in which one of these was captured. What kernels write is
+// not seen.
+func (b *Buffer) Changes() int64 { return b.h.change.count.Load() }
+
+// ChangedAt is where the last call that Changes counts was made: program counters, the innermost first, for
+// runtime.CallersFrames. It is empty where there was none.
+func (b *Buffer) ChangedAt() []uintptr {
+	c := &b.h.change
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := 0
+	for n < len(c.at) && c.at[n] != 0 {
+		n++
+	}
+	return append([]uintptr(nil), c.at[:n]...)
+}
+
+// NoteChange counts a change that the device does not see, such as a launch that writes into the memory. Within a
+// capture each replay of the graph counts too. at are the program counters of who makes the change; without them it is
+// the caller.
+func (b *Buffer) NoteChange(at ...uintptr) {
+	var here callers
+	if len(at) == 0 {
+		at = here[:runtime.Callers(2, here[:])]
+	}
+	b.h.change.note(at)
+	if c := b.h.d.captureHere(); c != nil {
+		c.write(b.h)
+	}
+}
+
+// wrote notes that a copy, a fill or an upload changes a buffer. It is called by what the call's method calls.
+func (s *Stream) wrote(b *Buffer) {
+	var at callers
+	b.h.change.note(at[:runtime.Callers(4, at[:])])
+	if s.capture != nil {
+		s.capture.write(b.h)
+	}
+}
+
+// write notes a change that each replay makes.
+func (c *capture) write(h *handle) {
+	h.d.mu.Lock()
+	defer h.d.mu.Unlock()
+	c.writes[h] = struct{}{}
+}
