@@ -29,6 +29,7 @@ var goldens = []struct {
 	{"async", asyncOps},
 	{"mbarriers", barrierOps},
 	{"clusters", clusters},
+	{"pipelines", pipelineOps},
 }
 
 func TestGoldenIR(t *testing.T) {

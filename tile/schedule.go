@@ -15,9 +15,9 @@ type Policy struct {
 
 // Piece is a piece of work: where a block works next.
 type Piece struct {
-	Item     Index // its number
-	Row, Col Index // its first element
-	Fields   []Index
+	Item     Index   // its number
+	Row, Col Index   // its first element
+	Fields   []Index // of a WorkList: all columns of its row
 }
 
 // Work is what the blocks of a grid share.
@@ -107,6 +107,32 @@ func SuperRows[T Number](c Global[T], rows, cols, height int) Policy {
 			first := item.Div(each).Scale(height)
 			high, within := down.Sub(first).MinInt(height), item.Rem(each)
 			return Piece{Item: item, Row: first.Add(within.Rem(high)).Scale(rows), Col: within.Div(high).Scale(cols)}
+		},
+	}
+}
+
+// WorkList is the rows of a list in global memory, one a piece, of up to 8 columns: what a launch computes beforehand, such
+// as the rows and lengths of the segments of a batch. A piece has the row's columns as Fields, the first also as Row and
+// the second as Col. The kernel must not write the list.
+func WorkList(list Global[I32]) Policy {
+	return Policy{
+		count: func(b *ir.Builder) Index {
+			if list.a != nil && (list.Rank() != 2 || list.a.Dims[1].Symbol != nil || list.a.Dims[1].Size > 8) {
+				b.Errorf(ir.Persistent, ErrShape, "WorkList of %s: a list has a row a piece, and a constant number of columns, 1 to 8; give it a tag such as `tile:\"items,2\"`", list.a.Field)
+				return Index{b: b}
+			}
+			return list.Dim(0)
+		},
+		piece: func(b *ir.Builder, s Scope, item Index) Piece {
+			p := Piece{Item: item, Row: Index{b: b, v: b.Int(0)}, Col: Index{b: b, v: b.Int(0)}}
+			for i := range list.a.Dims[1].Size {
+				p.Fields = append(p.Fields, AsIndex(LoadScalar(s, list.At(item, i))))
+			}
+			p.Row = p.Fields[0]
+			if len(p.Fields) > 1 {
+				p.Col = p.Fields[1]
+			}
+			return p
 		},
 	}
 }

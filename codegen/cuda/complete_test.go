@@ -134,7 +134,7 @@ func fnText(t *testing.T, f thr.Fn) string {
 	if thr.Fns[f].Pure {
 		return printed(t, thr.Call{Fn: f, R: dtype.F32, Args: args}, l)
 	}
-	if f == thr.CpWait || f == thr.BulkWait || f == thr.BulkWaitRead {
+	if f == thr.CpWait || f == thr.BulkWait || f == thr.BulkWaitRead || f == thr.RegsDec || f == thr.RegsInc {
 		args = []thr.Expr{u32c(1)}
 	}
 	k := newTensors().kernel("k", decl(l, u32c(1)), thr.Do{Fn: f, DT: dtype.U32, Args: args})
