@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"maps"
 	"os"
 	"path/filepath"
@@ -99,7 +100,47 @@ func Read(path string) (*Results, error) {
 	if _, err := d.Token(); err != io.EOF || r.Suite == "" || r.Cases == nil {
 		return nil, fmt.Errorf("%s is no results file: it lacks a suite or cases, or goes on after them; move it away", path)
 	}
+	if err := r.check(); err != nil {
+		return nil, fmt.Errorf("%s holds what no run measures: %w; move it away", path, err)
+	}
 	return r, nil
+}
+
+// check finds numbers that no run gives: a file that was edited, or written by something else.
+func (r *Results) check() error {
+	seen := map[string]bool{}
+	for _, c := range r.Cases {
+		switch {
+		case c.Name == "":
+			return errors.New("a case without a name")
+		case seen[c.Name]:
+			return fmt.Errorf("case %s twice", c.Name)
+		case c.Bytes < 0 || c.FLOPs < 0:
+			return fmt.Errorf("case %s of %d bytes and %d flops", c.Name, c.Bytes, c.FLOPs)
+		}
+		seen[c.Name] = true
+		for name, a := range c.Arms {
+			if err := a.check(); err != nil {
+				return fmt.Errorf("case %s, arm %s: %w", c.Name, name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// check demands a time, or what stands in place of one.
+func (a Arm) check() error {
+	switch {
+	case a.Error != "":
+		return nil
+	case a.Bytes < 0:
+		return fmt.Errorf("%d bytes", a.Bytes)
+	case a.Median == 0 && a.Min == 0 && a.Max == 0 && len(a.Figures) > 0: // figures alone
+		return nil
+	case !(0 < a.Min && a.Min <= a.Median && a.Median <= a.Max) || math.IsInf(a.Max, 0):
+		return fmt.Errorf("a median of %v µs between %v and %v", a.Median, a.Min, a.Max)
+	}
+	return nil
 }
 
 // path is where the results of a suite on a GPU go.

@@ -71,7 +71,16 @@ func TestReadRefuses(t *testing.T) {
 		"without cases":   `{"suite":"s"}`,
 		"a newer field":   strings.Replace(string(whole), `"suite"`, `"mood":"good","suite"`, 1),
 		"two in one file": string(whole) + string(whole),
+		"negative":        strings.Replace(string(whole), `"median_us":2`, `"median_us":-2`, 1),
+		"below its least": strings.Replace(string(whole), `"median_us":2`, `"median_us":1`, 1),
+		"no time":         `{"suite":"s","cases":[{"name":"s/a","arms":{"copy":{}}}]}`,
+		"no name":         `{"suite":"s","cases":[{"name":""}]}`,
+		"a case twice":    `{"suite":"s","cases":[{"name":"s/a"},{"name":"s/a"}]}`,
+		"negative bytes":  `{"suite":"s","cases":[{"name":"s/a","bytes":-1}]}`,
 	} {
+		if text == string(whole) {
+			t.Fatalf("%s: nothing was replaced", what)
+		}
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/gotile/gotile/internal/cname"
 	"github.com/gotile/gotile/internal/ir"
 )
 
@@ -36,6 +37,10 @@ func bindArgs(b *ir.Builder, v reflect.Value) {
 		return
 	}
 	b.Kernel.ArgsType, _, _ = strings.Cut(t.Name(), "[")
+	if t.NumField() == 0 {
+		b.Reject(ErrPort, "%s has no fields: a kernel without arguments has nothing to work on; add a tile.Global", argsName(t))
+		return
+	}
 	symbols := map[string]*ir.Symbol{}
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -51,6 +56,11 @@ func bindArgs(b *ir.Builder, v reflect.Value) {
 			continue
 		}
 		a := &ir.Arg{Field: f.Name, Name: cName(f.Name)}
+		if !cname.Identifier(a.Name) {
+			b.Reject(ErrPort, "field %s of %s has letters that C does not; use A to Z, digits and underscores", f.Name, argsName(t))
+			p.poison(b)
+			continue
+		}
 		tag, tagged := f.Tag.Lookup("tile")
 		switch {
 		case p.scalar() && tagged:
@@ -123,7 +133,7 @@ func parseTag(a *ir.Arg, tag string, symbols map[string]*ir.Symbol, all *[]*ir.S
 			a.Dims = append(a.Dims, ir.DimSpec{Size: int(n)})
 			continue
 		}
-		if !symbol.MatchString(it) || keywords[it] || it == "strided" {
+		if !symbol.MatchString(it) || cname.Keyword(it) || it == "strided" {
 			a.Dims = nil
 			return fmt.Errorf("dimension %q in tag %q is no size and no symbol; %s", it, tag, grammar)
 		}
@@ -145,7 +155,7 @@ func cName(field string) string {
 		}
 		r[i] = unicode.ToLower(r[i])
 	}
-	if s := string(r); keywords[s] {
+	if s := string(r); cname.Keyword(s) {
 		return s + "_"
 	} else {
 		return s
@@ -173,15 +183,3 @@ func checkNames(b *ir.Builder, args string) {
 		add(s.Name, "dimension "+s.Name)
 	}
 }
-
-// keywords are the words of CUDA C++ that cannot be names, and that a field or a symbol might be.
-var keywords = func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(`alignas alignof and asm auto bool break case catch char class const constexpr continue default
-		delete do double else enum explicit export extern false float for friend goto if inline int long mutable namespace new not
-		operator or private protected public register return short signed sizeof static struct switch template this throw true try
-		typedef typeid typename union unsigned using virtual void volatile while xor half warpSize threadIdx blockIdx blockDim gridDim`) {
-		m[w] = true
-	}
-	return m
-}()

@@ -68,5 +68,13 @@ func WaitBulkRead(s Scope, n int) {
 // will do there. A barrier or an mbarrier then orders it for the thread that issues them.
 func FenceAsync(s Scope) {
 	b, scope := scopeOf(s)
-	b.FenceAsync(scope)
+	b.Fence(ir.FenceAsync, scope)
+}
+
+// FenceAsyncGlobal is FenceAsync for global memory: it orders what the threads of the scope wrote there, and what they
+// know of, before what bulk copies will read. A kernel that has it may CopyBulk from an argument that it writes; the
+// simulator reports copies of what no fence or no barrier has ordered before.
+func FenceAsyncGlobal(s Scope) {
+	b, scope := scopeOf(s)
+	b.Fence(ir.FenceAsyncGlobal, scope)
 }

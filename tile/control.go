@@ -44,12 +44,17 @@ func Looped() LoopOption { return func(p *persistent) { p.looped = true } }
 
 // Persistent is a loop over 0, step, .. < n whose iterations the blocks of the grid share, or, at warp scope, all
 // warps of all blocks, or, at cluster scope, its clusters. The grid is as many blocks as the device holds at once, at
-// most one an iteration, in whole clusters. A kernel has one, at its top level; n is known at launch.
+// most one an iteration, in whole clusters. A kernel has one, at its top level; n is known at launch. Without one the
+// grid is one block, or one cluster.
 func Persistent[N Int](s Scope, n N, opts ...LoopOption) iter.Seq[Index] {
 	b, scope := scopeOf(s)
 	return func(yield func(Index) bool) {
 		p := persistent{step: 1}
-		for _, o := range opts {
+		for i, o := range opts {
+			if o == nil {
+				b.Errorf(ir.Persistent, ErrControl, "option %d of Persistent is nil: drop it", i+1)
+				continue
+			}
 			o(&p)
 		}
 		bound := indexOf(b, ir.Persistent, "the bound of Persistent", n)

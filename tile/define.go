@@ -3,9 +3,9 @@ package tile
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
 
+	"github.com/gotile/gotile/internal/cname"
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/target"
 )
@@ -72,8 +72,6 @@ const (
 	maxThreads     = 1024
 )
 
-var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
 // Define records a kernel. A is a struct of exported Global and Scalar fields; f is called once with its arguments
 // bound and the builder.
 //
@@ -124,25 +122,18 @@ func Define[A any](name string, f func(*Builder, A), opts ...Option) (*Kernel, e
 // maxResident is the most threads that any multiprocessor holds.
 const maxResident = 2048
 
-// entryNames are names of C and CUDA that a kernel cannot have although they are identifiers.
-var entryNames = func() map[string]bool {
-	m := map[string]bool{}
-	for _, n := range strings.Fields("main printf malloc free memcpy memset assert abs dim3 uint3 int2 int4 float2 float4 exp log sqrt min max linux unix NULL") {
-		m[n] = true
-	}
-	return m
-}()
-
 func checkOptions(b *ir.Builder) {
 	k := b.Kernel
 	switch {
-	case keywords[k.Name]:
-		b.Reject(ErrPort, "kernel name %q is a keyword of C++; use another", k.Name)
-	case !identifier.MatchString(k.Name):
+	case !cname.Identifier(k.Name):
 		b.Reject(ErrPort, "kernel name %q is no C identifier; use letters, digits and underscores", k.Name)
+	case cname.Keyword(k.Name):
+		b.Reject(ErrPort, "kernel name %q is a keyword of C++ or a type of the generated code; use another", k.Name)
+	case !cname.Entry(k.Name):
+		b.Reject(ErrPort, "kernel name %q is taken by CUDA, C or the generated code; use another", k.Name)
 	}
-	if entryNames[k.Name] {
-		b.Reject(ErrPort, "kernel name %q is taken by CUDA or C; use another", k.Name)
+	if strings.ContainsRune(k.Doc, 0) {
+		b.Reject(ErrPort, "the text of Doc has a zero byte, which ends a C source; drop it")
 	}
 	if k.MinBlocks > 0 && k.MinBlocks*k.Threads > maxResident {
 		b.Reject(ErrLimit, "MinBlocks(%d) of %d threads: a multiprocessor holds at most %d threads; use %d blocks", k.MinBlocks, k.Threads, maxResident, max(1, maxResident/max(1, k.Threads)))

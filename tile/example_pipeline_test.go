@@ -95,7 +95,7 @@ func ExampleConsumerWarps() {
 		}), tile.Producer(0, func(p tile.Warp) {
 			for t := range work.Tiles(p) {
 				s := pipe.Acquire(p)
-				tile.CopyAsync(s, s.X, a.X.At(t.Row), t.Fields[1])
+				tile.CopyAsync(s, s.X, a.X.At(t.Row), tile.Valid(t.Fields[1]))
 			}
 		}))
 	}, tile.Threads(160)))

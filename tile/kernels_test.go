@@ -203,7 +203,7 @@ func pipelineOps(name string) (*tile.Kernel, error) {
 			for t := range work.Tiles(p) {
 				s := pipe.Acquire(p)
 				tile.CopyAsync(s, s.X, a.X.At(t.Row))
-				tile.CopyAsync(s, s.T, a.X.At(t.Row.AddInt(1)), 100)
+				tile.CopyAsync(s, s.T, a.X.At(t.Row.AddInt(1)), tile.Valid(100))
 			}
 		}), tile.Consumers(2, 200, func(c tile.Warpgroup) {
 			span := c.Striped(128, 1)
@@ -226,6 +226,30 @@ func pipelineOps(name string) (*tile.Kernel, error) {
 			}
 		}))
 	}, tile.Threads(416))
+}
+
+// remoteOps records what reaches beyond the block's threads.
+func remoteOps(name string) (*tile.Kernel, error) {
+	return tile.Define(name, func(k *tile.Builder, a clipArgs) {
+		block, warp := k.Block(), k.Warp()
+		full := tile.NewMBarriers(k, 2, 1).At(1)
+		s, small := tile.NewShared[tile.F32](k, 2, 256).Manual(), tile.NewShared[tile.F32](k, 66)
+		tile.CopyAsync(block, small, a.X)
+		tile.CopyAsync(block, small, a.X.At(1), tile.Pieces(4))
+		tile.Commit(block)
+		tile.WaitGroup(block, 0)
+		k.WaitPrerequisites()
+		k.LaunchDependents()
+		next := k.Cluster().Rank().AddInt(1).RemInt(2)
+		x := tile.Load(block, a.X, block.Striped(256, 1))
+		full.ArriveExpect(block, tile.StoreAsync(block, tile.Peer(s.At(1), next), x, full.Peer(next)))
+		full.Wait(block, 0)
+		full.Peer(0).Arrive(warp)
+		full.Peer(next).ArriveOnce(block)
+		tile.FenceCluster(block)
+		full.Peer(next).ArriveRelaxed(block)
+		tile.FenceAsyncGlobal(block)
+	}, tile.ClusterSize(2))
 }
 
 // barrierOps records mbarriers and bulk copies.

@@ -3,6 +3,8 @@ package tile
 import (
 	"regexp"
 	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/ir"
@@ -59,6 +61,10 @@ func PTX[T Elem](template string, sim func(in []uint64) uint64, operands ...Any)
 			b.Errorf(ir.Asm, ErrDType, "PTX %q has %v as %%%d: registers of PTX are f32, i32, u32 or i64; cast, or bitcast through u32", template, t, i)
 			return Reg[T]{b: b}
 		}
+	}
+	if i := strings.IndexFunc(template, func(r rune) bool { return r > unicode.MaxASCII || r < ' ' && r != '\n' && r != '\t' }); i >= 0 {
+		b.Errorf(ir.Asm, ErrTarget, "PTX %q has %q at byte %d: PTX is ASCII; drop it", template, template[i:i+1], i)
+		return Reg[T]{b: b}
 	}
 	used := make([]bool, len(operands)+1)
 	for _, m := range placeholder.FindAllStringSubmatch(template, -1) {

@@ -44,12 +44,12 @@ func TestSet(t *testing.T) {
 	var n int
 	failure := errors.New("no such size")
 	s := tile.Sets(
-		tile.Configs(config.build, config{name: "a", built: &n}, config{name: "b"}),
+		tile.Configs(config.build, config{name: "aa", built: &n}, config{name: "b"}),
 		tile.Configs(config.build, config{name: "c", other: true}, config{name: "twice", other: true}),
 		tile.Configs(config.build, config{name: "fails", err: failure}, config{name: "renamed", as: "z"}, config{name: "none", none: true}, config{name: "twice"}),
 		tile.Configs(config.build, config{name: "first"}, config{name: "second", other: true}),
 	)
-	if got, want := s.Names(), []string{"a", "b", "c", "twice", "fails", "renamed", "none", "twice", "first", "second"}; !slices.Equal(got, want) {
+	if got, want := s.Names(), []string{"aa", "b", "c", "twice", "fails", "renamed", "none", "twice", "first", "second"}; !slices.Equal(got, want) {
 		t.Errorf("Names() = %v, want %v", got, want)
 	}
 	if got := len(s.Families()); got != 4 {
@@ -65,23 +65,23 @@ func TestSet(t *testing.T) {
 	var wg sync.WaitGroup
 	kernels := make([]*tile.Kernel, 8)
 	for i := range kernels {
-		wg.Go(func() { kernels[i], _ = s.Build("a") })
+		wg.Go(func() { kernels[i], _ = s.Build("aa") })
 	}
 	wg.Wait()
 	for _, k := range kernels {
-		if k == nil || k != kernels[0] || k.Name() != "a" {
+		if k == nil || k != kernels[0] || k.Name() != "aa" {
 			t.Fatalf("concurrent builds give %v", kernels)
 		}
 	}
 	if n != 1 {
 		t.Errorf("built %d times, want once", n)
 	}
-	if k, err := s.Families()[0].Build("a"); err != nil || k != kernels[0] {
+	if k, err := s.Families()[0].Build("aa"); err != nil || k != kernels[0] {
 		t.Errorf("Family.Build gives %v, %v", k, err)
 	}
 
 	for name, want := range map[string]string{
-		"q":       `tile: no kernel is named "q"; have [a b c twice`,
+		"q":       `tile: no kernel is named "q"; have [aa b c twice`,
 		"twice":   "tile: two kernels are named twice",
 		"renamed": "tile: the configuration named renamed builds a kernel named z",
 		"none":    "neither a kernel nor an error",

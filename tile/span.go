@@ -76,7 +76,7 @@ func spanSizes(b *ir.Builder, vec int, sizes ...int) bool {
 			return false
 		}
 		if n > math.MaxInt32 {
-			b.Errorf(ir.Invalid, ErrLimit, "a span of %d elements: indices are 32-bit; stream it with tile.Range", n)
+			b.Errorf(ir.Invalid, ErrLimit, "a span of %d elements: indices are 32-bit; stream it with tile.Columns", n)
 			return false
 		}
 	}
@@ -85,7 +85,7 @@ func spanSizes(b *ir.Builder, vec int, sizes ...int) bool {
 
 func newSpan(b *ir.Builder, s ir.Scope, d *layout.Dist) Span {
 	if n := d.Values(); n > maxValues {
-		b.Errorf(ir.Invalid, ErrLimit, "a tile of %v gives each of %d threads %d elements, more than %d; use more threads, or stream it with tile.Range", d.Shape, d.Threads(), n, maxValues)
+		b.Errorf(ir.Invalid, ErrLimit, "a tile of %v gives each of %d threads %d elements, more than %d; use more threads, or stream it with tile.Columns", d.Shape, d.Threads(), n, maxValues)
 		return Span{b: b}
 	}
 	return Span{b: b, s: &ir.Span{Scope: s, Dist: d}}

@@ -49,24 +49,52 @@ func dtypeOf[T Elem]() dtype.Type {
 }
 
 // Const is the number x as an operand of a type that the caller does not know: tile.Const[T](2). Floats round to
-// nearest even; integers truncate. It returns an Operand because a T that is a type parameter is none for the compiler.
+// nearest even; integers truncate and saturate, NaN gives 0, as by Cast. It returns an Operand because a T that is a type
+// parameter is none for the compiler.
 func Const[T Number](x float64) Operand[T] {
 	var t T
 	switch p := any(&t).(type) {
 	case *F32:
 		*p = F32(x)
 	case *BF16:
-		*p = dtype.BF16FromFloat32(float32(x))
+		*p = dtype.BF16FromFloat32(toOdd(x))
 	case *F16:
-		*p = dtype.F16FromFloat32(float32(x))
+		*p = dtype.F16FromFloat32(toOdd(x))
 	case *I32:
-		*p = I32(x)
+		*p = I32(saturate(x, math.MinInt32, math.MaxInt32))
 	case *U32:
-		*p = U32(x)
+		*p = U32(saturate(x, 0, math.MaxUint32))
 	case *I64:
-		*p = I64(x)
+		*p = I64(saturate(x, math.MinInt64, math.MaxInt64))
 	}
 	return any(t).(Operand[T])
+}
+
+// toOdd rounds to the f32 whose last bit is 1 where x is not one: rounding that to 16 bits gives what rounding x would.
+func toOdd(x float64) float32 {
+	f := float32(x)
+	if float64(f) == x || x != x {
+		return f
+	}
+	bits := math.Float32bits(f)
+	if math.Abs(float64(f)) > math.Abs(x) {
+		bits-- // towards zero
+	}
+	return math.Float32frombits(bits | 1)
+}
+
+// saturate truncates x into [lo, hi]. What Go converts beyond that differs from machine to machine, and generated text
+// must not.
+func saturate(x float64, lo, hi int64) int64 {
+	switch {
+	case x != x:
+		return 0
+	case x >= float64(hi):
+		return hi
+	case x <= float64(lo):
+		return lo
+	}
+	return int64(x)
 }
 
 // pattern is the bit pattern of a host number.

@@ -174,4 +174,21 @@ var wrongControl = []wrong{
 		var c *wrongArgs
 		tile.LoadScalar(k, c.S) // ERR panic: runtime error: invalid memory address or nil pointer dereference
 	}},
+	{name: "recovered panic in a loop", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
+		func() {
+			defer func() { _ = recover() }()
+			for range tile.Range(k, 0, 4, 1) { // ERR the body of this Range was begun and not ended: a panic in it was recovered, or iter.Pull stopped early; leave the panic to Define, and write loops with for range
+				panic(errAuthor)
+			}
+		}()
+		tile.Store(k, a.V, tile.F32(1)) // would be part of the loop
+	}},
+	{name: "recovered panic in a branch", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
+		defer func() { _ = recover() }()
+		tile.If(k, a.Eps.Reg().Gt(tile.F32(0)), func() { panic(errAuthor) }) // ERR the body of this If was begun and not ended: a panic in it was recovered, or iter.Pull stopped early; leave the panic to Define, and write loops with for range
+	}},
+	{name: "nil option of a loop", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
+		for range tile.Persistent(k, a.X.Dim(0), nil) { // ERR option 1 of Persistent is nil: drop it
+		}
+	}},
 }

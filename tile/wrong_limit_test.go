@@ -36,11 +36,11 @@ var wrongLimits = []wrong{
 		return err
 	}},
 	{name: "registers", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {
-		tile.Load(k, a.V, k.Block().Striped(1<<20, 4)) // ERR a tile of [1048576] gives each of 256 threads 4096 elements, more than 1024; use more threads, or stream it with tile.Range
+		tile.Load(k, a.V, k.Block().Striped(1<<20, 4)) // ERR a tile of [1048576] gives each of 256 threads 4096 elements, more than 1024; use more threads, or stream it with tile.Columns
 	}},
 	{name: "index", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {
 		tile.LoadScalar(k, a.V.At(1<<31))              // ERR 2147483648 does not fit an index: indices are 32-bit, at most 2147483647; split the dimension
-		tile.Load(k, a.V, k.Block().Striped(1<<31, 4)) // ERR a span of 2147483648 elements: indices are 32-bit; stream it with tile.Range
+		tile.Load(k, a.V, k.Block().Striped(1<<31, 4)) // ERR a span of 2147483648 elements: indices are 32-bit; stream it with tile.Columns
 	}},
 	{name: "too many blocks promised", rule: tile.ErrLimit, def: func() error {
 		_, err := tile.Define("wrong", empty, tile.Threads(1024), tile.MinBlocks(32)) // ERR MinBlocks(32) of 1024 threads: a multiprocessor holds at most 2048 threads; use 2 blocks

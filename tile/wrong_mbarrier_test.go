@@ -54,7 +54,7 @@ var wrongBarriers = []wrong{
 	}},
 	{name: "bulk copy of what is written", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
 		m, s := tile.NewMBarriers(k, 1, 1).At(0), tile.NewShared[tile.F32](k, 64).Manual()
-		tile.CopyBulk(k, s, a.X, m) // ERR CopyBulk from X, but the kernel writes X: the copy may read before a store or after it; use Load and Store
+		tile.CopyBulk(k, s, a.X, m) // ERR CopyBulk from X, but the kernel writes X: the copy may read before a store or after it; use Load and Store, or order them by FenceAsyncGlobal
 		tile.StoreBulk(k, a.X, s)   // ERR StoreBulk to X, but the kernel reads X: the planner does not order the two; use Store, or a tile for what is read
 	}},
 	{name: "named barriers", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {

@@ -31,6 +31,9 @@ var wrongMemory = []wrong{
 	{name: "PTX without a simulator", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
 		tile.PTX[tile.F32]("neg.f32 %0, %1;", nil, a.Eps) // ERR PTX "neg.f32 %0, %1;" without a function for the simulator; give one that computes the same
 	}},
+	{name: "PTX beyond ASCII", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
+		tile.PTX[tile.F32]("neg.f32 %0, %1; // −x", func(in []uint64) uint64 { return in[0] ^ 1<<31 }, a.Eps) // ERR PTX "neg.f32 %0, %1; // −x" has "\xe2" at byte 19: PTX is ASCII; drop it
+	}},
 	{name: "PTX on 16-bit floats", rule: tile.ErrDType, f: func(k *tile.Builder, a wrongArgs) {
 		same := func(in []uint64) uint64 { return in[0] }
 		h := tile.LoadScalar(k, a.H.At(0, 0))

@@ -102,11 +102,42 @@ var wrongPorts = []wrong{
 		return err
 	}},
 	{name: "a kernel called main", rule: tile.ErrPort, def: func() error {
-		_, err := tile.Define("main", empty) // ERR kernel name "main" is taken by CUDA or C; use another
+		_, err := tile.Define("main", empty) // ERR kernel name "main" is taken by CUDA, C or the generated code; use another
 		return err
 	}},
 	{name: "keyword", rule: tile.ErrPort, def: func() error {
-		_, err := tile.Define("double", empty) // ERR kernel name "double" is a keyword of C++; use another
+		_, err := tile.Define("double", empty) // ERR kernel name "double" is a keyword of C++ or a type of the generated code; use another
+		return err
+	}},
+	{name: "a kernel named like a type of the prelude", rule: tile.ErrPort, def: func() error {
+		_, err := tile.Define("u32", empty) // ERR kernel name "u32" is a keyword of C++ or a type of the generated code; use another
+		return err
+	}},
+	{name: "a kernel named like a function of the prelude", rule: tile.ErrPort, def: func() error {
+		_, err := tile.Define("load_f32x4_cs", empty) // ERR kernel name "load_f32x4_cs" is taken by CUDA, C or the generated code; use another
+		return err
+	}},
+	{name: "a kernel called _", rule: tile.ErrPort, def: func() error {
+		_, err := tile.Define("_", empty) // ERR kernel name "_" is taken by CUDA, C or the generated code; use another
+		return err
+	}},
+	{name: "names that members of a struct cannot have", rule: tile.ErrPort, def: func() error {
+		type args struct {
+			Ünit     tile.Global[tile.F32] `tile:"n"`
+			X        tile.Global[tile.F32] `tile:"NULL"`
+			Y        tile.Global[tile.F32] `tile:"u32"`
+			Padding0 tile.Scalar[tile.U32]
+			U32      tile.Scalar[tile.U32]
+		}
+		_, err := tile.Define("wrong", func(*tile.Builder, args) {}) // ERR field Ünit of args has letters that C does not; use A to Z, digits and underscores // ERR field X of args: dimension "NULL" in tag "NULL" is no size and no symbol; give a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided" // ERR field Y of args: dimension "u32" in tag "u32" is no size and no symbol; give a symbol or a size for each dimension, such as tile:"rows,n" or tile:"rows,128 strided"
+		return err
+	}},
+	{name: "no arguments", rule: tile.ErrPort, def: func() error {
+		_, err := tile.Define("wrong", func(*tile.Builder, struct{}) {}) // ERR Args has no fields: a kernel without arguments has nothing to work on; add a tile.Global
+		return err
+	}},
+	{name: "zero byte in Doc", rule: tile.ErrPort, def: func() error {
+		_, err := tile.Define("wrong", empty, tile.Doc("a\x00b")) // ERR the text of Doc has a zero byte, which ends a C source; drop it
 		return err
 	}},
 }

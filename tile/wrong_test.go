@@ -88,6 +88,7 @@ var families = []struct {
 	{"order", wrongOrders},
 	{"asynchronous copy", wrongCopies},
 	{"mbarriers and bulk copies", wrongBarriers},
+	{"other blocks and kernels", wrongRemotes},
 	{"cluster", wrongClusters},
 }
 

@@ -27,7 +27,7 @@ func TestArgPadding(t *testing.T) {
   u32 padding1;
   u32 padding2;
   i64 wide;
-  u32 half;
+  u32 half_;
   u32 int_;
   u32 padding3;
   u32 padding4;
@@ -35,7 +35,7 @@ func TestArgPadding(t *testing.T) {
 static_assert(sizeof(k_args) == 40, "size");
 static_assert(field_offset(k_args, s) == 0, "s");
 static_assert(field_offset(k_args, wide) == 16, "wide");
-static_assert(field_offset(k_args, half) == 24, "half");
+static_assert(field_offset(k_args, half_) == 24, "half");
 static_assert(field_offset(k_args, int_) == 28, "int");
 
 `

@@ -138,8 +138,11 @@ func fnText(t *testing.T, f thr.Fn) string {
 		args = []thr.Expr{u32c(1)}
 	}
 	k := newTensors().kernel("k", decl(l, u32c(1)), thr.Do{Fn: f, DT: dtype.U32, Args: args})
-	if f == thr.CpAsync || f.Barrier() >= 0 || f == thr.BulkStore {
+	if f.CopyBytes() > 0 || f.Barrier() >= 0 || f == thr.BulkStore {
 		k.SharedBytes = 16
+	}
+	if f.Remote() {
+		k.Cluster = 2
 	}
 	text := mustPrint(t, k, Options{})
 	_, text, _ = strings.Cut(text, "u32 x = 1u;\n")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gotile/gotile/internal/cname"
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/target"
 	"github.com/gotile/gotile/internal/thr"
@@ -41,7 +42,7 @@ type printer struct {
 // it has that CUDA cannot say.
 func Print(k *thr.Kernel, o Options) (string, error) {
 	p := &printer{k: k, o: o, used: map[string]bool{}, accesses: map[string]access{}, made: map[string]string{}, ranges: newRanges(k)}
-	if !validName.MatchString(k.Name) || reserved(k.Name) {
+	if !cname.Entry(k.Name) {
 		p.fail("%q is no name for a kernel in C", k.Name)
 	}
 	names := map[string]bool{}

@@ -55,24 +55,26 @@ func init() {
 		thr.ClusterSync:   {stmt: func(p *printer, s thr.Do) code { return barrier(p.use("cluster_sync"))(p, s) }},
 		thr.ClusterArrive: {stmt: func(p *printer, s thr.Do) code { return barrier(p.use("cluster_arrive"))(p, s) }},
 		thr.ClusterWait:   {stmt: func(p *printer, s thr.Do) code { return barrier(p.use("cluster_wait"))(p, s) }},
-		thr.CpAsync: {stmt: func(p *printer, s thr.Do) code {
-			return call(p.use("cp_async_16"), p.address(thr.Shared, s.Args[1]), p.expr(s.Args[0]), p.expr(s.Args[2]))
-		}},
-		thr.CpCommit: {stmt: func(p *printer, s thr.Do) code { return call(p.use("cp_async_commit")) }},
-		thr.CpWait:   {stmt: constantPTX("cp_async_wait", "cp.async.wait_group %d")},
+		thr.CpAsync:       {stmt: copyAsync("cp_async_16")},
+		thr.CpAsync8:      {stmt: copyAsync("cp_async_8")},
+		thr.CpAsync4:      {stmt: copyAsync("cp_async_4")},
+		thr.CpCommit:      {stmt: func(p *printer, s thr.Do) code { return call(p.use("cp_async_commit")) }},
+		thr.CpWait:        {stmt: constantPTX("cp_async_wait", "cp.async.wait_group %d")},
 
 		thr.MBarInit:      shared("mbarrier_init", 0),
 		thr.MBarFence:     shared("mbarrier_fence", -1),
 		thr.MBarArrive:    {stmt: arrive},
 		thr.MBarArriveTx:  shared("mbarrier_arrive_expect_tx", 0),
 		thr.MBarExpectTx:  shared("mbarrier_expect_tx", 0),
-		thr.MBarTest:      shared("mbarrier_test", 0),
-		thr.MBarTestToken: shared("mbarrier_test_token", 0),
-		thr.MBarTry:       shared("mbarrier_try", 0),
-		thr.MBarTryToken:  shared("mbarrier_try_token", 0),
-		thr.MBarWait:      shared("mbarrier_wait", 0),
-		thr.MBarWaitToken: shared("mbarrier_wait_token", 0),
+		thr.MBarTest:      await("mbarrier_test"),
+		thr.MBarTestToken: await("mbarrier_test_token"),
+		thr.MBarTry:       await("mbarrier_try"),
+		thr.MBarTryToken:  await("mbarrier_try_token"),
+		thr.MBarWait:      await("mbarrier_wait"),
+		thr.MBarWaitToken: await("mbarrier_wait_token"),
 		thr.MBarTrack:     shared("mbarrier_track", 0),
+		thr.MBarArriveAt:  arriveAt("mbarrier_arrive_at"),
+		thr.MBarRelaxedAt: arriveAt("mbarrier_arrive_relaxed_at"),
 		thr.MBarInval:     shared("mbarrier_inval", 0),
 
 		thr.BulkLoad:     {stmt: bulkLoad},
@@ -81,6 +83,13 @@ func init() {
 		thr.BulkWait:     {stmt: constantPTX("bulk_wait", "cp.async.bulk.wait_group %d")},
 		thr.BulkWaitRead: {stmt: constantPTX("bulk_wait_read", "cp.async.bulk.wait_group.read %d")},
 		thr.FenceAsync:   shared("fence_async", -1),
+
+		thr.StAsync:          {stmt: storeAsync},
+		thr.FenceAsyncGlobal: shared("fence_async_global", -1),
+		thr.FenceCluster:     shared("fence_cluster", -1),
+
+		thr.GridLaunch: shared("launch_dependents", -1),
+		thr.GridWait:   shared("wait_prerequisites", -1),
 
 		thr.NamedSync:   shared("named_sync", -1),
 		thr.NamedArrive: shared("named_arrive", -1),
@@ -162,6 +171,13 @@ func atomic(name string, types ...dtype.Type) func(*printer, thr.Do) code {
 			c = prefix("("+p.use("i64")+")", c)
 		}
 		return c
+	}
+}
+
+// copyAsync is an asynchronous copy of a thread.
+func copyAsync(name string) func(*printer, thr.Do) code {
+	return func(p *printer, s thr.Do) code {
+		return call(p.use(name), p.address(thr.Shared, s.Args[1]), p.expr(s.Args[0]), p.expr(s.Args[2]))
 	}
 }
 

@@ -3,6 +3,7 @@ package cuda
 import (
 	"fmt"
 
+	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/thr"
 )
 
@@ -46,6 +47,23 @@ var asyncPrelude = []snippet{
 	{"mbarrier_try_token", mbarrierAsk("mbarrier_try_token", "try_wait", "i64", "l")},
 	{"mbarrier_wait", mbarrierWait("mbarrier_wait", ".parity", "int", "r")},
 	{"mbarrier_wait_token", mbarrierWait("mbarrier_wait_token", "", "i64", "l")},
+
+	// The same in kernels with clusters: they acquire what other blocks have released.
+	{"mbarrier_test_cluster", mbarrierAsk("mbarrier_test_cluster", "test_wait.parity.acquire.cluster", "int", "r")},
+	{"mbarrier_test_token_cluster", mbarrierAsk("mbarrier_test_token_cluster", "test_wait.acquire.cluster", "i64", "l")},
+	{"mbarrier_try_cluster", mbarrierAsk("mbarrier_try_cluster", "try_wait.parity.acquire.cluster", "int", "r")},
+	{"mbarrier_try_token_cluster", mbarrierAsk("mbarrier_try_token_cluster", "try_wait.acquire.cluster", "i64", "l")},
+	{"mbarrier_wait_cluster", mbarrierWait("mbarrier_wait_cluster", ".parity.acquire.cluster", "int", "r")},
+	{"mbarrier_wait_token_cluster", mbarrierWait("mbarrier_wait_token_cluster", ".acquire.cluster", "i64", "l")},
+	{"mbarrier_arrive_at", arriveAtPTX("mbarrier_arrive_at", "release")},
+	{"mbarrier_arrive_relaxed_at", arriveAtPTX("mbarrier_arrive_relaxed_at", "relaxed")},
+	{"st_async_f32", storeAsyncPTX("f32", "float", "f")},
+	{"st_async_b32", storeAsyncPTX("b32", "u32", "r")},
+	{"st_async_b64", storeAsyncPTX("b64", "i64", "l")},
+	{"fence_async_global", device + "void fence_async_global() { asm volatile(\"fence.proxy.async.global;\" ::: \"memory\"); }\n"},
+	{"fence_cluster", device + "void fence_cluster() { asm volatile(\"fence.acq_rel.cluster;\" ::: \"memory\"); }\n"},
+	{"launch_dependents", device + "void launch_dependents() { asm volatile(\"griddepcontrol.launch_dependents;\" ::: \"memory\"); }\n"},
+	{"wait_prerequisites", device + "void wait_prerequisites() { asm volatile(\"griddepcontrol.wait;\" ::: \"memory\"); }\n"},
 	{"mbarrier_track", device + `void mbarrier_track(void* bar) { // one arrival more is pending until the copies are there
   asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" :: "r"(shared_at(bar)) : "memory");
 }
@@ -100,6 +118,48 @@ func mbarrierWait(name, form, phase, constraint string) string {
 	}
 	return fmt.Sprintf(device+"void %s(void* bar, %s phase) {\n  u32 over = 0u;\n  while (over == 0u) {\n#if __CUDA_ARCH__ >= 900\n%s#else\n%s#endif\n  }\n}\n",
 		name, phase, ask("try_wait"), ask("test_wait"))
+}
+
+// arriveAtPTX arrives at an mbarrier of a block of the cluster, by an address of peer_shared.
+func arriveAtPTX(name, sem string) string {
+	return fmt.Sprintf(device+`void %s(u32 bar) {
+  asm volatile("mbarrier.arrive.%s.cluster.shared::cluster.b64 _, [%%0];" :: "r"(bar) : "memory");
+}
+`, name, sem)
+}
+
+// storeAsyncPTX stores a value to a block of the cluster, whose mbarrier takes its bytes; both by addresses of peer_shared.
+func storeAsyncPTX(t, c, constraint string) string {
+	return fmt.Sprintf(device+`void st_async_%s(u32 to, %s x, u32 bar) {
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.%s [%%0], %%1, [%%2];" :: "r"(to), "%s"(x), "r"(bar) : "memory");
+}
+`, t, c, t, constraint)
+}
+
+// await is a wait, or a question, of an mbarrier.
+func await(name string) fnForm {
+	local, cluster := shared(name, 0), shared(name+"_cluster", 0)
+	return fnForm{stmt: func(p *printer, s thr.Do) code {
+		if p.k.Cluster > 0 {
+			return cluster.stmt(p, s)
+		}
+		return local.stmt(p, s)
+	}}
+}
+
+// arriveAt is an arrival at another block's mbarrier.
+func arriveAt(name string) fnForm {
+	return fnForm{stmt: func(p *printer, s thr.Do) code {
+		return call(p.use(name), p.place(thr.Shared, s.Args[0], s.Args[1]))
+	}}
+}
+
+func storeAsync(p *printer, s thr.Do) code {
+	name := map[dtype.Type]string{dtype.F32: "st_async_f32", dtype.I32: "st_async_b32", dtype.U32: "st_async_b32", dtype.I64: "st_async_b64"}[s.DT]
+	if name == "" {
+		return p.fail("%v of %v", s.Fn, s.DT)
+	}
+	return call(p.use(name), p.place(thr.Shared, s.Args[0], s.Args[2]), p.expr(s.Args[1]), p.place(thr.Shared, s.Args[3], s.Args[2]))
 }
 
 // shared is a built-in whose operand i is a place in shared memory.

@@ -23,6 +23,14 @@ func policyPTX(name string) string {
 	return fmt.Sprintf(device+"u64 %s() {\n  u64 policy;\n  asm(\"createpolicy.fractional.L2::%s.b64 %%0, 1.0;\" : \"=l\"(policy));\n  return policy;\n}\n", name, name)
 }
 
+// copyPTX copies few bytes, through L1.
+func copyPTX(n int) string {
+	return fmt.Sprintf(device+`void cp_async_%d(void* to, const void* from, int bytes) { // %d, those past bytes are 0
+  asm volatile("cp.async.ca.shared.global [%%0], [%%1], %d, %%2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
+}
+`, n, n, n)
+}
+
 // prelude is in the order of printing, asyncPrelude last. Conversions are asm because their results for NaN and out of
 // range are defined by PTX; the compiler may fold a C cast to anything there. Divisions by zero are defined by the op
 // table.
@@ -95,6 +103,8 @@ var prelude = append([]snippet{
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
 `},
+	{"cp_async_8", copyPTX(8)},
+	{"cp_async_4", copyPTX(4)},
 	{"evict_first", policyPTX("evict_first")},
 	{"evict_last", policyPTX("evict_last")},
 	{"cp_async_commit", device + "void cp_async_commit() { asm volatile(\"cp.async.commit_group;\" ::: \"memory\"); }\n"},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gotile/gotile/codegen/nvrtc"
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/cname"
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
 )
@@ -85,6 +86,23 @@ func TestNoBranches(t *testing.T) {
 		}
 		if strings.Contains(r.PTX, "\tbra") || !strings.Contains(r.PTX, "@q ld.") || !strings.Contains(r.PTX, "@q st.") {
 			t.Errorf("%s: branches, or no predicated access, in\n%s", k.Name, r.PTX)
+		}
+	}
+}
+
+// TestPreludeNamesAreRefused: what the prelude defines is known where names are refused, and nothing else is.
+func TestPreludeNamesAreRefused(t *testing.T) {
+	for _, s := range prelude {
+		if !cname.Reserved(s.name) {
+			t.Errorf("%s of the prelude is not reserved", s.name)
+		}
+		if cname.Entry(s.name) {
+			t.Errorf("a kernel may be called %s, which the prelude defines", s.name)
+		}
+	}
+	for _, n := range cname.Prelude() {
+		if _, ok := preludeIndex[n]; !ok {
+			t.Errorf("%s is reserved for the prelude, which does not define it", n)
 		}
 	}
 }

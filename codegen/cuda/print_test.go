@@ -14,6 +14,7 @@ import (
 
 	"github.com/gotile/gotile/codegen/nvrtc"
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/cname"
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
 )
@@ -173,7 +174,7 @@ func TestAccessNamesReserved(t *testing.T) {
 		t.Errorf("only %d accesses", len(p.accesses))
 	}
 	for n := range p.accesses {
-		if !reserved(n) {
+		if !cname.Reserved(n) {
 			t.Errorf("%s is not reserved", n)
 		}
 	}

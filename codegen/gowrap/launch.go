@@ -113,6 +113,12 @@ func (f *Family) variant(v Variant) jen.Code {
 	if k.Cluster > 0 {
 		kernel = append(kernel, key("Cluster", jen.Lit(k.Cluster)))
 	}
+	if k.Waits {
+		kernel = append(kernel, key("Waits", jen.True()))
+	}
+	if k.Triggers {
+		kernel = append(kernel, key("Triggers", jen.True()))
+	}
 	if k.MinBlocks > 0 {
 		kernel = append(kernel, key("MinBlocks", jen.Lit(k.MinBlocks)))
 	}

@@ -48,7 +48,7 @@ func run(ctx context.Context, stdout io.Writer, args []string) error {
 	fs.SetOutput(io.Discard)
 	name := fs.String("device", "", "`device`: sim, cuda:0, cuda:1, ... (default: what GOTILE_DEVICE says, else cuda:0 if there is one, else sim)")
 	rows := fs.Int("rows", 64, "`rows` of x, at least 1")
-	n := fs.Int("n", 4096, "`elements` of a row, from 1 to 16384")
+	n := fs.Int("n", 2048, "`elements` of a row, from 1 to 16384")
 	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(stdout, "usage: quickstart [flags]\n\nRuns RMSNorm forward and backward and checks it against float64.\n\nFlags:")
 		fs.SetOutput(stdout)

@@ -45,6 +45,17 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestFirstLook: of the rows that it takes by itself the program shows the whole sum, from its loop on.
+func TestFirstLook(t *testing.T) {
+	var out strings.Builder
+	if err := run(t.Context(), &out, []string{"-device=sim"}); err != nil {
+		t.Fatal(err)
+	}
+	if want := regexp.MustCompile(`float sum = 0\.0f;\n +#pragma unroll\n +for .*\n(.*\n){2,4} +sum = fmaf\(`); !want.MatchString(out.String()) {
+		t.Errorf("the sum is not shown:\n%s", out.String())
+	}
+}
+
 // TestReport: a result above its bar, or NaN, fails the program and is named.
 func TestReport(t *testing.T) {
 	d, err := device.Open("sim")

@@ -25,7 +25,7 @@ var cases = map[target.Feature]string{
 	target.CpAsync: "op/copy_async/",
 	target.Cluster: "op/cluster_",
 
-	target.MBarrier: "op/mbar_", target.MBarrierTx: "op/mbar_arrive_tx/", target.Bulk: "op/copy_bulk/",
+	target.MBarrier: "op/mbar_", target.MBarrierTx: "op/mbar_arrive_tx/", target.Bulk: "op/copy_bulk/", target.GridDep: "op/wait_prerequisites/",
 	target.SetMaxNReg: "op/set_max_regs/", target.Elect: "op/elect/",
 }
 

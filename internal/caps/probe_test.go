@@ -27,6 +27,7 @@ var probes = map[target.Feature]string{
 	target.Elect:      `asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; }");`,
 	target.MBarrier:   `asm volatile("{ .reg .b64 t; mbarrier.init.shared.b64 [%0], 1; mbarrier.arrive.shared.b64 t, [%0]; }" :: "r"(a));`,
 	target.MBarrierTx: `asm volatile("{ .reg .b64 t; mbarrier.arrive.expect_tx.shared.b64 t, [%0], 16; }" :: "r"(a));`,
+	target.GridDep:    `asm volatile("griddepcontrol.launch_dependents; griddepcontrol.wait;");`,
 	target.Bulk:       `asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 16;" :: "l"(out), "r"(a));`,
 	target.TCGen05:    `asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], 32;" :: "r"(a));`,
 }

@@ -3,17 +3,19 @@ package ir
 import (
 	"slices"
 
+	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/layout"
 )
 
-// CopyBytes is what one thread copies at once.
+// CopyBytes is the most that one thread copies at once; 8 and 4 are possible, too.
 const CopyBytes = 16
 
 // CopyInfo is the attribute of CopyAsync. The box that is copied runs along the last dimensions of both; the op's span
 // spreads it over the threads and ends it where the source does.
 type CopyInfo struct {
-	Dst *SharedTile
-	Src *Arg
+	Dst   *SharedTile
+	Src   *Arg
+	Bytes int // that a thread copies at once: 16, 8 or 4
 }
 
 // Groups is the attribute of WaitGroup: a number of groups of copies.
@@ -22,9 +24,10 @@ type Groups int
 // maxGroups bounds Groups: more stages than fit into shared memory.
 const maxGroups = 64
 
-// CopyAsync records a copy of the box that dst leaves open, its dimensions without an offset, from src on. valid are the
-// extents of the box's axes beyond which it becomes zero; nil, and those that are missing: where src ends.
-func (b *Builder) CopyAsync(s Scope, dst, src Place, valid ...*Value) {
+// CopyAsync records a copy of the box that dst leaves open, its dimensions without an offset, from src on, in pieces of
+// so many bytes; 0: the largest of 16, 8 and 4 that rows of the box are multiples of. valid are the
+// extents of its axes beyond which it becomes zero; nil, and those that are missing: where src ends.
+func (b *Builder) CopyAsync(s Scope, dst, src Place, piece int, valid ...*Value) {
 	if b.poisoned(CopyAsync, dst.Offs...) || b.poisoned(CopyAsync, src.Offs...) {
 		return
 	}
@@ -49,12 +52,10 @@ func (b *Builder) CopyAsync(s Scope, dst, src Place, valid ...*Value) {
 		return
 	}
 	cols := box[len(box)-1]
-	if row := cols * size; row%CopyBytes != 0 {
-		b.Errorf(CopyAsync, ErrShape, "CopyAsync to rows of %d %v, which are %d bytes: they are copied %d bytes at a time; make the last size of the shared tile a multiple of %d",
-			cols, dst.Shared.DT, row, CopyBytes, CopyBytes/size)
+	if piece = b.piece(piece, cols, dst.Shared.DT); piece == 0 {
 		return
 	}
-	span := &Span{Scope: s, Dist: copyDist(b.threads(s), box, CopyBytes/size)}
+	span := &Span{Scope: s, Dist: copyDist(b.threads(s), box, piece/size)}
 	if !b.validTo(s, span, src, valid) {
 		return
 	}
@@ -67,7 +68,33 @@ func (b *Builder) CopyAsync(s Scope, dst, src Place, valid ...*Value) {
 		return
 	}
 	src.Arg.Read = true
-	b.emit(&Value{Op: CopyAsync, Type: Type{Span: span}, Args: append(to, from...), Scope: s, Attr: &CopyInfo{Dst: dst.Shared, Src: src.Arg}})
+	b.emit(&Value{Op: CopyAsync, Type: Type{Span: span}, Args: append(to, from...), Scope: s, Attr: &CopyInfo{Dst: dst.Shared, Src: src.Arg, Bytes: piece}})
+}
+
+// piece is how many bytes of a row of elements a thread copies at once, want or, where that is 0, as many as possible; 0
+// after an error.
+func (b *Builder) piece(want, cols int, t dtype.Type) int {
+	row, least := cols*t.Size(), max(4, t.Size())
+	switch {
+	case want != 0 && (want != 4 && want != 8 && want != CopyBytes || want < least):
+		b.Errorf(CopyAsync, ErrLimit, "CopyAsync of %v in pieces of %d bytes: a thread copies 4, 8 or 16 bytes at once, and whole elements; use one of these", t, want)
+		return 0
+	case want != 0 && row%want != 0:
+		b.Errorf(CopyAsync, ErrShape, "CopyAsync to rows of %d %v, which are %d bytes, in pieces of %d; use smaller pieces, or make the last size of the shared tile a multiple of %d",
+			cols, t, row, want, want/t.Size())
+		return 0
+	case want != 0:
+		return want
+	case row%least != 0:
+		b.Errorf(CopyAsync, ErrShape, "CopyAsync to rows of %d %v, which are %d bytes: they are copied 16, 8 or 4 bytes at a time; make the last size of the shared tile a multiple of %d",
+			cols, t, row, least/t.Size())
+		return 0
+	}
+	piece := CopyBytes
+	for row%piece != 0 {
+		piece /= 2
+	}
+	return piece
 }
 
 // validTo ends a span at extents of the author's, which lie within src for certain.
@@ -140,7 +167,7 @@ func (b *Builder) WaitGroup(s Scope, n int) {
 func (c *checker) async(v *Value, r *Region) {
 	c.executes(v, r)
 	switch v.Op {
-	case MBarInit, MBarArrive, MBarArriveTx, MBarExpectTx, MBarTest, MBarTry, MBarWait, MBarTrack, MBarInval:
+	case MBarInit, MBarArrive, MBarArriveTx, MBarExpectTx, MBarTest, MBarTry, MBarWait, MBarTrack, MBarArriveAt, MBarInval:
 		c.barrier(v, r)
 		return
 	case NamedSync, NamedArrive:
@@ -162,7 +189,10 @@ func (c *checker) async(v *Value, r *Region) {
 			c.fail(v, "it waits for %v groups", v.Attr)
 		}
 		return
-	case Commit, CommitBulk, FenceAsync:
+	case StoreAsync:
+		c.remote(v)
+		return
+	case Commit, CommitBulk, FenceAsync, FenceAsyncGlobal, FenceCluster, LaunchDependents, WaitPrerequisites:
 		return
 	}
 	i, ok := v.Attr.(*CopyInfo)
@@ -170,7 +200,7 @@ func (c *checker) async(v *Value, r *Region) {
 		c.fail(v, "its source or its destination is not the kernel's")
 		return
 	}
-	if s := v.Type.Span; s == nil || s.Scope != v.Scope || s.Dist.Vec()*i.Dst.DT.Size() != CopyBytes || i.Src.DT != i.Dst.DT || i.Src.Written {
+	if s := v.Type.Span; s == nil || s.Scope != v.Scope || s.Dist.Vec()*i.Dst.DT.Size() != i.Bytes || i.Src.DT != i.Dst.DT || i.Src.Written {
 		c.fail(v, "it copies %s from %s to a tile of %v", shape(s), i.Src.Field, i.Dst.DT)
 	}
 	if len(v.Args) != len(i.Dst.Shape)+len(i.Src.Dims) {

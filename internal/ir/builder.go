@@ -74,6 +74,10 @@ func (b *Builder) Run(f func()) {
 // Finish is the kernel, or what is wrong with it.
 func (b *Builder) Finish() (*Kernel, error) {
 	b.refuseStaleReads(b.Kernel.Body)
+	if r := b.cur; r != b.Kernel.Body && len(b.errs) == 0 { // after a mistake that ended the function, this is no other
+		b.errorAt(r.Owner.Pos, r.Owner.Op, ErrControl, "the body of this %s was begun and not ended: a panic in it was recovered, or iter.Pull stopped early; leave the panic to Define, and write loops with for range",
+			Table[r.Owner.Op].Go)
+	}
 	b.checkRoles()
 	b.checkPipelines()
 	b.done = true
@@ -99,8 +103,8 @@ func (b *Builder) refuseStaleReads(r *Region) {
 		if i, ok := v.Attr.(*CopyInfo); ok && i.Src.Written {
 			b.errorAt(v.Pos, CopyAsync, ErrTarget, "CopyAsync from %s, but the kernel writes %s: the copy may read before a store or after it; use Load and Store", i.Src.Field, i.Src.Field)
 		}
-		if i, ok := v.Attr.(*BulkInfo); ok && v.Op == CopyBulk && i.Arg.Written {
-			b.errorAt(v.Pos, CopyBulk, ErrTarget, "CopyBulk from %s, but the kernel writes %s: the copy may read before a store or after it; use Load and Store", i.Arg.Field, i.Arg.Field)
+		if i, ok := v.Attr.(*BulkInfo); ok && v.Op == CopyBulk && i.Arg.Written && !b.Kernel.FencesGlobal {
+			b.errorAt(v.Pos, CopyBulk, ErrTarget, "CopyBulk from %s, but the kernel writes %s: the copy may read before a store or after it; use Load and Store, or order them by FenceAsyncGlobal", i.Arg.Field, i.Arg.Field)
 		}
 		if i, ok := v.Attr.(*BulkInfo); ok && v.Op == StoreBulk && i.Arg.Read {
 			b.errorAt(v.Pos, StoreBulk, ErrTarget, "StoreBulk to %s, but the kernel reads %s: the planner does not order the two; use Store, or a tile for what is read", i.Arg.Field, i.Arg.Field)

@@ -107,13 +107,6 @@ func (b *Builder) BulkGroup(op Op, s Scope, n int) {
 	}
 }
 
-// FenceAsync records a fence between generic and asynchronous accesses of shared memory.
-func (b *Builder) FenceAsync(s Scope) {
-	if b.executes(FenceAsync, s) {
-		b.emit(&Value{Op: FenceAsync, Scope: s})
-	}
-}
-
 // bulk checks the bulk copies.
 func (c *checker) bulk(v *Value) {
 	i, ok := v.Attr.(*BulkInfo)

@@ -116,7 +116,7 @@ func sameAttr(a, b any) bool {
 		return ok && *a == *b
 	case *CopyInfo:
 		b, ok := b.(*CopyInfo)
-		return ok && a.Src == b.Src && sameShared(a.Dst, b.Dst)
+		return ok && a.Src == b.Src && a.Bytes == b.Bytes && sameShared(a.Dst, b.Dst)
 	case *BarrierInfo:
 		b, ok := b.(*BarrierInfo)
 		return ok && *a == *b
@@ -126,6 +126,9 @@ func sameAttr(a, b any) bool {
 	case *BulkInfo:
 		b, ok := b.(*BulkInfo)
 		return ok && a.Arg == b.Arg && a.Bar == b.Bar && sameShared(a.Shared, b.Shared)
+	case *RemoteInfo:
+		b, ok := b.(*RemoteInfo)
+		return ok && a.Bar == b.Bar && sameShared(a.Shared, b.Shared)
 	case *AsmInfo:
 		b, ok := b.(*AsmInfo)
 		return ok && a.Template == b.Template && a.Volatile == b.Volatile
@@ -165,6 +168,8 @@ func attrText(a any) string {
 		return "pipeline of " + a.Pipe.Pos.String()
 	case *BulkInfo:
 		return fmt.Sprintf("%s and %v%v", a.Arg.Field, a.Shared.DT, a.Shared.Shape)
+	case *RemoteInfo:
+		return fmt.Sprintf("a peer's %v%v", a.Shared.DT, a.Shared.Shape)
 	case int:
 		return fmt.Sprintf("axis %d", a)
 	case []int:

@@ -18,6 +18,8 @@ type BarrierInfo struct {
 	Bar *MBarrier
 	// Leader: of an arrive, the scope meets and its leader arrives for all; otherwise each thread does.
 	Leader bool
+	// Relaxed, of an arrival at another block: it releases nothing but what a FenceCluster before it has.
+	Relaxed bool
 }
 
 // MaxArrivals is the most arrivals that an mbarrier counts in a phase, and MaxBytes the most bytes.

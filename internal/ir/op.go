@@ -170,6 +170,7 @@ const (
 	MBarTry      // the same
 	MBarWait     // the same
 	MBarTrack    // no operand
+	MBarArriveAt // rank: an arrival at the mbarrier of another block of the cluster
 	MBarInval
 
 	CopyBulk     // Attr *BulkInfo; Args: offsets in the shared tile, in the argument, elements, index of the mbarrier
@@ -178,6 +179,13 @@ const (
 	WaitBulk     // Attr Groups: how many of the newest groups may stay in flight
 	WaitBulkRead // the same, of groups that have yet to read shared memory
 	FenceAsync   // generic accesses of shared memory before, asynchronous ones after
+
+	StoreAsync       // Attr *RemoteInfo; Args: the value, rank, offsets in the shared tile, index of the mbarrier
+	FenceAsyncGlobal // FenceAsync of global memory
+	FenceCluster     // what came before, before relaxed arrivals at blocks of the cluster
+
+	LaunchDependents  // the next grid of the stream may begin
+	WaitPrerequisites // until the grids before are over
 
 	NamedSync   // Attr *Named
 	NamedArrive // the same
@@ -329,6 +337,7 @@ var Table = [NumOps]Info{
 	MBarTry:      {"mbar_try", "MBarrier.TryWait", 2, Async, Ints, ByAttr, 0, "whether a phase is over, after a wait of bounded time"},
 	MBarWait:     {"mbar_wait", "MBarrier.Wait", 2, Async, Ints, Nothing, 0, "until a phase is over; acquires what was released in it, and its bytes"},
 	MBarTrack:    {"mbar_track", "MBarrier.Track", 1, Async, Ints, Nothing, 0, "the phase waits for the asynchronous copies that each thread has begun"},
+	MBarArriveAt: {"mbar_arrive_at", "PeerMBarrier.Arrive", 2, Async, Ints, Nothing, 0, "each thread arrives at another block's mbarrier, or the leader for its scope; releases what came before to the cluster"},
 	MBarInval:    {"mbar_inval", "MBarrier.Inval", 1, Async, Ints, Nothing, 0, "the mbarrier ends"},
 
 	CopyBulk:     {"copy_bulk", "CopyBulk", -1, Async, Numbers, Nothing, 0, "a row of global memory to a shared tile, by one thread; completes its bytes at an mbarrier"},
@@ -337,6 +346,13 @@ var Table = [NumOps]Info{
 	WaitBulk:     {"wait_bulk", "WaitBulk", 0, Async, None, Nothing, 0, "waits until at most so many bulk groups are in flight"},
 	WaitBulkRead: {"wait_bulk_read", "WaitBulkRead", 0, Async, None, Nothing, 0, "waits until at most so many bulk groups have yet to read their tiles"},
 	FenceAsync:   {"fence_async", "FenceAsync", 0, Async, None, Nothing, 0, "orders accesses of shared memory by threads before those by bulk copies"},
+
+	StoreAsync:       {"store_async", "StoreAsync", -1, Async, Words, Nothing, 0, "a tile to another block's shared tile; completes its bytes at that block's mbarrier"},
+	FenceAsyncGlobal: {"fence_async_global", "FenceAsyncGlobal", 0, Async, None, Nothing, 0, "orders accesses of global memory by threads before those by bulk copies"},
+	FenceCluster:     {"fence_cluster", "FenceCluster", 0, Async, None, Nothing, 0, "orders what came before it ahead of relaxed arrivals in the cluster"},
+
+	LaunchDependents:  {"launch_dependents", "Builder.LaunchDependents", 0, Async, None, Nothing, 0, "lets the next kernel of the stream begin before this one ends"},
+	WaitPrerequisites: {"wait_prerequisites", "Builder.WaitPrerequisites", 0, Async, None, Nothing, 0, "waits until the kernels before it on the stream are over and their writes visible"},
 
 	NamedSync:   {"named_sync", "NamedBarrier.Sync", 0, Async, None, Nothing, 0, "waits until all threads of a named barrier have come"},
 	NamedArrive: {"named_arrive", "NamedBarrier.Arrive", 0, Async, None, Nothing, 0, "comes to a named barrier and goes on"},

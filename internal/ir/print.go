@@ -154,11 +154,17 @@ func (p *printer) op(v *Value, indent string) {
 	case *CopyInfo:
 		n := len(a.Dst.Shape)
 		p.printf(" %s[%s] from %s[%s]", a.Dst.Name, p.list(v.Args[:n]), a.Src.Name, p.list(v.Args[n:]))
+		if a.Bytes != CopyBytes {
+			p.printf(" by %d", a.Bytes)
+		}
 	case *BarrierInfo:
 		p.printf(" %s", a.Bar.Name)
 		p.args(v.Args)
 		if a.Leader {
 			p.printf(" leader")
+		}
+		if a.Relaxed {
+			p.printf(" relaxed")
 		}
 	case *BulkInfo:
 		n, m := len(a.Shared.Shape), len(a.Shared.Shape)+len(a.Arg.Dims)
@@ -167,6 +173,12 @@ func (p *printer) op(v *Value, indent string) {
 		if a.Bar != nil {
 			p.printf(" %s", a.Bar.Name)
 		}
+	case *RemoteInfo:
+		n := len(v.Args) - 1
+		p.args(v.Args[:1])
+		p.printf(" peer %s[%s],", a.Shared.Name, p.list(v.Args[1:n]))
+		p.args(v.Args[n:])
+		p.printf(" %s", a.Bar.Name)
 	case *Named:
 		p.printf(" %d for %d", a.ID, a.Threads)
 	case *Pipeline:

@@ -195,23 +195,26 @@ type AsmInfo struct {
 
 // Kernel is a recorded kernel.
 type Kernel struct {
-	Name      string
-	Args      []*Arg
-	ArgsType  string // Go name of the Args struct, for the wrapper
-	Symbols   []*Symbol
-	Shared    []*SharedTile
-	Barriers  []*MBarrier
-	Named     []*Named // by number, from 1 on
-	Pipelines []*Pipeline
-	Work      *Value // pieces of work that the grid's blocks share by loops of their own; nil: there is no schedule
-	Body      *Region
-	Threads   int
-	Cluster   int      // blocks of a cluster; 0: none
-	MinBlocks int      // __launch_bounds__' second number; 0: none
-	Whole     bool     // rows are whole 16-byte vectors: the launch sees to it
-	Targets   []string // the targets the kernel claims; nil: all
-	Doc       string
-	Pos       Pos // where it was defined
+	Name         string
+	Args         []*Arg
+	ArgsType     string // Go name of the Args struct, for the wrapper
+	Symbols      []*Symbol
+	Shared       []*SharedTile
+	Barriers     []*MBarrier
+	Named        []*Named // by number, from 1 on
+	Pipelines    []*Pipeline
+	Work         *Value // pieces of work that the grid's blocks share by loops of their own; nil: there is no schedule
+	Body         *Region
+	Threads      int
+	Cluster      int      // blocks of a cluster; 0: none
+	MinBlocks    int      // __launch_bounds__' second number; 0: none
+	Whole        bool     // rows are whole 16-byte vectors: the launch sees to it
+	Waits        bool     // it has a WaitPrerequisites: it may begin before the kernels ahead of it are over
+	Triggers     bool     // it has a LaunchDependents
+	FencesGlobal bool     // it has a FenceAsyncGlobal: what it writes may be read by bulk copies
+	Targets      []string // the targets the kernel claims; nil: all
+	Doc          string
+	Pos          Pos // where it was defined
 }
 
 // SameValue reports whether two rank-0 values are certain to be equal: the same value, or the same pure op of the

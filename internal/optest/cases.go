@@ -25,7 +25,7 @@ func Cases() []tiletest.Case {
 	for _, cs := range [][]tiletest.Case{
 		arithCases[tile.F32](), arithCases[tile.BF16](), arithCases[tile.F16](), arithCases[tile.I32](), arithCases[tile.U32](), arithCases[tile.I64](),
 		boolCases(), chainCases(), castCases(), reduceCases(), foldCases(), shapeCases(), controlCases(), memoryCases(), atomicCases(), scalarCases(), orderCases(),
-		clusterCases(), asyncCases(), columnsCases(), wholeCases(), mbarrierCases(), pipeCases(),
+		clusterCases(), asyncCases(), columnsCases(), wholeCases(), mbarrierCases(), remoteCases(), pipeCases(),
 	} {
 		out = append(out, cs...)
 	}
@@ -58,6 +58,10 @@ var fnCases = map[thr.Fn]string{
 	thr.MBarWait: "op/mbar_wait/relay/f32", thr.MBarWaitToken: "op/mbar_wait/exchange/f32", thr.MBarTrack: "op/mbar_track/copies/f32", thr.MBarInval: "op/mbar_inval/exchange/f32",
 	thr.BulkLoad: "op/copy_bulk/ring/f32", thr.BulkStore: "op/store_bulk/ring/f32", thr.BulkCommit: "op/commit_bulk/ring/f32",
 	thr.BulkWait: "op/wait_bulk/ring/f32", thr.BulkWaitRead: "op/wait_bulk_read/ring/f32", thr.FenceAsync: "op/fence_async/ring/f32",
+	thr.CpAsync8: "op/copy_async/pieces/i64", thr.CpAsync4: "op/copy_async/pieces/f32",
+	thr.MBarArriveAt: "op/mbar_arrive_at/pass/f32", thr.MBarRelaxedAt: "op/mbar_arrive_at/pass/u32", thr.StAsync: "op/store_async/pass/f32",
+	thr.FenceAsyncGlobal: "op/fence_async_global/refetch/f32", thr.FenceCluster: "op/fence_cluster/pass/u32",
+	thr.GridLaunch: "op/launch_dependents/chain", thr.GridWait: "op/wait_prerequisites/chain",
 	thr.NamedSync: "op/named_sync/hand_over/f32", thr.NamedArrive: "op/named_arrive/hand_over/f32",
 	thr.RegsDec: "op/set_max_regs/pipe/f32", thr.RegsInc: "op/set_max_regs/pipe/f32", thr.Elect: "op/elect/i32",
 }

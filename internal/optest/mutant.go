@@ -112,5 +112,6 @@ var families = []*bind.Family{
 	&clusterRowFamily, &clusterTileFamily, &clusterGridFamily, &clusterShareFamily, &clusterPeerFamily, &clusterOrderFamily, &clusterAtomicFamily, &clusterLastFamily,
 	&ringFamily, &pingPongFamily, &boxFamily, &columnsFamily, &wholeFamily,
 	&exchangeFamily, &relayFamily, &pollFamily, &bulkFamily, &handOverFamily, &trackFamily,
+	&piecesFamily, &passFamily, &refetchFamily, &dependentFamily,
 	&pipeFamily, &electFamily,
 }

@@ -62,6 +62,31 @@ var asyncMutants = map[ir.Op][]Mutant{
 	},
 	ir.FenceAsync: {{What: "is dropped", lower: builtin(thr.FenceAsync, dropped)}},
 
+	ir.MBarArriveAt: {
+		{What: "is dropped", lower: statements(ir.Invalid, func(s thr.Do) ([]thr.Stmt, bool) {
+			return nil, s.Fn == thr.MBarArriveAt || s.Fn == thr.MBarRelaxedAt
+		})},
+		{What: "is at the block itself", lower: statements(ir.Invalid, func(s thr.Do) ([]thr.Stmt, bool) {
+			if s.Fn != thr.MBarArriveAt && s.Fn != thr.MBarRelaxedAt {
+				return nil, false
+			}
+			s.Args = []thr.Expr{s.Args[0], thr.Call{Fn: thr.ClusterRank, R: dtype.I32}}
+			return []thr.Stmt{s}, true
+		})},
+	},
+	ir.StoreAsync: {
+		{What: "is dropped", lower: builtin(thr.StAsync, dropped)},
+		{What: "goes to the block after", lower: builtin(thr.StAsync, func(s *thr.Do) bool {
+			s.Args = slices.Clone(s.Args)
+			s.Args[2] = binary(ir.Rem, binary(ir.Add, s.Args[2], i32(1)), i32(passSize))
+			return true
+		})},
+	},
+	ir.FenceAsyncGlobal:  {{What: "is dropped", lower: builtin(thr.FenceAsyncGlobal, dropped)}},
+	ir.FenceCluster:      {{What: "is dropped", lower: builtin(thr.FenceCluster, dropped)}},
+	ir.LaunchDependents:  {{What: "comes before the wait", record: sooner(ir.LaunchDependents, ir.WaitPrerequisites)}},
+	ir.WaitPrerequisites: {{What: "is dropped", lower: builtin(thr.GridWait, dropped)}},
+
 	ir.NamedSync: {
 		{What: "is dropped", lower: builtin(thr.NamedSync, dropped)},
 		{What: "does not wait", lower: builtin(thr.NamedSync, becomesFn(thr.NamedArrive))},
@@ -107,6 +132,20 @@ func answered(fns ...thr.Fn) func(s thr.Do) ([]thr.Stmt, bool) {
 			return nil, false
 		}
 		return []thr.Stmt{thr.Assign{At: s.At, Dst: *s.Dst, Src: thr.Const{DT: dtype.Bool, Bits: 1}}}, true
+	}
+}
+
+// sooner moves the op of one kind ahead of that of another, at the top level.
+func sooner(op, ahead ir.Op) func(k *ir.Kernel) undo {
+	return func(k *ir.Kernel) undo {
+		ops := slices.Clone(k.Body.Ops)
+		i := slices.IndexFunc(ops, func(v *ir.Value) bool { return v.Op == op })
+		j := slices.IndexFunc(ops, func(v *ir.Value) bool { return v.Op == ahead })
+		if i < 0 || j < 0 || i < j {
+			return nil
+		}
+		moved := ops[i]
+		return set(&k.Body.Ops, slices.Insert(slices.Delete(ops, i, i+1), j, moved))
 	}
 }
 

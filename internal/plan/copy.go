@@ -6,8 +6,11 @@ import (
 	"github.com/gotile/gotile/internal/thr"
 )
 
-// copyAsync lowers a copy to shared memory: 16 bytes a thread by cp.async, or element by element through registers
-// where the source is not aligned. The end of a row needs no test: cp.async takes the number of bytes to read and fills
+// copyFns are the copies by what a thread copies at once.
+var copyFns = map[int]thr.Fn{16: thr.CpAsync, 8: thr.CpAsync8, 4: thr.CpAsync4}
+
+// copyAsync lowers a copy to shared memory: a piece a thread by cp.async, or element by element through registers where
+// the source is not aligned. The end of a row needs no test: cp.async takes the number of bytes to read and fills
 // in zeros.
 func (l *lowering) copyAsync(v *ir.Value) {
 	info, n := v.Attr.(*ir.CopyInfo), len(v.Attr.(*ir.CopyInfo).Dst.Shape)
@@ -17,16 +20,20 @@ func (l *lowering) copyAsync(v *ir.Value) {
 	l.comment("copy %s to %s", src.label(), dst.label())
 	written := func(e elem) thr.Expr { return and(l.firstCopy(box), l.inside(box, e, allAxes(box)...)) }
 	async := func() {
-		src.pieces(ir.CopyBytes, func(e elem, _ thr.Expr) {
-			l.emit(thr.Do{At: l.at(), Fn: thr.CpAsync, Args: []thr.Expr{src.elemAddr(e), dst.elemAddr(e), src.bytesLeft(e)},
+		src.pieces(info.Bytes, func(e elem, _ thr.Expr) {
+			l.emit(thr.Do{At: l.at(), Fn: copyFns[info.Bytes], Args: []thr.Expr{src.elemAddr(e), dst.elemAddr(e), src.bytesLeft(e, info.Bytes)},
 				Pred: written(e), Buf: dst.shared, Scope: v.Scope})
 		})
+	}
+	if info.Bytes == src.dt.Size() {
+		async()
+		return
 	}
 	if src.Arg.Strided {
 		src.throughRegisters(dst, written)
 		return
 	}
-	launch, local := src.aligned(ir.CopyBytes)
+	launch, local := src.aligned(info.Bytes)
 	if launch == nil && local == nil {
 		async()
 		return
@@ -38,10 +45,10 @@ func (l *lowering) copyAsync(v *ir.Value) {
 		Else: l.into(func() { l.hide(box, func() { src.throughRegisters(dst, written) }) })})
 }
 
-// bytesLeft is how many of the 16 bytes from an element on lie before the ends of the tile's axes.
-func (a *access) bytesLeft(e elem) thr.Expr {
+// bytesLeft is how many bytes of a piece from an element on lie before the ends of the tile's axes.
+func (a *access) bytesLeft(e elem, piece int) thr.Expr {
 	l, last := a.l, a.span.Rank()-1
-	bytes := i32(ir.CopyBytes)
+	bytes := i32(piece)
 	for axis := range a.span.Rank() {
 		if axis >= len(a.span.Extent) || a.span.Extent[axis] == nil {
 			continue
@@ -54,9 +61,9 @@ func (a *access) bytesLeft(e elem) thr.Expr {
 				bytes = thr.Apply{Op: ir.Select, T: dtype.I32, R: dtype.I32, Args: []thr.Expr{less(at, ext), bytes, i32(0)}}
 				continue
 			}
-			vec := i32(ir.CopyBytes / a.dt.Size()) // elements, not bytes: of a long row these may be too many for an i32
+			vec := i32(piece / a.dt.Size()) // elements, not bytes: of a long row these may be too many for an i32
 			left := mul(bin(ir.Max, bin(ir.Min, sub(ext, at), vec), i32(0)), i32(a.dt.Size()))
-			if axis > 0 && !isInt(bytes, ir.CopyBytes) {
+			if axis > 0 && !isInt(bytes, piece) {
 				left = bin(ir.Min, bytes, left)
 			}
 			bytes = left

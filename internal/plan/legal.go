@@ -26,7 +26,11 @@ func needs(v *ir.Value) (target.Feature, bool) {
 		return target.MBarrier, true
 	case ir.MBarArriveTx, ir.MBarExpectTx, ir.MBarTry:
 		return target.MBarrierTx, true
-	case ir.CopyBulk, ir.StoreBulk, ir.CommitBulk, ir.WaitBulk, ir.WaitBulkRead, ir.FenceAsync:
+	case ir.MBarArriveAt, ir.StoreAsync, ir.FenceCluster:
+		return target.Cluster, true
+	case ir.LaunchDependents, ir.WaitPrerequisites:
+		return target.GridDep, true
+	case ir.CopyBulk, ir.StoreBulk, ir.CommitBulk, ir.WaitBulk, ir.WaitBulkRead, ir.FenceAsync, ir.FenceAsyncGlobal:
 		return target.Bulk, true
 	case ir.SetMaxRegs:
 		return target.SetMaxNReg, true

@@ -255,8 +255,12 @@ func (l *lowering) effect(v *ir.Value) {
 	case ir.SetMaxRegs: // by the role
 	case ir.Roles:
 		l.roles(v)
-	case ir.FenceAsync:
-		l.emit(thr.Do{At: l.at(), Fn: thr.FenceAsync})
+	case ir.FenceAsync, ir.FenceAsyncGlobal, ir.FenceCluster, ir.LaunchDependents, ir.WaitPrerequisites:
+		l.emit(thr.Do{At: l.at(), Fn: plainFns[v.Op]})
+	case ir.MBarArriveAt:
+		l.arriveAt(v)
+	case ir.StoreAsync:
+		l.storeAsync(v)
 	case ir.Barrier:
 		l.meet(v.Scope)
 	case ir.ClusterBarrier:
@@ -271,6 +275,10 @@ func (l *lowering) effect(v *ir.Value) {
 		l.fail(v.Pos, "plan: op %s has no lowering", v.Op)
 	}
 }
+
+// plainFns are the built-ins of ops that each thread executes, without operands.
+var plainFns = map[ir.Op]thr.Fn{ir.FenceAsync: thr.FenceAsync, ir.FenceAsyncGlobal: thr.FenceAsyncGlobal, ir.FenceCluster: thr.FenceCluster,
+	ir.LaunchDependents: thr.GridLaunch, ir.WaitPrerequisites: thr.GridWait}
 
 // register is the type that holds one value of an element type in a scalar: 16-bit floats as the f32 they equal.
 func register(t dtype.Type) dtype.Type {

@@ -103,7 +103,7 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 				h.arrive()
 			case thr.ClusterWait:
 				y.waited(h)
-			case thr.CpAsync:
+			case thr.CpAsync, thr.CpAsync8, thr.CpAsync4:
 				t := y.touch(thr.Shared, s.Buf, s.Scope, s.Op, lap, true)
 				t.flight, t.where = 1, y.copies[s.Op]
 				out = y.access(out, h, s.At, t)

@@ -65,7 +65,7 @@ func (y *syncer) reach(body []thr.Stmt) {
 				note(y.touch(s.Space, s.Buf, s.Scope, s.Op, 0, true).of(s.Rank))
 				releases(s.Order, s.Scope)
 			case thr.Do:
-				if s.Fn == thr.CpAsync {
+				if s.Fn.CopyBytes() > 0 {
 					note(y.touch(thr.Shared, s.Buf, s.Scope, s.Op, 0, true))
 					continue
 				}

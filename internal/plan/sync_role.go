@@ -55,7 +55,7 @@ func (y *syncer) memOf(s thr.Stmt, lap int) any {
 	case thr.Store:
 		return y.touch(s.Space, s.Buf, s.Scope, s.Op, lap, true).mem
 	case thr.Do:
-		if s.Fn == thr.CpAsync {
+		if s.Fn == thr.CpAsync || s.Fn == thr.CpAsync8 || s.Fn == thr.CpAsync4 {
 			return y.touch(thr.Shared, s.Buf, s.Scope, s.Op, lap, true).mem
 		}
 		return y.global[s.Op].mem

@@ -180,7 +180,7 @@ func (y *syncer) meets(s thr.Stmt) (found bool) {
 			switch s.Fn {
 			case thr.ClusterSync, thr.ClusterArrive, thr.ClusterWait:
 				found = true
-			case thr.CpAsync:
+			case thr.CpAsync, thr.CpAsync8, thr.CpAsync4:
 				reaches(thr.Shared, s.Buf, s.Op, nil)
 			default:
 				found = found || y.global[s.Op].scope == ir.ScopeCluster

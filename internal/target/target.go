@@ -34,6 +34,7 @@ const (
 	MBarrier   Feature = "mbarrier"
 	MBarrierTx Feature = "mbarrier-tx"
 	Bulk       Feature = "cp.async.bulk"
+	GridDep    Feature = "griddepcontrol"
 )
 
 // features are all of them with one line each, in the order of tables.
@@ -43,7 +44,7 @@ var features = []struct {
 }{
 	{Base, "loads, stores, arithmetic, shuffles, reductions, block barriers"},
 	{Atomics, "32- and 64-bit integer and f32 atomics on global memory"},
-	{CpAsync, "asynchronous 16-byte copies from global to shared memory"},
+	{CpAsync, "asynchronous copies of 4, 8 or 16 bytes from global to shared memory"},
 	{Cluster, "thread-block clusters, distributed shared memory"},
 	{TMA, "bulk tensor copies, with a shared::cluster destination"},
 	{TMACTA, "bulk tensor copies with a shared::cta destination"},
@@ -57,6 +58,7 @@ var features = []struct {
 	{TCGen05, "tensor memory and its asynchronous matrix multiply"},
 	{MBarrier, "barriers in shared memory with phases"},
 	{MBarrierTx, "mbarriers that count bytes and arrivals by number, and waits that suspend"},
+	{GridDep, "programmatic dependent launch: a kernel that begins before the one ahead of it is over"},
 	{Bulk, "asynchronous copies of up to whole tiles by one thread, between global and shared memory"},
 }
 
@@ -99,7 +101,7 @@ type Target struct {
 }
 
 // lowered are the features that gotile emits instructions of, on every target that has them.
-var lowered = []Feature{Base, Atomics, CpAsync, Cluster, MBarrier, MBarrierTx, Bulk, SetMaxNReg, Elect}
+var lowered = []Feature{Base, Atomics, CpAsync, Cluster, MBarrier, MBarrierTx, Bulk, GridDep, SetMaxNReg, Elect}
 
 // Has reports whether a kernel may use a feature: the hardware has it, and nothing speaks against it.
 func (t *Target) Has(f Feature) bool {
@@ -119,7 +121,7 @@ func row(name string, cc, shared, threads, cluster int, hw ...Feature) *Target {
 
 var table = func() map[string]*Target {
 	base := []Feature{Base, Atomics, CpAsync, MMASync, LdMatrix, MBarrier}
-	hopper := append(base[:len(base):len(base)], Cluster, TMA, TMACTA, Multicast, StMatrix, SetMaxNReg, Elect, MBarrierTx, Bulk)
+	hopper := append(base[:len(base):len(base)], Cluster, TMA, TMACTA, Multicast, StMatrix, SetMaxNReg, Elect, MBarrierTx, Bulk, GridDep)
 	ts := []*Target{
 		row("sm_80", 80, 163, 2048, 1, base...),
 		row("sm_86", 86, 99, 1536, 1, base...),

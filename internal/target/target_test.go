@@ -67,7 +67,7 @@ func TestHardware(t *testing.T) {
 	for f, names := range map[Feature]string{
 		Base: all, Atomics: all, CpAsync: all, MMASync: all, LdMatrix: all,
 		Cluster: since90, TMA: since90, TMACTA: since90, StMatrix: since90, SetMaxNReg: since90, Elect: since90,
-		MBarrier: all, MBarrierTx: since90, Bulk: since90,
+		MBarrier: all, MBarrierTx: since90, Bulk: since90, GridDep: since90,
 		Multicast: hopper, WGMMA: "sm_90a", TCGen05: "sm_100a sm_103a",
 	} {
 		for _, n := range Names() {

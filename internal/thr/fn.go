@@ -51,6 +51,8 @@ const (
 	ClusterWait   // barrier.cluster.wait.acquire
 	// Asynchronous copies; groups are a thread's own.
 	CpAsync  // (pointer, u32 offset in shared memory, i32 bytes): 16 bytes, of which the first are read and the others 0
+	CpAsync8 // CpAsync of 8 bytes
+	CpAsync4 // CpAsync of 4 bytes
 	CpCommit // closes the group of the copies since the last one
 	CpWait   // (const groups): until at most so many are in flight
 
@@ -67,6 +69,8 @@ const (
 	MBarWait      // (bar, i32 parity): until the phase is over
 	MBarWaitToken // (bar, i64 token)
 	MBarTrack     // (bar): an arrival that comes, and is expected, when the thread's copies so far are there
+	MBarArriveAt  // (bar, i32 rank): arrives at the same mbarrier of a block of the cluster
+	MBarRelaxedAt // the same, ordering nothing
 	MBarInval     // (bar)
 
 	// Bulk copies, by the async proxy; groups are a thread's own.
@@ -76,6 +80,14 @@ const (
 	BulkWait     // (const groups): until at most so many are in flight
 	BulkWaitRead // (const groups): until at most so many have yet to read shared memory
 	FenceAsync   // fence.proxy.async.shared::cta: generic accesses before, async ones after
+
+	StAsync          // (u32 offset in shared memory, value, i32 rank, bar): to a block of the cluster, completing bytes there
+	FenceAsyncGlobal // fence.proxy.async.global
+	FenceCluster     // fence.acq_rel.cluster
+
+	// Programmatic dependent launch.
+	GridLaunch // griddepcontrol.launch_dependents
+	GridWait   // griddepcontrol.wait
 
 	// Named barriers of a block.
 	NamedSync   // (number, const threads)
@@ -139,6 +151,8 @@ var Fns = [NumFns]FnInfo{
 	ClusterArrive: {"cluster_arrive", 0, false, dtype.Invalid, false, "arrives at a barrier of the cluster; what came before is ordered before what follows the others' wait"},
 	ClusterWait:   {"cluster_wait", 0, false, dtype.Invalid, false, "waits until all threads of the cluster have arrived"},
 	CpAsync:       {"cp_async_16", 3, false, dtype.Invalid, false, "copies 16 bytes from global to shared memory, asynchronously"},
+	CpAsync8:      {"cp_async_8", 3, false, dtype.Invalid, false, "copies 8 bytes from global to shared memory, asynchronously"},
+	CpAsync4:      {"cp_async_4", 3, false, dtype.Invalid, false, "copies 4 bytes from global to shared memory, asynchronously"},
 	CpCommit:      {"cp_async_commit", 0, false, dtype.Invalid, false, "makes a group of the thread's copies since the last one"},
 	CpWait:        {"cp_async_wait", 1, false, dtype.Invalid, false, "waits until at most so many of the thread's groups are in flight"},
 
@@ -154,6 +168,8 @@ var Fns = [NumFns]FnInfo{
 	MBarWait:      {"mbarrier_wait", 2, false, dtype.Invalid, false, "waits until the phase of a parity is over"},
 	MBarWaitToken: {"mbarrier_wait_token", 2, false, dtype.Invalid, false, "waits until the phase of a token is over"},
 	MBarTrack:     {"mbarrier_track", 1, false, dtype.Invalid, false, "the phase is not over before the thread's asynchronous copies are there"},
+	MBarArriveAt:  {"mbarrier_arrive_at", 2, false, dtype.Invalid, false, "arrives once at an mbarrier of a block of the cluster"},
+	MBarRelaxedAt: {"mbarrier_arrive_relaxed_at", 2, false, dtype.Invalid, false, "arrives once at an mbarrier of a block of the cluster, and orders nothing"},
 	MBarInval:     {"mbarrier_inval", 1, false, dtype.Invalid, false, "ends an mbarrier; its memory is free"},
 
 	BulkLoad:     {"bulk_load", 4, false, dtype.Invalid, false, "copies bytes from global to shared memory, asynchronously, and completes them at an mbarrier"},
@@ -162,6 +178,13 @@ var Fns = [NumFns]FnInfo{
 	BulkWait:     {"bulk_wait", 1, false, dtype.Invalid, false, "waits until at most so many of the thread's bulk groups are in flight"},
 	BulkWaitRead: {"bulk_wait_read", 1, false, dtype.Invalid, false, "waits until at most so many of the thread's bulk groups have yet to read shared memory"},
 	FenceAsync:   {"fence_async", 0, false, dtype.Invalid, false, "orders generic accesses to shared memory before those of the async proxy"},
+
+	StAsync:          {"st_async", 4, false, dtype.Invalid, false, "stores a value to shared memory of a block of the cluster, asynchronously, and completes its bytes at an mbarrier there"},
+	FenceAsyncGlobal: {"fence_async_global", 0, false, dtype.Invalid, false, "orders generic accesses to global memory before those of the async proxy"},
+	FenceCluster:     {"fence_cluster", 0, false, dtype.Invalid, false, "orders what came before ahead of what follows, for the cluster"},
+
+	GridLaunch: {"launch_dependents", 0, false, dtype.Invalid, false, "lets the next grid of the stream begin"},
+	GridWait:   {"wait_prerequisites", 0, false, dtype.Invalid, false, "waits until the grids before this one are over, and sees what they wrote"},
 
 	NamedSync:   {"named_sync", 2, false, dtype.Invalid, false, "waits until so many threads have come to a named barrier"},
 	NamedArrive: {"named_arrive", 2, false, dtype.Invalid, false, "comes to a named barrier and goes on"},
@@ -173,13 +196,31 @@ var Fns = [NumFns]FnInfo{
 
 // Pointer reports whether a statement's first operand is a pointer to global memory.
 func (f Fn) Pointer() bool {
-	return f >= AtomicAdd && f <= AtomicCAS || f == CpAsync || f == BulkLoad || f == BulkStore
+	return f >= AtomicAdd && f <= AtomicCAS || f.CopyBytes() > 0 || f == BulkLoad || f == BulkStore
+}
+
+// CopyBytes is how many bytes a thread's asynchronous copy writes; 0: it is none.
+func (f Fn) CopyBytes() int {
+	switch f {
+	case CpAsync:
+		return 16
+	case CpAsync8:
+		return 8
+	case CpAsync4:
+		return 4
+	}
+	return 0
+}
+
+// Remote reports whether a built-in acts on another block of the cluster.
+func (f Fn) Remote() bool {
+	return f == MBarArriveAt || f == MBarRelaxedAt || f == StAsync || f == FenceCluster
 }
 
 // Barrier is the operand that names an mbarrier; -1: none does.
 func (f Fn) Barrier() int {
 	switch {
-	case f == BulkLoad:
+	case f == BulkLoad, f == StAsync:
 		return 3
 	case f >= MBarInit && f <= MBarInval && f != MBarFence:
 		return 0

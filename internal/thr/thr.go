@@ -87,7 +87,9 @@ type Kernel struct {
 	Target      string // what it was lowered for
 	Lowering    string // name of the lowering set; kernels lowered alike have one text
 	Threads     int
-	Cluster     int // blocks of a cluster; 0: none
+	Cluster     int  // blocks of a cluster; 0: none
+	Waits       bool // for the kernels before it: it may begin before they are over
+	Triggers    bool // it lets the next kernel begin before it is over
 	MinBlocks   int
 	Args        []*Arg
 	ArgBytes    int // a multiple of 8

@@ -264,7 +264,7 @@ func (v *verifier) expr(e Expr) Type {
 
 // clusters checks that a built-in about clusters stands in a kernel that has them.
 func (v *verifier) clusters(f Fn) {
-	if f >= ClusterRank && f <= ClusterWait && v.kernel.Cluster == 0 {
+	if (f >= ClusterRank && f <= ClusterWait || f.Remote()) && v.kernel.Cluster == 0 {
 		v.fail("%s in a kernel without clusters", f)
 	}
 }

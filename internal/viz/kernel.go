@@ -54,7 +54,7 @@ func (w *planWalk) stmts(list []thr.Stmt) {
 				w.barrier(markCluster)
 			case thr.CpWait:
 				w.barrier(markGet)
-			case thr.CpAsync:
+			case thr.CpAsync, thr.CpAsync8, thr.CpAsync4:
 				w.use(s, s.Buf, markCopy)
 			}
 		case thr.For:

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gotile/gotile/dtype"
@@ -61,6 +63,10 @@ func TestNewAdamWRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := autodiff.NewParam("p", x)
+	part, err := device.View(x.Buffer(), 3, dtype.F32, []int{1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		s      *device.Stream
 		config optim.Config
@@ -70,6 +76,8 @@ func TestNewAdamWRefuses(t *testing.T) {
 		"no stream":                  {nil, optim.Config{}, []*autodiff.Param{p}, autodiff.ErrUnset},
 		"a parameter that is nil":    {s, optim.Config{}, []*autodiff.Param{p, nil}, autodiff.ErrUnset},
 		"a parameter twice":          {s, optim.Config{}, []*autodiff.Param{p, p}, autodiff.ErrSpec},
+		"two of one memory":          {s, optim.Config{}, []*autodiff.Param{p, autodiff.NewParam("q", x)}, autodiff.ErrSpec},
+		"memory that overlaps":       {s, optim.Config{}, []*autodiff.Param{autodiff.NewParam("part", part), p}, autodiff.ErrSpec},
 		"a parameter without memory": {s, optim.Config{}, []*autodiff.Param{autodiff.NewParam("z", device.Tensor{})}, device.ErrShape},
 		"memory in strides":          {s, optim.Config{}, []*autodiff.Param{autodiff.NewParam("rows", rows)}, device.ErrShape},
 		"of another device":          {open(t), optim.Config{}, []*autodiff.Param{p}, device.ErrWrongDevice},
@@ -104,6 +112,31 @@ func TestStepRefuses(t *testing.T) {
 			tp := withGradient(t, s, p, dy)
 			return tp, adamW(t, s, p).Step(tp)
 		}, autodiff.ErrUnset, false},
+		"without the second Next": {func() (*autodiff.Tape, error) {
+			r := autodiff.NewParam("r", tensorOf(t, s, dtype.F32, []float64{1, 2}, 2))
+			first, o := withGradient(t, s, r, dy), adamW(t, s, r)
+			if err := errors.Join(o.Next(0), o.Step(first)); err != nil {
+				t.Fatal(err)
+			}
+			tp := withGradient(t, s, r, dy)
+			return tp, o.Step(tp)
+		}, autodiff.ErrUnset, false},
+		"twice on one tape": {func() (*autodiff.Tape, error) {
+			r := autodiff.NewParam("r", tensorOf(t, s, dtype.F32, []float64{1, 2}, 2))
+			tp, o := withGradient(t, s, r, dy), adamW(t, s, r)
+			if err := errors.Join(o.Next(1), o.Step(tp)); err != nil {
+				t.Fatal(err)
+			}
+			before, err := device.DownloadFloats(s, r.Data())
+			if err != nil {
+				t.Fatal(err)
+			}
+			refused := errors.Join(o.Next(1), o.Step(tp))
+			if after, err := device.DownloadFloats(s, r.Data()); err != nil || !slices.Equal(before, after) {
+				t.Errorf("a second Step on one tape moved %v to %v, %v", before, after, err)
+			}
+			return tp, refused
+		}, autodiff.ErrSpec, false},
 		"a tape of another stream": {func() (*autodiff.Tape, error) {
 			tp, o := withGradient(t, other, p, dy), adamW(t, s, p)
 			return tp, errors.Join(o.Next(1), o.Step(tp))
@@ -205,7 +238,7 @@ func TestSizesAndTypes(t *testing.T) {
 func TestNextInCapture(t *testing.T) {
 	s := open(t)
 	o := adamW(t, s, autodiff.NewParam("p", tensorOf(t, s, dtype.F32, []float64{1, 2}, 2)))
-	if _, err := s.Capture(func() error { return o.Next(1) }); !errors.Is(err, device.ErrCapture) {
+	if _, err := s.Capture(func() error { return o.Next(1) }); !errors.Is(err, device.ErrCapture) || !strings.Contains(err.Error(), "before each replay") {
 		t.Errorf("Next in a capture: %v", err)
 	}
 	for range 6 { // more than there are uploads under way at once

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"weak"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/runtime/autodiff"
@@ -85,7 +86,9 @@ type AdamW struct {
 	part    device.Tensor
 	clip    device.Tensor // [2]: the factor and the norm
 	control *autodiff.Control
-	steps   int
+	steps   int                         // counted by Next
+	ready   bool                        // Next has come since the last Step
+	done    weak.Pointer[autodiff.Tape] // the tape of the last Step
 }
 
 // NewAdamW allocates the moments, all zeros.
@@ -122,12 +125,22 @@ func NewAdamW(s *device.Stream, c Config, params ...*autodiff.Param) (*AdamW, er
 		case !p.Data().Contiguous():
 			return nil, fmt.Errorf("optim: parameter %s is %v, which is not contiguous; train a contiguous tensor: %w", p.Name(), p.Data(), device.ErrShape)
 		}
+		if j := slices.IndexFunc(params[:i], func(q *autodiff.Param) bool { return overlap(p.Data(), q.Data()) }); j >= 0 {
+			return nil, fmt.Errorf("optim: parameters %s and %s share memory, which would move twice a step, each time by a part of its gradient; use one Param for both: %w",
+				params[j].Name(), p.Name(), autodiff.ErrSpec)
+		}
 	}
 	o := &AdamW{s: s, config: c, params: slices.Clone(params)}
 	if err := o.allocate(); err != nil {
 		return nil, errors.Join(err, o.Close())
 	}
 	return o, nil
+}
+
+// overlap reports whether two contiguous tensors have memory in common.
+func overlap(a, b device.Tensor) bool {
+	end := func(t device.Tensor) uint64 { return t.Addr() + uint64(t.Elems()*t.DType().Size()) }
+	return a.Elems() > 0 && b.Elems() > 0 && a.Addr() < end(b) && b.Addr() < end(a)
 }
 
 func (o *AdamW) allocate() (err error) {
@@ -173,19 +186,22 @@ func (o *AdamW) Next(rate float32) error {
 	)
 	if err == nil {
 		o.steps++
+		o.ready = true
 	}
 	return err
 }
 
-// Step changes the parameters by the gradients that Backward left on the tape. A parameter without one is an error, and
-// nothing is launched.
+// Step changes the parameters by the gradients that Backward left on the tape, once. A parameter without one is an error,
+// and nothing is launched.
 func (o *AdamW) Step(t *autodiff.Tape) error {
 	switch err := t.Err(); {
 	case err != nil:
 		return err
 	case t.Stream() != o.s:
 		return fmt.Errorf("optim: the tape is on another stream than the optimizer, whose moments it would race for: make both on one stream: %w", autodiff.ErrForeign)
-	case o.steps == 0:
+	case o.done.Value() == t:
+		return fmt.Errorf("optim: a second Step on one tape would move the parameters by the same gradients again; make a tape for each step: %w", autodiff.ErrSpec)
+	case o.steps == 0 || !o.ready && !o.s.Capturing(): // of a captured step Next comes before each replay
 		return fmt.Errorf("optim: Step without Next, which sets the learning rate and counts the step: %w", autodiff.ErrUnset)
 	}
 	grads := make([]autodiff.Tensor, len(o.params))
@@ -195,7 +211,7 @@ func (o *AdamW) Step(t *autodiff.Tape) error {
 			return t.Fail(fmt.Errorf("optim: parameter %s has no gradient: %w", p.Name(), err))
 		}
 	}
-	return t.Update("adamw", func(x *autodiff.Exec) error {
+	err := t.Update("adamw", func(x *autodiff.Exec) error {
 		weights := make([]device.Tensor, len(o.params))
 		for i, p := range o.params { // all of them, before anything is launched
 			w := x.Mutate(t.Param(p))
@@ -237,6 +253,10 @@ func (o *AdamW) Step(t *autodiff.Tape) error {
 		}
 		return nil
 	})
+	if err == nil {
+		o.ready, o.done = o.s.Capturing() && o.ready, weak.Make(t)
+	}
+	return err
 }
 
 // Norm is the norm of all gradients of the last step, before they were scaled; 0 where Config sets no limit, and none is

@@ -11,7 +11,7 @@ import (
 
 // Audit runs Ref beside the fused kernel on every K-th application of each op that has one, on the same inputs, and
 // compares the outputs: max|fused-ref| / max|ref|. The ledger has the worst; above bar, if it is not 0, it is the tape's
-// error. It copies the outputs to the host. The applications of the first K-1 are not looked at.
+// error. It copies the outputs to the host, which a captured step cannot. The applications of the first K-1 are not looked at.
 func Audit(every int, bar float64) Option {
 	return func(t *Tape) { t.audit = auditor{every: every, bar: bar} }
 }

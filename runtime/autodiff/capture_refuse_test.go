@@ -84,6 +84,40 @@ func TestCaptureRefuses(t *testing.T) {
 	}
 }
 
+// Options that read on the host are refused by their names, before any op; what goes wrong in a step is said once.
+func TestCaptureErrors(t *testing.T) {
+	s := sim(t)
+	r := newRegression(t, s)
+	pool := autodiff.NewPool(s)
+	defer pool.Close()
+	capture := func(step func(tp *autodiff.Tape) error, opts ...autodiff.Option) error {
+		_, err := autodiff.Capture(pool, func(rec *autodiff.Recording) error {
+			tp, err := rec.Tape(opts...)
+			if err != nil {
+				return err
+			}
+			return step(tp)
+		})
+		return err
+	}
+	for name, o := range map[string]autodiff.Option{"Anomaly": autodiff.Anomaly(), "Audit": autodiff.Audit(1, 0)} {
+		err := capture(func(*autodiff.Tape) error { t.Error("the step runs"); return nil }, o)
+		if !errors.Is(err, device.ErrCapture) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	err := capture(func(tp *autodiff.Tape) error { return tp.Backward(tp.Input("x", r.x)) })
+	if err == nil || strings.Count(err.Error(), "Backward") != 1 {
+		t.Errorf("not one error: %v", err)
+	}
+	// An error of the tape that step keeps to itself, and one of its own.
+	own := errors.New("own")
+	err = capture(func(tp *autodiff.Tape) error { tp.Backward(tp.Input("x", r.x)); return own })
+	if !errors.Is(err, own) || !strings.Contains(err.Error(), "Backward") {
+		t.Errorf("not both errors: %v", err)
+	}
+}
+
 // A replay writes over the pool's memory, so it is refused while a tape lives there.
 func TestReplayOverATape(t *testing.T) {
 	s := sim(t)

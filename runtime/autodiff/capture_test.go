@@ -76,7 +76,7 @@ func TestReplaysWithOtherInputs(t *testing.T) {
 	for i := range replays {
 		f := float64(i)
 		vx, vy := []float64{f, -f, f / 2, 1}, []float64{1, f, 0, -f}
-		if err := errors.Join(device.UploadFloats(s, x, vx), device.UploadFloats(s, y, vy), p.Load("x", x), p.Load("y", y), p.Replay()); err != nil {
+		if err := errors.Join(device.UploadFloats(s, x, vx), device.UploadFloats(s, y, vy), p.Load("x", x), p.Load("y", y), p.Load("x", p.Inputs()["x"]), p.Replay()); err != nil {
 			t.Fatal(err)
 		}
 		loss, want := 0.0, make([]float64, 4)

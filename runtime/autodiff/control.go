@@ -69,6 +69,9 @@ func (c *Control) Upload() error {
 	if len(c.host) == 0 {
 		return &Error{Op: "Control.Upload", At: here().String(), Err: ErrClosed, Text: "the control is closed"}
 	}
+	if c.s.Capturing() {
+		return &Error{Op: "Control.Upload", At: here().String(), Err: device.ErrCapture, Text: "a captured step reads the numbers, it does not send them: upload before each replay, as AdamW.Next does"}
+	}
 	h := c.host[c.next]
 	c.next = (c.next + 1) % len(c.host)
 	if h.done != nil {

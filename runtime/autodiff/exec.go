@@ -98,7 +98,7 @@ func (x *Exec) View(t Tensor) device.Tensor {
 func (x *Exec) unchanged(v *value) {
 	for i, version := range x.node.seen {
 		if x.node.port(i) == v && v.store.version() != version {
-			x.mistake(x.node.portName(i), ErrChanged, fmt.Sprintf("its backward step reads %v, which %s has changed in place since: make the change after Backward, or in a copy", v, lineOf(v.store.buf.ChangedAt())))
+			x.mistake(x.node.portName(i), ErrChanged, fmt.Sprintf("its backward step reads %v, which %s has changed in place since: make the change after Backward, or in a copy", v, v.store.changedBy(version)))
 		}
 	}
 }

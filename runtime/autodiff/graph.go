@@ -55,8 +55,9 @@ func Capture(pool *Pool, step func(r *Recording) error) (*Program, error) {
 		err := step(r)
 		for _, t := range r.tapes {
 			if !t.closed {
-				_, closing := t.Close()
-				err = errors.Join(err, closing)
+				if _, closing := t.Close(); closing != nil && !errors.Is(err, closing) { // mostly step has returned it
+					err = errors.Join(err, closing)
+				}
 			}
 		}
 		return err
@@ -93,12 +94,16 @@ func (p *Program) Replay() error {
 	return nil
 }
 
-// Load binds an input anew: it queues a copy of src into the memory of the input that the step put on its tape under the name, for the replays
-// that come after. Type and shape are the input's.
+// Load binds an input anew: it queues a copy of src into the memory of the input that the step put on its tape under
+// the name, for the replays that come after. Type and shape are the input's; of that memory itself nothing is
+// copied.
 func (p *Program) Load(name string, src device.Tensor) error {
 	dst, ok := p.inputs[name]
 	if !ok {
 		return &Error{Op: "Load", At: here().String(), Err: ErrUnset, Text: fmt.Sprintf("the program has no input %q; it has %q", name, slices.Sorted(maps.Keys(p.inputs)))}
+	}
+	if src == dst {
+		return nil
 	}
 	return copyTensor(p.s, "Load", dst, src)
 }

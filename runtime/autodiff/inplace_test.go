@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/kernels/rmsnorm"
 	"github.com/gotile/gotile/runtime/autodiff"
 	"github.com/gotile/gotile/runtime/device"
 )
@@ -160,6 +161,25 @@ func TestChangesNameBothLines(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+// A launch past the tapes is seen too, though not its line; nor is it taken for an earlier change that has one.
+func TestLaunchChangesWhatATapeReads(t *testing.T) {
+	s := sim(t)
+	x := tensor(t, s, dtype.F32, []float64{1, 2, 3, 4}, 2, 2)
+	p := autodiff.NewParam("p", tensor(t, s, dtype.F32, []float64{1, 2, 3, 4}, 2, 2))
+	tp := tape(t, s)
+	defer tp.Close()
+	y := mul.Apply(tp, none{}, binaryIn{tp.Param(p), tp.Input("x", x)}).Y
+	w := tensor(t, s, dtype.F32, []float64{1, 1}, 2)
+	if err := rmsnorm.Forward(s, rmsnorm.Inputs{X: p.Data(), W: w, Eps: 1}, rmsnorm.Outputs{Y: x, Rstd: tensor(t, s, dtype.F32, []float64{0, 0}, 2)}); err != nil {
+		t.Fatal(err)
+	}
+	err := tp.Backward(total.Apply(tp, none{}, unaryIn{y}).L)
+	if !errors.Is(err, autodiff.ErrChanged) || strings.Count(err.Error(), "inplace_test.go:") != 1 || !strings.Contains(err.Error(), "times: B: ") ||
+		!strings.Contains(err.Error(), "which a launch outside of the tape's ops has changed") {
+		t.Errorf("%v", err)
 	}
 }
 

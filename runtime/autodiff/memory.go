@@ -130,6 +130,14 @@ func (s *storage) version() int64 { return s.buf.Changes() - s.base }
 // changed notes a change in place.
 func (s *storage) changed(at *position) { s.buf.NoteChange(at.counters()...) }
 
+// changedBy is the line of the last change after a version: of a launch past the tapes only that there was one is known.
+func (s *storage) changedBy(version int64) string {
+	if at, changes := s.buf.ChangedAt(); len(at) > 0 && changes-s.base > version {
+		return lineOf(at)
+	}
+	return "a launch outside of the tape's ops"
+}
+
 // newTensor takes memory for a contiguous tensor from the pool.
 func (t *Tape) newTensor(dt dtype.Type, shape []int) (device.Tensor, *storage, error) {
 	n := dt.Size()

@@ -193,14 +193,14 @@ func (p *port) check(v *value, s *symbols) (text string, sentinel error) {
 		switch {
 		case p.or && listed:
 		case !p.or && len(p.types) > 0 && !listed:
-			return fmt.Sprintf("the tensor is %v; its type may be %v: cast it", v.data, p.types), device.ErrDType
+			return fmt.Sprintf("the tensor is %v; its type may be %v: give it one of that type", v.data, p.types), device.ErrDType
 		case i < 0:
 			s.types = append(s.types, bound[dtype.Type]{p.same, p.name, dt})
 		case dt != s.types[i].value:
 			return fmt.Sprintf("the tensor is %v, %s is %v: they have one type; cast one of them", v.data, s.types[i].port, s.types[i].value), device.ErrDType
 		}
 	} else if len(p.types) > 0 && !slices.Contains(p.types, dt) {
-		return fmt.Sprintf("the tensor is %v; its type may be %v: cast it", v.data, p.types), device.ErrDType
+		return fmt.Sprintf("the tensor is %v; its type may be %v: give it one of that type", v.data, p.types), device.ErrDType
 	}
 	if !p.shaped {
 		return "", nil

@@ -105,7 +105,7 @@ func Strict() Option { return func(t *Tape) { t.strict = true } }
 func Off(names ...string) Option { return func(t *Tape) { t.names = append(t.names, names...) } }
 
 // Anomaly looks at every result, forward and backward, and makes the first that is not finite the tape's error, with
-// the op, the line and what it was made of. It copies everything to the host.
+// the op, the line and what it was made of. It copies everything to the host, which a captured step cannot.
 func Anomaly() Option { return func(t *Tape) { t.anomaly = true } }
 
 // NewTape makes a tape on a stream. It reports what is wrong with the ops of the program, environment variables of
@@ -134,6 +134,8 @@ func NewTape(s *device.Stream, opts ...Option) (*Tape, error) {
 		return nil, &Error{Op: "NewTape", At: here().String(), Err: ErrSpec, Text: fmt.Sprintf("the strategy %q; there are %s and %s", t.strategy, SaveAll, Recompute)}
 	case t.pool == nil && s.Capturing():
 		return nil, &Error{Op: "NewTape", At: here().String(), Err: ErrGrow, Text: "in a capture a tape with a pool of its own would have to allocate: make it with Recording.Tape"}
+	case s.Capturing() && (t.anomaly || t.audit.every > 0):
+		return nil, &Error{Op: "NewTape", At: here().String(), Err: device.ErrCapture, Text: "Anomaly and Audit look at results on the host, which a captured step cannot: leave them out of it, and run some steps with them outside of the capture"}
 	case t.pool == nil:
 		t.pool, t.own = NewPool(s), true
 	case t.pool.s != s:

@@ -59,9 +59,19 @@ type Config struct {
 const unknown = -1
 
 // Bind checks tensors, one for each field, fills dims, one for each symbol, and returns the number of the first
-// config that takes them on the target of the stream's device. Errors are of type *Error.
+// config that takes them on the target of the stream's device. What the launch to come writes to counts as changed
+// (device.Buffer.Changes). Errors are of type *Error.
 func (f *Family) Bind(s *device.Stream, tensors []device.Tensor, dims []int32) (int, error) {
-	return f.bind(s, tensors, dims, false)
+	config, err := f.bind(s, tensors, dims, false)
+	if err != nil {
+		return 0, err
+	}
+	for i := range f.Fields {
+		if f.Fields[i].Written {
+			tensors[i].Buffer().NoteLaunch()
+		}
+	}
+	return config, nil
 }
 
 // BindKnown is Bind where tensors may be unset: their types are not asked for, and symbols that no other tensor has

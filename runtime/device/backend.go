@@ -51,7 +51,8 @@ type backend interface {
 // function is a loaded kernel.
 type function interface {
 	// launch runs the kernel on grid > 0 blocks; args may be reused when it returns.
-	launch(s uint64, grid int, args []byte) error
+	// dependent: it may begin before the launch ahead of it on the stream is over.
+	launch(s uint64, grid int, args []byte, dependent bool) error
 	blocks() int
 	close() error
 }

@@ -59,7 +59,7 @@ func (s *Stream) endCapture(c *capture, err error) (*Graph, error) {
 	defer s.leave()
 	raw, endErr := d.back.endCapture(s.h.raw)
 	s.d.time.capture(s.h.lane, false)
-	s.capture = nil
+	s.capture, s.triggered = nil, false
 	defer func() { // last, since Device.Close is refused until then
 		d.mu.Lock()
 		d.captures = slices.DeleteFunc(d.captures, func(o *capture) bool { return o == c })

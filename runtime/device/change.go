@@ -6,11 +6,13 @@ import (
 	"sync/atomic"
 )
 
-// change counts what wrote into a buffer, and knows who did last.
+// change counts what wrote into a buffer, and knows where the last call is that said so.
 type change struct {
 	count atomic.Int64
 	mu    sync.Mutex
-	at    callers // guarded by mu
+	at    callers // guarded by mu, as is placed
+	// placed is what count was after the call at at. Launches are counted without a place, so count may be larger.
+	placed int64
 }
 
 // callers are the program counters of a call and of those around it: of few, each of which takes the runtime a tenth of
@@ -19,20 +21,20 @@ type callers [5]uintptr
 
 // note counts a change by a call.
 func (c *change) note(at []uintptr) {
-	c.count.Add(1)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.placed = c.count.Add(1)
 	clear(c.at[copy(c.at[:], at):])
 }
 
 // Changes counts the calls that wrote into the memory, for those who want to know whether it is as it was: copies, fills,
-// uploads, what NoteChange was told, and replays of graphs in which one of these was captured. What kernels write is
-// not seen.
+// uploads, launches by generated functions whose kernels write there, what NoteChange was told, and replays of graphs in
+// which one of these was captured. It is of the whole buffer, whatever part of it a tensor views.
 func (b *Buffer) Changes() int64 { return b.h.change.count.Load() }
 
-// ChangedAt is where the last call that Changes counts was made: program counters, the innermost first, for
-// runtime.CallersFrames. It is empty where there was none.
-func (b *Buffer) ChangedAt() []uintptr {
+// ChangedAt is where the last change was made, launches aside, and what Changes was after it: program counters, the
+// innermost first, for runtime.CallersFrames. It is empty where there was none.
+func (b *Buffer) ChangedAt() (at []uintptr, changes int64) {
 	c := &b.h.change
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,18 +42,29 @@ func (b *Buffer) ChangedAt() []uintptr {
 	for n < len(c.at) && c.at[n] != 0 {
 		n++
 	}
-	return append([]uintptr(nil), c.at[:n]...)
+	return append([]uintptr(nil), c.at[:n]...), c.placed
 }
 
-// NoteChange counts a change that the device does not see, such as a launch that writes into the memory. Within a
-// capture each replay of the graph counts too. at are the program counters of who makes the change; without them it is
-// the caller.
+// NoteChange counts a change that the device does not see, such as a launch by Stream.Launch that writes into the memory.
+// Within a capture each replay of the graph counts too. at are the program counters of who makes the change; without
+// them it is the caller.
 func (b *Buffer) NoteChange(at ...uintptr) {
 	var here callers
 	if len(at) == 0 {
 		at = here[:runtime.Callers(2, here[:])]
 	}
 	b.h.change.note(at)
+	b.captured()
+}
+
+// NoteLaunch is NoteChange without a place, which takes longer to find than a launch to check.
+func (b *Buffer) NoteLaunch() {
+	b.h.change.count.Add(1)
+	b.captured()
+}
+
+// captured makes the change one of each replay's, where the calling goroutine captures.
+func (b *Buffer) captured() {
 	if c := b.h.d.captureHere(); c != nil {
 		c.write(b.h)
 	}

@@ -3,6 +3,7 @@ package device
 import (
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/gotile/gotile/dtype"
@@ -18,7 +19,7 @@ func TestChanges(t *testing.T) {
 		h := must(d.Pinned(16))
 		g := must(s.Capture(func() error { return s.Fill(y.Buffer(), 0, 4, 0) }))
 		told := must(s.Capture(func() error { y.Buffer().NoteChange(); return s.Fill(y.Buffer(), 0, 4, 0) }))
-		if at := x.Buffer().ChangedAt(); len(at) != 0 || x.Buffer().Changes() != 0 {
+		if at, _ := x.Buffer().ChangedAt(); len(at) != 0 || x.Buffer().Changes() != 0 {
 			t.Errorf("new memory was changed %d times, at %v", x.Buffer().Changes(), at)
 		}
 		for name, c := range map[string]struct {
@@ -55,13 +56,23 @@ func TestChanges(t *testing.T) {
 			if n := c.writes.Buffer().Changes() - written; n != 1 {
 				t.Errorf("%s: %d changes", name, n)
 			}
-			if !passes(c.writes.Buffer().ChangedAt()) {
+			if at, n := c.writes.Buffer().ChangedAt(); !passes(at) || n != written+1 {
 				t.Errorf("%s: where it was made is not known", name)
 			}
 		}
-		x.Buffer().NoteChange(y.Buffer().ChangedAt()...)
-		if a, b := x.Buffer().ChangedAt(), y.Buffer().ChangedAt(); len(a) != len(b) || a[0] != b[0] {
-			t.Errorf("the place is %v, it was told %v", a, b)
+		there, _ := y.Buffer().ChangedAt()
+		x.Buffer().NoteChange(there...)
+		at, n := x.Buffer().ChangedAt()
+		if !slices.Equal(at, there) || n != x.Buffer().Changes() {
+			t.Errorf("the place is %v, it was told %v", at, there)
+		}
+		launched := must(s.Capture(func() error { x.Buffer().NoteLaunch(); return s.Fill(y.Buffer(), 0, 4, 0) }))
+		if _, placed := x.Buffer().ChangedAt(); placed != n || x.Buffer().Changes() != n+1 {
+			t.Errorf("a launch has no place: %d, %d changes", placed, x.Buffer().Changes())
+		}
+		ok(t, launched.Launch(s))
+		if x.Buffer().Changes() != n+2 {
+			t.Errorf("a replay of a launch: %d changes", x.Buffer().Changes()-n)
 		}
 	})
 }

@@ -119,8 +119,9 @@ func (f *cudaFunc) countClusters(k *Kernel) error {
 	return nil
 }
 
-func (f *cudaFunc) launch(s uint64, grid int, args []byte) error {
+func (f *cudaFunc) launch(s uint64, grid int, args []byte, dependent bool) error {
 	c := f.config
+	c.Dependent = dependent
 	c.Grid, c.Stream = [3]uint32{uint32(grid), 1, 1}, driver.Stream(s)
 	return f.ctx.Launch(f.fn, c, unsafe.Pointer(unsafe.SliceData(args)))
 }

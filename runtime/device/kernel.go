@@ -23,6 +23,8 @@ type Kernel struct {
 	Shared    int      // bytes of dynamic shared memory of a block
 	Cluster   int      // blocks of a cluster, as the source declares; 0 or 1: no clusters
 	ArgBytes  int      // size of the argument struct
+	Waits     bool     // for the kernels ahead on its stream, so that it may begin before the last of them is over, if that
+	Triggers  bool     // lets the next kernel begin
 	Build     func() (Program, error)
 }
 

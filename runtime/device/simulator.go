@@ -41,6 +41,9 @@ type simulator struct {
 	events map[uint64]time.Time
 
 	captures map[uint64]*simGraph // by stream
+
+	launches sim.Launch            // so far
+	latest   map[uint64]sim.Launch // by stream: the number of its last launch
 }
 
 func (d *Device) openSim(c *config) error {
@@ -65,7 +68,7 @@ func (d *Device) openSim(c *config) error {
 	}
 	d.back = &simulator{
 		c: s, ctx: c.ctx, target: t, mem: sim.NewMemory(s.TrackUninitialised), sizes: map[uint64]int{}, events: map[uint64]time.Time{},
-		captures: map[uint64]*simGraph{},
+		captures: map[uint64]*simGraph{}, latest: map[uint64]sim.Launch{},
 	}
 	return nil
 }
@@ -185,7 +188,8 @@ type simFunc struct {
 	s        *simulator
 	name     string
 	program  *sim.Program
-	resident int // blocks
+	resident int  // blocks
+	triggers bool // it lets the next kernel begin
 }
 
 // compile has nothing to do: programs are compiled as they are loaded.
@@ -204,7 +208,8 @@ func (s *simulator) load(k *Kernel) (function, error) {
 	if err != nil {
 		return nil, err
 	}
-	if low.Name != k.Name || low.Threads != k.Threads || max(low.Cluster, 1) != max(k.Cluster, 1) || low.SharedBytes != k.Shared || low.ArgBytes != k.ArgBytes {
+	if low.Name != k.Name || low.Threads != k.Threads || max(low.Cluster, 1) != max(k.Cluster, 1) || low.SharedBytes != k.Shared || low.ArgBytes != k.ArgBytes ||
+		low.Waits != k.Waits || low.Triggers != k.Triggers {
 		return nil, fmt.Errorf("the generated file is stale: it says %s with %d threads, clusters of %d, %d bytes of shared memory and %d of arguments, "+
 			"the kernel is %s with %d, %d, %d and %d; run go generate",
 			k.Name, k.Threads, max(k.Cluster, 1), k.Shared, k.ArgBytes, low.Name, low.Threads, max(low.Cluster, 1), low.SharedBytes, low.ArgBytes)
@@ -213,7 +218,7 @@ func (s *simulator) load(k *Kernel) (function, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &simFunc{s, k.Name, program, s.resident(max(1, k.Cluster))}, nil
+	return &simFunc{s, k.Name, program, s.resident(max(1, k.Cluster)), low.Triggers}, nil
 }
 
 // resident is the number of blocks that run at once, in whole clusters; one cluster always does.
@@ -221,13 +226,28 @@ func (s *simulator) resident(cluster int) int {
 	return max(1, s.c.SMs*s.c.BlocksPerSM/cluster) * cluster
 }
 
-func (f *simFunc) launch(stream uint64, grid int, args []byte) error {
+func (f *simFunc) launch(stream uint64, grid int, args []byte, dependent bool) error {
 	own := bytes.Clone(args) // a graph outlives the call
 	return f.s.queue(stream, simNode{f.name, grid, own, func() error {
-		_, err := f.program.Run(f.s.ctx, f.s.mem, grid, own, sim.Options{Workers: f.s.c.Workers, Seed: f.s.c.Seed,
-			GlobalRaces: f.s.c.GlobalRaces || f.program.Ordered()})
+		o := sim.Options{Workers: f.s.c.Workers, Seed: f.s.c.Seed, GlobalRaces: f.s.c.GlobalRaces || f.program.Ordered()}
+		if f.triggers || dependent {
+			o.Launch, o.Overlaps = f.s.number(stream, dependent)
+		}
+		_, err := f.program.Run(f.s.ctx, f.s.mem, grid, own, o)
 		return err
 	}})
+}
+
+// number numbers a launch, and names the one that it may overlap with.
+func (s *simulator) number(stream uint64, dependent bool) (n, overlaps sim.Launch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if dependent {
+		overlaps = s.latest[stream]
+	}
+	s.launches++
+	s.latest[stream] = s.launches
+	return s.launches, overlaps
 }
 
 func (f *simFunc) blocks() int  { return f.resident }

@@ -21,6 +21,8 @@ type Stream struct {
 	phase   atomic.Int32 // number of the phase
 	count   int          // launches, queued and captured
 	capture *capture     // under way; nil: none
+	// triggered: what was queued last is a launch of a kernel that lets the next one begin before it is over.
+	triggered bool
 }
 
 // launched is what an error that shows later says of the last launch before it.
@@ -102,10 +104,15 @@ func (s *Stream) Close() error {
 	return s.h.release()
 }
 
+const launchCall = "Launch"
+
 // enter claims the stream for one call, which ends with s.leave. A goroutine that captures has the stream that it
 // captures alone: what it queues on another would run at once, beside the graph that it was meant for.
 func (s *Stream) enter(call string) error {
 	taken := s.h.busy.tryLock()
+	if taken && call != launchCall {
+		s.triggered = false // the next launch follows something else
+	}
 	if s.h.closed.Load() {
 		if taken {
 			s.leave()
@@ -155,7 +162,7 @@ func (s *Stream) leave() { s.h.busy.unlock() }
 // must stay open until the kernel is done. A grid of 0 blocks does nothing and counts as no launch. Failures are *Error
 // with kernel, grid and arguments; on a GPU a kernel's own failure shows in a later call. Launch allocates nothing.
 func (s *Stream) Launch(f *Func, grid int, args unsafe.Pointer) error {
-	if err := s.enter("Launch"); err != nil {
+	if err := s.enter(launchCall); err != nil {
 		return err
 	}
 	defer s.leave()
@@ -176,7 +183,9 @@ func (s *Stream) Launch(f *Func, grid int, args unsafe.Pointer) error {
 	buf := s.argBuffer(f.k.ArgBytes)
 	s.last.args = nil
 	copy(buf, unsafe.Slice((*byte)(args), f.k.ArgBytes))
-	if err := f.fn.launch(s.h.raw, grid, buf); err != nil {
+	dependent := s.triggered && f.k.Waits
+	s.triggered = f.k.Triggers
+	if err := f.fn.launch(s.h.raw, grid, buf, dependent); err != nil {
 		err = s.d.keep(&Error{Call: "Launch", Kernel: f.k.Name, Grid: grid, Args: append([]byte(nil), buf...), Err: err})
 		if s.capture != nil {
 			s.d.spoil(s.capture, err)

@@ -23,7 +23,7 @@ type frame struct {
 	text *byte // a C string, or host memory, that C returns; memory of libcuda, not of Go
 
 	config launchConfig
-	attr   launchAttribute
+	attrs  [2]launchAttribute
 	params [1]unsafe.Pointer
 	tiled  tiled
 
@@ -42,7 +42,7 @@ type launchConfig struct {
 	_           uint32
 }
 
-// launchAttribute is CUlaunchAttribute with the value as a cluster's dimensions.
+// launchAttribute is CUlaunchAttribute with the value as a cluster's dimensions, of which the first is also an int.
 type launchAttribute struct {
 	id    uint32
 	_     uint32
@@ -50,8 +50,10 @@ type launchAttribute struct {
 	_     [13]uint32
 }
 
-// attrCluster is CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION.
-const attrCluster = 4
+const (
+	attrCluster   = 4 // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+	attrDependent = 6 // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+)
 
 // The layouts of cuda.h; a wrong size does not compile.
 var (
@@ -59,12 +61,18 @@ var (
 	_ [72]byte = [unsafe.Sizeof(launchAttribute{})]byte{}
 )
 
-// setConfig fills in config, and attr where there are clusters.
+// setConfig fills in config, and the attributes where there are clusters or the kernel may begin early.
 func (f *frame) setConfig(l LaunchConfig) {
-	f.config = launchConfig{grid: l.Grid, block: l.Block, shared: l.Shared, stream: uintptr(l.Stream)}
+	f.config = launchConfig{grid: l.Grid, block: l.Block, shared: l.Shared, stream: uintptr(l.Stream), attrs: &f.attrs[0]}
+	add := func(id uint32, value [3]uint32) {
+		f.attrs[f.config.numAttrs] = launchAttribute{id: id, value: value}
+		f.config.numAttrs++
+	}
 	if l.Cluster != [3]uint32{} {
-		f.attr = launchAttribute{id: attrCluster, value: l.Cluster}
-		f.config.attrs, f.config.numAttrs = &f.attr, 1
+		add(attrCluster, l.Cluster)
+	}
+	if l.Dependent {
+		add(attrDependent, [3]uint32{1})
 	}
 }
 

@@ -126,6 +126,9 @@ type LaunchConfig struct {
 	Shared      uint32    // bytes of dynamic shared memory a block
 	Cluster     [3]uint32 // blocks of a cluster; zero: no clusters
 	Stream      Stream
+	// Dependent lets the kernel begin while the one ahead of it on the stream still runs, once that allows it: programmatic
+	// dependent launch (CUDA 11.8, compute capability 9.0). The kernel waits by griddepcontrol.wait.
+	Dependent bool
 }
 
 // DeviceAttribute is a CUdevice_attribute.

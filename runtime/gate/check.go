@@ -106,19 +106,19 @@ func (g *gates) path(o outcome) {
 		return
 	}
 	for _, l := range []struct {
-		port           string
+		pass           string
 		declared, were int
 	}{{"forward", o.declared.Forward, c.Launches.Forward}, {"backward", o.declared.Backward, c.Launches.Backward}} {
-		if l.port == "forward" || tracked == 1 {
-			g.report.demand("launches", "", l.declared == l.were, "%s launches %d kernels, the op declares %d", l.port, l.were, l.declared)
+		if l.pass == "forward" || tracked == 1 {
+			g.report.demandOf("launches", l.pass, l.declared == l.were, "launches %d kernels, the op declares %d", l.were, l.declared)
 		}
 	}
 }
 
 // memory demands that inputs are as they were and nothing is left.
 func (g *gates) memory(o outcome) {
-	g.report.demand("memory", "", o.changed == "", "%s was changed", o.changed)
-	g.report.demand("memory", "", o.leaked == 0 && o.outside <= 0, "%d bytes of the pool and %d others are left in use", o.leaked, o.outside)
+	g.report.demandOf("memory", "contents", o.changed == "", "%s was changed", o.changed)
+	g.report.demandOf("memory", "what is in use", o.leaked == 0 && o.outside <= 0, "%d bytes of the pool and %d others are left", o.leaked, o.outside)
 }
 
 // nonzero demands of each gradient that it is finite and not all 0.
@@ -145,17 +145,20 @@ func (g *gates) repeat(base outcome) error {
 		}
 	}
 	g.report.demand("repeat", "", true, "")
-	for _, h := range []how{
-		{interior: true},
-		{strategy: autodiff.Recompute},
-		{strategy: autodiff.Recompute, interior: true},
+	for _, h := range []struct {
+		of string
+		how
+	}{
+		{"inputs of other ops", how{interior: true}},
+		{"recompute", how{strategy: autodiff.Recompute}},
+		{"recompute, inputs of other ops", how{strategy: autodiff.Recompute, interior: true}},
 	} {
-		o, err := g.exec(h, g.values)
+		o, err := g.exec(h.how, g.values)
 		if err != nil {
 			return err
 		}
 		text := differs(base, o)
-		g.report.demand("interior", "", text == "", "inputs of another op: %v, strategy %s: %s", h.interior, h.strategy, text)
+		g.report.demandOf("interior", h.of, text == "", "%s", text)
 	}
 	o, err := g.exec(how{eval: true}, g.values)
 	if err != nil {
@@ -166,7 +169,7 @@ func (g *gates) repeat(base outcome) error {
 	if text == "" && (o.counts.Fused != 1 || o.counts.Untracked != 1) {
 		text = fmt.Sprintf("fused %d, untracked %d", o.counts.Fused, o.counts.Untracked)
 	}
-	g.report.demand("interior", "", text == "", "evaluation: %s", text)
+	g.report.demandOf("interior", "evaluation", text == "", "%s", text)
 	return nil
 }
 

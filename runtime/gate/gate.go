@@ -129,6 +129,14 @@ func (r *Report) compare(gate, port string, worst, bar float64, text string) {
 	r.add(Verdict{gate, port, result, worst, bar, text})
 }
 
+// demandOf is demand where a gate has several conditions: the verdict names its own, either way.
+func (r *Report) demandOf(gate, of string, ok bool, format string, args ...any) {
+	r.demand(gate, "", ok, "%s: %s", of, fmt.Sprintf(format, args...))
+	if ok {
+		r.Verdicts[len(r.Verdicts)-1].Text = of
+	}
+}
+
 // demand adds a verdict without an error.
 func (r *Report) demand(gate, port string, ok bool, format string, args ...any) {
 	if ok {

@@ -253,6 +253,7 @@ func (a *access) transfer(w *warp, al *allocation, m uint32, off *offsets) {
 	if al.init != nil {
 		a.track(w, al, m, off)
 	}
+	w.checkEarly(al, a.site, bits.TrailingZeros32(m), a.write)
 	if w.block.launch.global != nil {
 		a.checkBlocks(w, al, m, off, a.order != ir.Relaxed)
 		for rest := m; rest != 0 && (a.write || a.order != ir.Relaxed); rest &= rest - 1 {
@@ -261,6 +262,10 @@ func (a *access) transfer(w *warp, al *allocation, m uint32, off *offsets) {
 		}
 	}
 	if a.write {
+		al.writes(w.block.launch.number)
+		if w.block.program.asyncReads {
+			a.noteWrites(w, al, m, off)
+		}
 		a.put(w, al.data, m, off)
 	} else {
 		a.get(w, al.data, m, off)

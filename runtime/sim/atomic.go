@@ -49,6 +49,8 @@ func atomicDo(of func(t dtype.Type) update) func(*compiler, thr.Do) {
 					a.checkBlocks(w, al, 1<<l, &off, true)
 					w.order(place{al, off[l]}, s.Order, l, true, true)
 				}
+				w.checkEarly(al, a.site, l, true)
+				al.writes(w.block.launch.number)
 				at := al.data[off[l]:]
 				was := word(at, size)
 				setWord(at, size, f(was, w.vec(x)[l], w.vec(y)[l]))

@@ -4,10 +4,11 @@ import "sync/atomic"
 
 // launch is what the blocks of a run share.
 type launch struct {
-	steps  int64        // instructions that a warp may execute
-	stop   *atomic.Bool // the run was cancelled
-	copies Completion
-	global *globalShadow
+	steps            int64        // instructions that a warp may execute
+	stop             *atomic.Bool // the run was cancelled
+	copies           Completion
+	global           *globalShadow
+	number, overlaps Launch
 }
 
 // pool is the values that all warps of a block share.
@@ -62,7 +63,8 @@ func newBlock(p *Program, mem *Memory, pool pool, l launch) *block {
 		b.bars = append(b.bars, &mbar{block: b, slot: i})
 	}
 	if p.copies {
-		b.shared.flight = make([]int32, (p.kernel.SharedBytes+copyBytes-1)/copyBytes)
+		b.shared.unit = p.unit
+		b.shared.flight = make([]int32, (p.kernel.SharedBytes+p.unit-1)/p.unit)
 	}
 	return b
 }

@@ -21,6 +21,7 @@ type bulk struct {
 	phase  uint32 // of the mbarrier
 	epoch  uint32 // of a store: of the warp's agent
 	done   bool
+	value  []byte // of an asynchronous store of a thread: what it writes
 
 	copies   []*copying // instead: copies of threads that an mbarrier tracks, and
 	arrivals int        // how many it has pending for them
@@ -51,6 +52,9 @@ func (c *compiler) bulkCopy(s thr.Do) {
 		c.barriers(s.Bar)
 		o.bars = s.Bar
 		o.bar = c.vec(s.Args[3]).i
+		if !s.Args[0].ExprType().Const { // the kernel writes it, too
+			c.program.asyncReads = true
+		}
 	} else {
 		c.program.bulkStores = true
 	}
@@ -86,7 +90,7 @@ func (o *bulkOp) issue(w *warp, l int) *bulk {
 		return nil
 	}
 	if k.al = b.mem.at(addr, k.bytes); k.al == nil {
-		w.badCopy(o.site, addr, k.bytes, l)
+		w.badCopy(o.site, addr, k.bytes, bulkAlign, l)
 		return nil
 	}
 	k.global = int(addr - k.al.addr)
@@ -98,8 +102,11 @@ func (o *bulkOp) issue(w *warp, l int) *bulk {
 			w.report(MissingFence, o.site, k.bar.init.site(), l, "%s completes at %s, whose init no fence has made visible to the asynchronous proxy", what, k.bar.name())
 		}
 		w.readSource(o.global, source{k.al, k.global, k.bytes}, l)
+		k.checkWritten(l)
 		k.load(l)
 	} else {
+		w.checkEarly(k.al, o.site, l, true)
+		k.al.writes(b.launch.number)
 		k.store(l)
 		if b.launch.global != nil {
 			a, off := *o.global, offsets{}
@@ -112,7 +119,7 @@ func (o *bulkOp) issue(w *warp, l int) *bulk {
 
 // load begins a copy to shared memory, which is poison until it arrives.
 func (k *bulk) load(lane int) {
-	b, bar := k.w.block, k.bar
+	b, bar := k.to(), k.bar
 	k.phase = bar.phase
 	bar.issued += k.bytes
 	bar.flying++
@@ -122,6 +129,14 @@ func (k *bulk) load(lane int) {
 	for i := range b.shared.data[k.shared:][:k.bytes] {
 		b.shared.data[k.shared+i] = 0xff
 	}
+}
+
+// to is the block whose shared memory a copy accesses.
+func (k *bulk) to() *block {
+	if k.bar != nil {
+		return k.bar.block
+	}
+	return k.w.block
 }
 
 // store begins a copy from shared memory, in the lane's open group.
@@ -141,7 +156,7 @@ func (k *bulk) store(lane int) {
 
 // check checks and records the accesses of shared memory. Writes of threads must be fenced too.
 func (k *bulk) check(now record, lane int, write bool) {
-	w, s := k.w, &k.w.block.shared.shadow
+	w, s := k.w, &k.to().shared.shadow
 	view, what := w.view(lane), w.block.program.sites[k.site].what
 	for i := k.shared >> s.shift; i < (k.shared+k.bytes)>>s.shift; i++ {
 		c := &s.cells[i]
@@ -163,7 +178,7 @@ func (k *bulk) check(now record, lane int, write bool) {
 			by := w.block.cluster.warps[other.warp()]
 			w.report(Race, k.site, other.site(), lane, "%s at byte %d, not ordered after the %s of warp %d lane %d%s", what, i<<s.shift,
 				w.block.program.sites[other.site()].what, by.id, other.lane(), by.whose())
-		case was != 0 && was&recordAgent == 0 && was.epoch() >= view.fenced[was.warp()]:
+		case was != 0 && k.value == nil && (was&recordAgent == 0 || w.block.program.generic[was.site()]) && was.epoch() >= view.fenced[was.warp()]:
 			w.report(MissingFence, k.site, was.site(), lane, "%s at byte %d, which a thread has written: put FenceAsync between the two", what, i<<s.shift)
 		}
 	}
@@ -197,13 +212,17 @@ func (k *bulk) arrive() {
 		k.tracked()
 		return
 	}
-	data := k.w.block.shared.data[k.shared:][:k.bytes]
-	if k.bar == nil {
+	data := k.to().shared.data[k.shared:][:k.bytes]
+	switch {
+	case k.bar == nil:
 		copy(k.al.data[k.global:], data)
 		k.al.mark(uint64(k.global), k.bytes)
 		return
+	case k.value != nil:
+		copy(data, k.value)
+	default:
+		copy(data, k.al.data[k.global:])
 	}
-	copy(data, k.al.data[k.global:])
 	b := k.bar
 	b.flying--
 	b.last = k.site
@@ -259,23 +278,34 @@ func (w *warp) waitBulk(lane int, b *bulkLane, groups int, read bool) {
 	}
 }
 
-// fenceAsync orders what lanes wrote or know to be over before what the asynchronous proxy does from now on.
+// fenceAsync orders what lanes wrote to shared memory, or know to be over, before what the asynchronous proxy does from
+// now on.
 func (c *compiler) fenceAsync(s thr.Do) {
+	c.fence(s, func(w *warp) *clock { return &w.fenced })
+}
+
+// fenceAsyncGlobal does so for global memory.
+func (c *compiler) fenceAsyncGlobal(s thr.Do) {
+	c.fence(s, func(w *warp) *clock { return &w.fencedGlobal })
+}
+
+func (c *compiler) fence(s thr.Do, of func(*warp) *clock) {
 	if s.Pred != nil {
 		c.fail("%s for some lanes", s.Fn)
 	}
 	c.emit(0, func(w *warp) {
-		for i, e := range w.clock[:len(w.block.cluster.warps)] {
-			w.fenced[i] = max(w.fenced[i], e)
+		fenced := of(w)
+		for i, e := range w.clock[:w.block.cluster.agents] {
+			fenced[i] = max(fenced[i], e)
 		}
 		w.epoch++
-		w.fenced[w.index] = w.epoch
+		fenced[w.index] = w.epoch
 	})
 }
 
 func (w *warp) bulkReset() {
 	clear(w.bulks)
-	w.bulkEpoch, w.blocked, w.asked, w.meets = 0, nil, nil, nil
+	w.bulkEpoch, w.blocked, w.asked, w.meets, w.ahead = 0, nil, nil, nil, nil
 }
 
 // finishBulk reports the stores that a warp leaves behind: its shared memory may be gone before they have read it.

@@ -13,16 +13,17 @@ type cluster struct {
 	rng     rng
 	// arrivals are at the barrier in two halves.
 	arrivals arrivals
-	agents   int     // entries of a clock: the warps, then the asynchronous agents
-	scratch  seen    // of joinClocks
-	flying   []*bulk // bulk copies under way
-	vain     int     // steps of warps, one after the other, that only asked for phases in vain
+	agents   int                // entries of a clock: the warps, then the asynchronous agents
+	scratch  seen               // of joinClocks
+	flying   []*bulk            // bulk copies under way
+	written  map[written]record // what threads wrote of global memory that bulk copies read
+	vain     int                // steps of warps, one after the other, that only asked for phases in vain
 	// abandoned: a warp ran away, the rest of the cluster is not worth running.
 	abandoned bool
 }
 
 func newCluster(p *Program, mem *Memory, pool func() pool, l launch) *cluster {
-	c := &cluster{program: p, launch: l}
+	c := &cluster{program: p, launch: l, written: map[written]record{}}
 	for rank := range max(p.kernel.Cluster, 1) {
 		b := newBlock(p, mem, pool(), l)
 		b.cluster, b.rank = c, rank
@@ -55,6 +56,7 @@ func (c *cluster) run(id int, seed uint64) bool {
 		c.ready = append(c.ready, b.warps...)
 	}
 	c.flying, c.vain = c.flying[:0], 0
+	clear(c.written)
 	for !c.abandoned && (len(c.ready) > 0 || c.progress()) {
 		if c.launch.stop.Load() {
 			return false
@@ -197,9 +199,13 @@ func (a *access) runPeer(w *warp) {
 // touched checks that a block runs when a warp of a peer accesses its shared memory: that its start is ordered before
 // the access, and, once it is known, that its end is ordered after it.
 func (b *block) touched(w *warp, site int32, lane int) {
-	if w.block == b {
-		return
+	if w.block != b && b.runs(w, site, lane) {
+		b.peers[w.index] = newRecord(w.epoch, site, w.index, lane)
 	}
+}
+
+// runs checks that a block has started and has not left, and reports the latter.
+func (b *block) runs(w *warp, site int32, lane int) bool {
 	started := false
 	for _, v := range b.warps {
 		started = started || w.clock[v.index] > 1 // some epoch of v is known to be over
@@ -209,9 +215,9 @@ func (b *block) touched(w *warp, site int32, lane int) {
 	}
 	if b.left() {
 		b.outlived(w, site, lane)
-		return
+		return false
 	}
-	b.peers[w.index] = newRecord(w.epoch, site, w.index, lane)
+	return true
 }
 
 func (b *block) outlived(w *warp, site int32, lane int) {

@@ -18,7 +18,7 @@ const (
 	AtRandom                   // at once, at the wait or between steps of warps, by seed
 )
 
-// copyBytes is what a lane copies at once.
+// copyBytes is the most that a lane copies at once.
 const copyBytes = 16
 
 // copying is one copy instruction of a warp that has not been waited for.
@@ -30,19 +30,26 @@ type copying struct {
 	done   bool // the bytes have arrived
 }
 
-// source is where a lane copies from: bytes of an allocation, of which the rest of 16 are zeros.
+// source is where a lane copies from: bytes of an allocation, of which the rest of a piece are zeros.
 type source struct {
 	al    *allocation
 	off   int
 	bytes int
 }
 
-func (c *compiler) copyAsync(s thr.Do) {
+// copyAsync compiles a copy of so many bytes a lane.
+func copyAsync(piece int) func(*compiler, thr.Do) {
+	return func(c *compiler, s thr.Do) { c.copyAsync(s, piece) }
+}
+
+func (c *compiler) copyAsync(s thr.Do, piece int) {
 	c.program.copies = true
-	from := c.access(copyBytes, thr.Global, false, "copy", s.Args[0], s.Pred)
+	c.program.unit = min(c.program.unit, piece)
+	from := c.access(piece, thr.Global, false, "copy", s.Args[0], s.Pred)
 	c.program.word = 1 // it may read any number of bytes
-	to := c.access(copyBytes, thr.Shared, true, "copy to", s.Args[1], s.Pred)
+	to := c.access(piece, thr.Shared, true, "copy to", s.Args[1], s.Pred)
 	to.buf = s.Buf
+	c.program.generic[to.site] = true
 	n := c.vec(s.Args[2]).i
 	c.emit(warpSize, func(w *warp) {
 		m := to.lanes(w)
@@ -53,8 +60,8 @@ func (c *compiler) copyAsync(s thr.Do) {
 		for rest := m; rest != 0; rest &= rest - 1 {
 			l := bits.TrailingZeros32(rest)
 			bytes := int(int32(size[l]))
-			if bytes < 0 || bytes > copyBytes {
-				w.report(OutOfBounds, from.site, none, l, "a copy of %d of %d bytes", bytes, copyBytes)
+			if bytes < 0 || bytes > piece {
+				w.report(OutOfBounds, from.site, none, l, "a copy of %d of %d bytes", bytes, piece)
 				m &^= 1 << l
 				continue
 			}
@@ -62,8 +69,8 @@ func (c *compiler) copyAsync(s thr.Do) {
 				continue
 			}
 			al := w.block.mem.at(addr[l], bytes)
-			if al == nil || addr[l]%copyBytes != 0 {
-				w.badCopy(from.site, addr[l], bytes, l)
+			if al == nil || addr[l]%uint64(piece) != 0 {
+				w.badCopy(from.site, addr[l], bytes, piece, l)
 				m &^= 1 << l
 				continue
 			}
@@ -76,10 +83,10 @@ func (c *compiler) copyAsync(s thr.Do) {
 }
 
 // badCopy reports a source that lies nowhere, or askew.
-func (w *warp) badCopy(site int32, addr uint64, bytes, lane int) {
+func (w *warp) badCopy(site int32, addr uint64, bytes, align, lane int) {
 	b := w.block
-	if addr%copyBytes != 0 {
-		w.report(Misaligned, site, none, lane, "%d-byte copy at %#x", copyBytes, addr)
+	if addr%uint64(align) != 0 {
+		w.report(Misaligned, site, none, lane, "%d-byte copy at %#x", align, addr)
 		return
 	}
 	b.mem.mu.Lock()
@@ -89,6 +96,7 @@ func (w *warp) badCopy(site int32, addr uint64, bytes, lane int) {
 
 // readSource checks the read of a lane's bytes, which counts from the issue on.
 func (w *warp) readSource(from *access, s source, lane int) {
+	w.checkEarly(s.al, from.site, lane, false)
 	for o := s.off; o < s.off+s.bytes && s.al.init != nil; o++ {
 		if !s.al.marked(uint64(o), 1) {
 			w.report(Uninitialised, from.site, none, lane, "copy of byte %d of the allocation of %d bytes at %#x", o, len(s.al.data), s.al.addr)
@@ -112,13 +120,13 @@ func (w *warp) begin(k *copying) {
 	}
 	k.a.checkFlight(w, &b.shared, k.m, &k.off)
 	k.a.check(w, &b.shared, k.m, &k.off) // as a write
-	b.banks.count(k.a.site, &k.off, k.m, copyBytes)
+	b.banks.count(k.a.site, &k.off, k.m, k.a.bytes)
 	for m := k.m; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
-		for i := range copyBytes {
+		for i := range k.a.bytes {
 			b.shared.data[k.off[l]+i] = 0xff
 		}
-		b.shared.fly(k.off[l], k.a.site+1)
+		b.shared.fly(k.off[l], k.a.bytes, k.a.site+1)
 	}
 	w.open = append(w.open, k)
 	if c := b.completion; c == Early || c == AtRandom && b.cluster.rng.below(3) == 0 {
@@ -134,7 +142,7 @@ func (k *copying) arrive(b *block) {
 	k.done = true
 	for m := k.m; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
-		to, s := b.shared.data[k.off[l]:k.off[l]+copyBytes], k.source[l]
+		to, s := b.shared.data[k.off[l]:k.off[l]+k.a.bytes], k.source[l]
 		clear(to)
 		if s.bytes > 0 {
 			copy(to, s.al.data[s.off:s.off+s.bytes])
@@ -150,9 +158,9 @@ func (w *warp) end(k *copying) {
 	now := newRecord(w.epoch, k.a.site, w.index, 0)
 	for m := k.m; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
-		b.shared.fly(k.off[l], 0)
+		b.shared.fly(k.off[l], k.a.bytes, 0)
 		first := k.off[l] >> s.shift
-		for i := range copyBytes >> s.shift {
+		for i := range k.a.bytes >> s.shift {
 			s.store(&s.cells[first+i], now|record(l), &w.seen) // what raced with it was reported
 		}
 	}
@@ -202,8 +210,12 @@ func (b *block) arriveOne() {
 	}
 }
 
-// fly marks 16 bytes as the destination of a copy in flight, by its site and 1; 0: of none.
-func (s *shared) fly(offset int, by int32) { s.flight[offset/copyBytes] = by }
+// fly marks bytes as the destination of a copy in flight, by its site and 1; 0: of none.
+func (s *shared) fly(offset, bytes int, by int32) {
+	for i := offset / s.unit; i < (offset+bytes)/s.unit; i++ {
+		s.flight[i] = by
+	}
+}
 
 // checkFlight reports lanes that access what a copy in flight writes.
 func (a *access) checkFlight(w *warp, s *shared, m uint32, off *offsets) {
@@ -212,9 +224,12 @@ func (a *access) checkFlight(w *warp, s *shared, m uint32, off *offsets) {
 	}
 	for ; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
-		if by := s.flight[off[l]/copyBytes]; by != 0 {
-			sites := w.block.program.sites
-			w.report(InFlight, a.site, by-1, l, "%s at byte %d, which a copy may still be writing: it has not been waited for", sites[a.site].what, off[l])
+		for i := off[l] / s.unit; i <= (off[l]+a.bytes-1)/s.unit; i++ {
+			if by := s.flight[i]; by != 0 {
+				sites := w.block.program.sites
+				w.report(InFlight, a.site, by-1, l, "%s at byte %d, which a copy may still be writing: it has not been waited for", sites[a.site].what, off[l])
+				break
+			}
 		}
 	}
 }

@@ -9,8 +9,8 @@
 // Compile flattens the structured statements into one list of instructions; a warp is a program counter over it, so
 // stepping a warp is a call that returns when the warp blocks, ends or has used its quantum. Nothing of a warp lives
 // on a goroutine's stack: a switch between warps costs a call, not the 100 to 300 ns of a coroutine or a channel, and
-// anything that can wait (a barrier now; an mbarrier phase, a named barrier, a wgmma group later) is one more state
-// of the warp with one more rule in the scheduler.
+// anything that can wait (at a barrier, for an mbarrier's phase, for a group of copies) is one more state of the warp
+// with one more rule in the scheduler.
 //
 // A register is 32 lanes of 64 bits for every type: one register class, one signature for the meaning of an op, at
 // the price of cache that simulated kernels do not miss. Values that are the same in all lanes by construction
@@ -34,7 +34,7 @@
 // shared memory remembers its last write and the reads since then (one record while the readers are one lane, or
 // several lanes of one warp in one epoch; a record for each warp beyond that), as FastTrack does. This is exact for
 // any synchronisation that joins clocks, which is why BlockSync does not use the simpler "generation" that would
-// suffice today: an mbarrier will keep a clock of its own that arriving joins into and waiting joins from, and an
+// suffice for it alone: an mbarrier keeps a clock of its own that arriving joins into and waiting joins from, and an
 // asynchronous agent is an entry in the clock like a warp.
 //
 // The granule is the size of the smallest shared access of the kernel, so that neighbouring bf16 elements written by

@@ -69,7 +69,9 @@ func init() {
 		thr.ClusterSync:   {do: (*compiler).clusterSync},
 		thr.ClusterArrive: {do: (*compiler).clusterArrive},
 		thr.ClusterWait:   {do: (*compiler).clusterWait},
-		thr.CpAsync:       {do: (*compiler).copyAsync},
+		thr.CpAsync:       {do: copyAsync(16)},
+		thr.CpAsync8:      {do: copyAsync(8)},
+		thr.CpAsync4:      {do: copyAsync(4)},
 		thr.CpCommit:      {do: (*compiler).copyCommit},
 		thr.CpWait:        {do: (*compiler).copyWait},
 
@@ -85,6 +87,8 @@ func init() {
 		thr.MBarWait:      {do: barrierDo(wait(false))},
 		thr.MBarWaitToken: {do: barrierDo(wait(true))},
 		thr.MBarTrack:     {do: barrierDo((*barrierOp).track)},
+		thr.MBarArriveAt:  {do: remoteArrive(false)},
+		thr.MBarRelaxedAt: {do: remoteArrive(true)},
 		thr.MBarInval:     {do: barrierDo((*barrierOp).invalBarrier)},
 
 		thr.BulkLoad:     {do: (*compiler).bulkCopy},
@@ -93,6 +97,13 @@ func init() {
 		thr.BulkWait:     {do: bulkWait(false)},
 		thr.BulkWaitRead: {do: bulkWait(true)},
 		thr.FenceAsync:   {do: (*compiler).fenceAsync},
+
+		thr.StAsync:          {do: (*compiler).storeAsync},
+		thr.FenceAsyncGlobal: {do: (*compiler).fenceAsyncGlobal},
+		thr.FenceCluster:     {do: (*compiler).fenceCluster},
+
+		thr.GridLaunch: {do: (*compiler).gridLaunch},
+		thr.GridWait:   {do: (*compiler).gridWait},
 
 		thr.NamedSync:   {do: namedDo(true)},
 		thr.NamedArrive: {do: namedDo(false)},

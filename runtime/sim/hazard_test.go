@@ -310,6 +310,20 @@ func TestRunaway(t *testing.T) {
 	want(t, e, Runaway, line(forever), 0)
 }
 
+// TestPanicOfTwin: a panic in the function that stands for inline PTX is a report with the author's line.
+func TestPanicOfTwin(t *testing.T) {
+	x, y := local("x", dtype.U32), local("y", dtype.U32)
+	info := &ir.AsmInfo{Template: "mov.b32 %0, %1;", Sim: func(in []uint64) uint64 { return in[in[0]] }}
+	per := thr.Asm{At: at(), Info: info, Dst: ref(x), Args: []thr.Expr{cast(lane, tU)}}
+	one := thr.Asm{At: at(), Info: info, Dst: ref(y), Args: []thr.Expr{u32(7)}}
+	_, e := run(t, kernel(64, 0, nil, declare(x, nil), per, barrier(at())), NewMemory(false), 3, nil, Options{})
+	if r := want(t, e, Panicked, line(per), 0); r.Lane != 1 || !strings.Contains(r.Detail, "index out of range [1] with length 1") || !strings.Contains(r.Detail, "mov.b32") {
+		t.Error(r)
+	}
+	_, e = run(t, kernel(32, 0, nil, declare(y, nil), one), NewMemory(false), 1, nil, Options{})
+	want(t, e, Panicked, line(one), 0)
+}
+
 func TestReportsAreCollected(t *testing.T) {
 	out := pointer("out", tI)
 	var body []thr.Stmt

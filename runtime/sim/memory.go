@@ -33,6 +33,8 @@ type allocation struct {
 	data []byte
 	// init has a bit for each byte that was written; nil where this is not tracked.
 	init []atomic.Uint32
+	// writer is the number of the launch that wrote it last, of those that have one.
+	writer atomic.Int64
 }
 
 // NewMemory makes an empty memory. With trackUninitialised, kernels that read bytes which neither the host nor a

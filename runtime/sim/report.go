@@ -31,6 +31,8 @@ const (
 	MissingFence      Kind = "missing proxy fence"
 	Deadlock          Kind = "deadlock"
 	BadRegisters      Kind = "misuse of setmaxnreg"
+	Panicked          Kind = "panic"
+	Premature         Kind = "access before the kernels ahead are over"
 )
 
 // Report is one defect. Later occurrences at the same place, or pair of places, only raise Count.

@@ -22,6 +22,9 @@ type Options struct {
 	// GlobalRaces reports conflicting accesses to global memory by two blocks of the launch. The blocks then run one
 	// after the other. Blocks are ordered by acquires that read what was released, in the order in which they run.
 	GlobalRaces bool
+	// Launch is this launch's number, for those after it that may overlap with it; Overlaps is the number of the launch
+	// ahead that this one may begin before the end of: what it does before its WaitPrerequisites is then checked. 0: none.
+	Launch, Overlaps Launch
 }
 
 // Stats is what a run counted. It does not depend on Workers.
@@ -87,7 +90,7 @@ func (p *Program) Run(ctx context.Context, mem *Memory, grid int, args []byte, o
 	logs := make([]map[int][]keyed, workers)
 	for i := range workers {
 		wg.Go(func() {
-			c := newCluster(p, mem, func() pool { return p.pool(grid, args) }, launch{o.StepLimit, &stop, o.Copies, global})
+			c := newCluster(p, mem, func() pool { return p.pool(grid, args) }, launch{o.StepLimit, &stop, o.Copies, global, o.Launch, o.Overlaps})
 			clusters[i], logs[i] = c, map[int][]keyed{}
 			for {
 				n := next.Add(1) - 1

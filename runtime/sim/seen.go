@@ -11,6 +11,8 @@ type seen struct {
 	clock clock
 	// fenced is the same of accesses that a proxy fence has ordered before what the asynchronous proxy does.
 	fenced clock
+	// fencedGlobal is the same for global memory.
+	fencedGlobal clock
 	// lanes has, for single threads (a record's warp and lane), the first epoch that is not known to be over, where that
 	// is beyond the clock: of threads that arrived without the rest of their warp.
 	lanes map[record]uint32
@@ -24,7 +26,7 @@ func (s *seen) reset(warps, n int) {
 		if i >= warps {
 			s.clock[i] = agentEpoch
 		}
-		s.fenced[i] = firstEpoch
+		s.fenced[i], s.fencedGlobal[i] = firstEpoch, firstEpoch
 	}
 	s.lanes, s.known = nil, nil
 }
@@ -37,6 +39,9 @@ func (s *seen) join(o *seen, n int) {
 	for i, c := range o.fenced[:n] {
 		s.fenced[i] = max(s.fenced[i], c)
 	}
+	for i, c := range o.fencedGlobal[:n] {
+		s.fencedGlobal[i] = max(s.fencedGlobal[i], c)
+	}
 	for t, e := range o.lanes {
 		s.lane(t, e)
 	}
@@ -47,6 +52,7 @@ func (s *seen) join(o *seen, n int) {
 func (s *seen) set(o *seen, n int) {
 	copy(s.clock[:n], o.clock[:n])
 	copy(s.fenced[:n], o.fenced[:n])
+	copy(s.fencedGlobal[:n], o.fencedGlobal[:n])
 	s.lanes, s.known = nil, nil
 	for t, e := range o.lanes {
 		s.lane(t, e)

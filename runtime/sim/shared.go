@@ -6,7 +6,8 @@ import "math/bits"
 type shared struct {
 	data   []byte
 	shadow shadow
-	flight []int32 // by 16 bytes: the site of the copy in flight that writes them, and 1; nil: the kernel has no copies
+	unit   int     // bytes of the smallest copy
+	flight []int32 // by unit: the site of the copy in flight that writes it, and 1; nil: the kernel has no copies
 }
 
 func (s *shared) init(bytes, granule, warps int) {

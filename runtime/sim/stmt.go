@@ -2,6 +2,7 @@ package sim
 
 import (
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
 )
 
@@ -156,14 +157,15 @@ func (c *compiler) asm(s thr.Asm) {
 		}
 		x = append(x, o)
 	}
-	f, keep := s.Info.Sim, ^uint64(0)>>(64-8*size(s.Dst.Local.Type))
+	keep, at := ^uint64(0)>>(64-8*size(s.Dst.Local.Type)), c.site("inline PTX", 0)
+	f := func(w *warp, lane int, in []uint64) uint64 { return w.twin(s.Info, at, lane, in) }
 	if d.uniform {
 		c.emit(1, func(w *warp) {
 			in := make([]uint64, len(x))
 			for i, o := range x {
 				in[i] = w.uni(o.i)
 			}
-			w.u[d.i] = f(in) & keep
+			w.u[d.i] = f(w, 0, in) & keep
 		})
 		return
 	}
@@ -174,7 +176,20 @@ func (c *compiler) asm(s thr.Asm) {
 			for i, o := range x {
 				in[i] = w.vec(o.i)[l]
 			}
-			to[l] = f(in) & keep
+			to[l] = f(w, l, in) & keep
 		}
 	})
+}
+
+// twin calls the author's function for a lane. It panics on a goroutine that the author does not know of, so that nobody
+// could recover from it: the panic is reported, and the launch abandoned.
+func (w *warp) twin(info *ir.AsmInfo, at int32, lane int, in []uint64) (out uint64) {
+	defer func() {
+		if r := recover(); r != nil {
+			w.report(Panicked, at, none, lane, "%v, in the function for the simulator of PTX %q", r, info.Template)
+			w.state = exited
+			w.block.cluster.abandoned = true
+		}
+	}()
+	return info.Sim(in)
 }

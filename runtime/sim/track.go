@@ -4,7 +4,7 @@ import "math/bits"
 
 // track makes copies of a warp's threads end with a phase of an mbarrier, for which one arrival of each lane is pending
 // until they have arrived: they are no longer copies that the warp waits for, and what they write is of the phase, as for
-// bulk copies. That a bulk store of what they wrote needs a proxy fence is not seen.
+// bulk copies, but not by the asynchronous proxy.
 func (o *barrierOp) track(w *warp, b *mbar, m uint32) uint64 {
 	if m != allLanes {
 		w.report(NonUniform, o.site, none, bits.TrailingZeros32(m), "%s tracks copies of some lanes of a warp", b.name())
@@ -25,9 +25,9 @@ func (o *barrierOp) track(w *warp, b *mbar, m uint32) uint64 {
 		now := newRecord(agentEpoch+b.phase, k.a.site, w.block.barAgent(b.slot), 0) | recordAgent
 		for m := k.m; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)
-			s.fly(k.off[l], 0)
+			s.fly(k.off[l], k.a.bytes, 0)
 			first := k.off[l] >> s.shadow.shift
-			for i := range copyBytes >> s.shadow.shift {
+			for i := range k.a.bytes >> s.shadow.shift {
 				s.shadow.store(&s.shadow.cells[first+i], now, w.view(l)) // what raced with it was reported
 			}
 		}

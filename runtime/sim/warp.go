@@ -50,6 +50,10 @@ type warp struct {
 	elected uint64    // the lane that it elects
 	asked   *mbar     // what it asked for in vain in its last step
 
+	ahead *seen // what its last FenceCluster has ordered before what follows; nil: there was none
+
+	early bool // it may run before the kernel ahead is over
+
 	bulks     map[int]*bulkLane // bulk stores by lane
 	bulkEpoch uint32
 	// over is a record that all records of epochs known to be over are below, whichever warp made them.
@@ -71,6 +75,7 @@ func (w *warp) reset() {
 	w.regs, w.lacks = w.block.program.entryRegs, 0
 	w.open, w.groups = nil, nil
 	w.ticks = 0
+	w.early = w.block.launch.overlaps != 0
 	w.arrived, w.passed = 0, 0
 	clear(w.private)
 	w.bulkReset()

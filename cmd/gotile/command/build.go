@@ -136,7 +136,7 @@ func buildHint(text string, p *pkg, c *worker.Command) string {
 			"\teval \"$(bash \"$(go list -m -f '{{.Dir}}' github.com/gotile/gotile)\"/runtime/driver/gorgonia/prepare.sh DIR)\""
 	case strings.Contains(text, "missing go.sum entry") || strings.Contains(text, "no required module provides package github.com/gotile") ||
 		strings.Contains(text, "cannot find module providing package github.com/gotile"):
-		return "gotile's own dependencies are missing from go.mod; run: go get -tool github.com/gotile/gotile/cmd/gotile (and go mod vendor where you vendor)"
+		return "gotile's own dependencies are missing from go.mod; run: go get -tool github.com/gotile/gotile/cmd/gotile,\nor go mod tidy where go.mod replaces gotile by a clone (and go mod vendor where you vendor)"
 	case (c.Runs || c.Times) && kernels && (strings.Contains(text, "undefined:") || strings.Contains(text, "no matching files found")):
 		return "generated files may be missing or stale; run: gotile gen"
 	case !c.Runs && !c.Times && kernels && strings.Contains(text, "undefined:"):

@@ -85,14 +85,15 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // invocation is one command line.
 type invocation struct {
 	command        *worker.Command
-	flags          []string // for the program
+	options        worker.Options
+	flags          []string // the same, for the program
 	tags, compile  string
 	stdout, stderr io.Writer
 }
 
 // flagSet is the flags of the program, and those of building it.
 func (inv *invocation) flagSet(text io.Writer) *flag.FlagSet {
-	fs := inv.command.FlagSet(&worker.Options{}, text)
+	fs := inv.command.FlagSet(&inv.options, text)
 	fs.StringVar(&inv.tags, "tags", "", "comma-separated build `tags`, as for go build")
 	if !inv.command.Stays {
 		fs.StringVar(&inv.compile, "c", "", "build the program that does this for one package into `file` instead of running it; it takes the same flags, on a machine without Go")
@@ -116,6 +117,9 @@ func (inv *invocation) run(ctx context.Context, patterns []string) int {
 	}
 	if len(pkgs) > 1 && slices.ContainsFunc(inv.flags, func(f string) bool { return strings.HasPrefix(f, "-benchfmt=") }) {
 		return inv.fail(exitUsage, fmt.Errorf("-benchfmt names one file, which each of %d suites would overwrite; name one package", len(pkgs)))
+	}
+	if err := inv.command.Lacks(&inv.options); err != nil {
+		return inv.fail(exitFailure, err)
 	}
 	code := inv.skip(skipped)
 	for i, p := range pkgs {

@@ -176,11 +176,20 @@ func Suite() bench.Suite {
 	m.write(t, "second/second.go", "package second\n\nimport \"github.com/gotile/gotile/bench\"\n\nfunc Suite() bench.Suite { return bench.Suite{} }\n")
 	mustFail(t, 2, "each of 2 suites would overwrite", "bench", "-benchfmt", "new.txt", ".", "../../second")
 	m.write(t, "plain/plain.go", "package plain\n\nfunc F() {}\n")
-	mustFail(t, 2, "package example.com/user/plain has no func Suite() bench.Suite", "bench", "../../plain")
+	mustFail(t, 2, "no suite: package example.com/user/plain has no func Suite() bench.Suite", "bench", "../../plain")
 	mustFail(t, 2, "no package of ../../plain/... exports func Suite() bench.Suite", "bench", "../../plain/...")
 	mustFail(t, 2, "github.com/gotile/gotile/bench/rmsnorm is not in the module you are in", "bench", "rmsnorm")
 	os.Remove("zsum.go")
 	mustFail(t, 1, "run: gotile gen", "bench")
+}
+
+// What the machine lacks is said once, before any package is built.
+func TestLacks(t *testing.T) {
+	t.Setenv("GOTILE_NVRTC", filepath.Join(t.TempDir(), "none.so"))
+	code, out, errs := run(t, "check", "../../../examples/softmax", "../../../examples/swiglu")
+	if code != 1 || out != "" || !strings.HasPrefix(errs, "gotile: check: ") || strings.Count(errs, "gotile: check: ") != 1 || !strings.Contains(errs, "none.so") {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
+	}
 }
 
 // Under internal/ only packages beside it may import the kernels, and with -mod=vendor gotile comes from vendor.

@@ -13,5 +13,7 @@ import (
 func ExampleRun() {
 	code := command.Run(context.Background(), []string{"gen", "-check", "../../../examples/softmax"}, os.Stdout, os.Stderr)
 	fmt.Println("exit code", code)
-	// Output: exit code 0
+	// Output:
+	// 3 files are up to date
+	// exit code 0
 }

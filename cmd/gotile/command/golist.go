@@ -90,7 +90,7 @@ func (g *goCommand) list(ctx context.Context, patterns []string, c *worker.Comma
 			out = append(out, p)
 		case p.wild() && errors.Is(err, errNoCases):
 			skipped = append(skipped, err)
-		case !p.wild() || !errors.Is(err, errNoKernels):
+		case !p.wild() || !errors.Is(err, errNoKernels) && !errors.Is(err, errNoSuite):
 			return nil, nil, err
 		}
 	}
@@ -156,12 +156,17 @@ func (g *goCommand) goList(ctx context.Context, overlay, tag string, patterns []
 var (
 	errNoKernels = errors.New("no kernels")
 	errNoCases   = errors.New("no cases")
+	errNoSuite   = errors.New("no suite")
 )
 
 // usable says why the command cannot work on a package.
 func (p *pkg) usable(c *worker.Command) error {
 	name := p.ImportPath
 	export, _, _ := strings.Cut(c.Exports(), "(")
+	none := errNoKernels
+	if c.Times {
+		none = errNoSuite
+	}
 	switch {
 	case p.Dir == "" && c.Times && suiteOf(name) != "":
 		return fmt.Errorf("gotile has no suite of its own called %s; another package is named by its path, such as ./%[1]s", suiteOf(name))
@@ -173,9 +178,9 @@ func (p *pkg) usable(c *worker.Command) error {
 	case p.Name == "main" && p.declares(export):
 		return fmt.Errorf("%s is package main, which cannot be imported: move func %s into another package", name, c.Exports())
 	case p.Name == "main":
-		return fmt.Errorf("%w: %s is package main, which cannot be imported: func %s lives in a package of its own", errNoKernels, name, c.Exports())
+		return fmt.Errorf("%w: %s is package main, which cannot be imported: func %s lives in a package of its own", none, name, c.Exports())
 	case c.Times && !p.declares(export):
-		return fmt.Errorf("%w: package %s has no func %s, which says what to time; add one in a file tagged //go:build !gotilegen", errNoKernels, name, c.Exports())
+		return fmt.Errorf("%w: package %s has no func %s, which says what to time; add one in a file tagged //go:build !gotilegen", none, name, c.Exports())
 	case !p.declares(export):
 		return fmt.Errorf("%w: package %s has no func Kernels() tile.Set, which names the kernels to work on; add one in a file without the !gotilegen tag:\n\tfunc Kernels() tile.Set { return tile.Configs(build, configs...) }", errNoKernels, name)
 	case p.Module == nil || !p.Module.Main:

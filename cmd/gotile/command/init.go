@@ -81,10 +81,15 @@ func (s *starter) write(ctx context.Context, dir string, stdout io.Writer) error
 			return err
 		}
 	}
-	for _, args := range append(use, []string{"generate"}) {
+	steps := append(use, []string{"generate"})
+	for i, args := range steps {
 		fmt.Fprintf(stdout, "go %s\n", strings.Join(args, " "))
 		if err := goIn(ctx, s.dir, args...); err != nil {
-			return fmt.Errorf("%w\nthe files are written; when that is mended, run in %s: go %s", err, dir, strings.Join(args, " "))
+			rest := ""
+			for _, args := range steps[i:] {
+				rest += "\n\tgo " + strings.Join(args, " ")
+			}
+			return fmt.Errorf("%w\nthe files are written; when that is mended, run in %s:%s", err, dir, rest)
 		}
 	}
 	fmt.Fprintf(stdout, "\nPackage %s is ready. Next, in %s:\n\n\tgo test               # the cases, on the simulator or the GPU\n"+
@@ -168,9 +173,8 @@ func (s *starter) gotile(mod userModule) ([][]string, error) {
 	if mod.file == "" && s.module == "" {
 		s.module = "example.com/" + s.name
 	}
-	get := []string{"get", "-tool", toolPath}
 	if mod.requires && s.replace == "" {
-		return [][]string{get}, nil
+		return addTool(), nil
 	}
 	version, clone := ownVersion()
 	if s.replace != "" {
@@ -185,10 +189,15 @@ func (s *starter) gotile(mod userModule) ([][]string, error) {
 	}
 	switch {
 	case version != "":
-		get[2] += "@" + version
-		return [][]string{get}, nil
+		return [][]string{{"get", "-tool", toolPath + "@" + version}}, nil
 	case clone != "":
-		return [][]string{{"mod", "edit", "-require=" + modulePath + "@v0.0.0", "-replace=" + modulePath + "=" + clone}, get}, nil
+		return addTool("-require="+modulePath+"@v0.0.0", "-replace="+modulePath+"="+clone), nil
 	}
 	return nil, fmt.Errorf("this gotile was built from a work tree that is not here; say with -replace which clone of gotile the module is to use")
+}
+
+// addTool gives the go commands that make gotile a tool of a module that requires it. "go get -tool" would not do where
+// gotile is replaced by a clone: it asks the network whether a module cmd/gotile exists, even so.
+func addTool(edits ...string) [][]string {
+	return [][]string{append(append([]string{"mod", "edit"}, edits...), "-tool="+toolPath), {"list", "-mod=mod", "-deps", "tool"}}
 }

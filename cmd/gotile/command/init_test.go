@@ -2,6 +2,8 @@ package command
 
 import (
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -122,12 +124,19 @@ func TestOutsideTheModule(t *testing.T) {
 	}
 }
 
-// In a module that there is, init adds what it needs and no go.mod.
+// In a module that there is, init adds what it needs and no go.mod. The clone has all of it: a proxy that refuses
+// everything is not asked.
 func TestInitInAModule(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs in a temporary module")
 	}
 	offline(t)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("the proxy is asked for %s", r.URL.Path)
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	defer proxy.Close()
+	t.Setenv("GOPROXY", proxy.URL)
 	root := t.TempDir()
 	text := "module example.com/user\n\ngo 1.26.0\n"
 	if err := os.WriteFile(filepath.Join(root, "go.mod"), []byte(text), 0o666); err != nil {
@@ -149,7 +158,7 @@ func TestInitInAModule(t *testing.T) {
 	if err := os.Mkdir("second", 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if out := mustRun(t, "init", "second"); strings.Contains(out, "go get") || !strings.Contains(out, "go generate\n") {
+	if out := mustRun(t, "init", "second"); strings.Contains(out, "go mod") || !strings.Contains(out, "go generate\n") {
 		t.Errorf("init says:\n%s", out)
 	}
 }
@@ -193,7 +202,7 @@ func TestInitRefuses(t *testing.T) {
 	// Where gotile cannot be had, the files stay, and the error says what to run.
 	t.Setenv("GOMODCACHE", t.TempDir())
 	code, _, errs := run(t, "init", "ok")
-	if code != 1 || !strings.Contains(errs, "the files are written; when that is mended, run in ok: go get -tool "+toolPath) {
+	if code != 1 || !strings.Contains(errs, "the files are written; when that is mended, run in ok:\n\tgo list -mod=mod -deps tool\n\tgo generate\n") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	if _, err := os.Stat(filepath.Join("ok", "kernels.go")); err != nil {

@@ -79,7 +79,9 @@ func launch(t *tester) {
 	if t.capability() >= 90 {
 		configs = append(configs,
 			driver.LaunchConfig{Grid: [3]uint32{16, 1, 1}, Block: [3]uint32{32, 1, 1}, Cluster: [3]uint32{8, 1, 1}},
-			driver.LaunchConfig{Grid: [3]uint32{4, 4, 2}, Block: [3]uint32{128, 2, 1}, Shared: 99 << 10, Cluster: [3]uint32{2, 1, 2}})
+			driver.LaunchConfig{Grid: [3]uint32{4, 4, 2}, Block: [3]uint32{128, 2, 1}, Shared: 99 << 10, Cluster: [3]uint32{2, 1, 2}},
+			driver.LaunchConfig{Grid: [3]uint32{5, 1, 1}, Block: [3]uint32{32, 1, 1}, Dependent: true},
+			driver.LaunchConfig{Grid: [3]uint32{8, 1, 1}, Block: [3]uint32{64, 1, 1}, Cluster: [3]uint32{4, 1, 1}, Dependent: true})
 	}
 	for i, c := range configs {
 		c.Stream = s

@@ -68,33 +68,41 @@ static gotile_result gotile_load(const void *image) {
 
 // The shape of a launch, by value. A cluster of zeros is none.
 typedef struct {
-  unsigned int grid[3], block[3], cluster[3], shared;
+  unsigned int grid[3], block[3], cluster[3], shared, dependent;
   uintptr_t stream;
 } gotile_shape;
 
+// gotile_config fills in a config and its attributes, of which there are up to two.
 static void gotile_config(const gotile_shape *s, CUlaunchConfig *c, CUlaunchAttribute *a) {
-  memset(c, 0, sizeof *c), memset(a, 0, sizeof *a);
+  memset(c, 0, sizeof *c), memset(a, 0, 2 * sizeof *a);
   c->gridDimX = s->grid[0], c->gridDimY = s->grid[1], c->gridDimZ = s->grid[2];
   c->blockDimX = s->block[0], c->blockDimY = s->block[1], c->blockDimZ = s->block[2];
   c->sharedMemBytes = s->shared, c->hStream = (CUstream)s->stream;
-  if (!s->cluster[0] && !s->cluster[1] && !s->cluster[2]) return;
-  a->id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-  a->value.clusterDim.x = s->cluster[0], a->value.clusterDim.y = s->cluster[1], a->value.clusterDim.z = s->cluster[2];
-  c->attrs = a, c->numAttrs = 1;
+  c->attrs = a;
+  if (s->cluster[0] || s->cluster[1] || s->cluster[2]) {
+    a->id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    a->value.clusterDim.x = s->cluster[0], a->value.clusterDim.y = s->cluster[1], a->value.clusterDim.z = s->cluster[2];
+    a++, c->numAttrs++;
+  }
+  if (s->dependent) {
+    a->id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    a->value.programmaticStreamSerializationAllowed = 1;
+    c->numAttrs++;
+  }
 }
 
 static CUresult gotile_launch(uintptr_t f, gotile_shape s, void *args) {
   CUlaunchConfig c;
-  CUlaunchAttribute a;
-  gotile_config(&s, &c, &a);
+  CUlaunchAttribute a[2];
+  gotile_config(&s, &c, a);
   void *params[] = {args};
   return cuLaunchKernelEx(&c, (CUfunction)f, params, NULL);
 }
 
 static gotile_result gotile_max_clusters(uintptr_t f, gotile_shape s) {
   CUlaunchConfig c;
-  CUlaunchAttribute a;
-  gotile_config(&s, &c, &a);
+  CUlaunchAttribute a[2];
+  gotile_config(&s, &c, a);
   int n = 0;
   CUresult r = cuOccupancyMaxActiveClusters(&n, (CUfunction)f, &c);
   return (gotile_result){r, (uint64_t)n};
@@ -211,6 +219,9 @@ func deviceOf() (uint64, driver.Result) {
 // shape is a launch in C's layout.
 func shape(l driver.LaunchConfig) C.gotile_shape {
 	c := C.gotile_shape{shared: C.uint(l.Shared), stream: C.uintptr_t(l.Stream)}
+	if l.Dependent {
+		c.dependent = 1
+	}
 	for i := range 3 {
 		c.grid[i], c.block[i], c.cluster[i] = C.uint(l.Grid[i]), C.uint(l.Block[i]), C.uint(l.Cluster[i])
 	}

@@ -33,7 +33,8 @@ Examples:
 	flags: func(f *flag.FlagSet, o *Options) {
 		f.StringVar(&o.Target, "target", "all", "comma-separated `targets`, or all: "+strings.Join(target.Names(), ", "))
 	},
-	do: func(ctx context.Context, j *job) error { return j.check(ctx) },
+	needs: func(*Options) error { _, err := nvrtc.Open(""); return err },
+	do:    func(ctx context.Context, j *job) error { return j.check(ctx) },
 }
 
 // compilation is one row of check's table.

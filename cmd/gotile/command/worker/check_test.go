@@ -86,6 +86,24 @@ func TestCheckTravels(t *testing.T) {
 	mustFail(t, 1, "STALE sum_f32_c512.cu is not generated", p, "check", "-target", "sm_80")
 }
 
+// The help of a program on another machine is the program's own: it takes no packages, and no gotile is there to call.
+func TestHelpTravels(t *testing.T) {
+	p := fixture(t)
+	p.Travels = true
+	for _, c := range Commands {
+		if c.Stays {
+			continue
+		}
+		out := mustRun(t, p, c.Name, "-h")
+		program := filepath.Base(os.Args[0])
+		if !strings.HasPrefix(out, "usage: "+program+" [flags]\n\nThis program is gotile "+c.Name+" for example.com/axpy alone.\n") ||
+			strings.Contains(out, "Example") || strings.Contains(out, PackagesHelp) || !strings.Contains(out, "\nFlags:\n  -") {
+			t.Errorf("%s -h says:\n%s", c.Name, out)
+		}
+		mustFail(t, 2, program+": flag provided but not defined: -nonsense; run "+program+" -h\n", p, c.Name, "-nonsense")
+	}
+}
+
 func TestCheckRefusesTargets(t *testing.T) {
 	p := fixture(t)
 	mustFail(t, 1, `unknown target "sm_42"; have sm_80`, p, "check", "-target", "sm_80,sm_42")

@@ -167,6 +167,9 @@ func (j *job) gen(ctx context.Context) error {
 		j.printf("%d stale; run: gotile gen\n", stale)
 		return errFailed
 	}
+	if stale == 0 {
+		j.printf("%d files are up to date\n", len(want)+len(embeds)) // at least two: a .cu and its launch
+	}
 	return nil
 }
 

@@ -50,8 +50,10 @@ func TestGenWritesOnlyWhatChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out := mustRun(t, p, "gen"); out != "" {
-		t.Errorf("a second run says:\n%s", out)
+	for _, args := range [][]string{nil, {"-check"}} {
+		if out := mustRun(t, p, "gen", args...); out != "8 files are up to date\n" {
+			t.Errorf("a second run with %v says:\n%s", args, out)
+		}
 	}
 	text := read(t, cu)
 	write(t, text+"// edited\n", cu)

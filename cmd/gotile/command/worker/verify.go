@@ -49,16 +49,37 @@ Examples:
 		f.StringVar(&o.Run, "run", "", "run only the cases that match `regexp`, and write no new receipts")
 		f.StringVar(&o.Out, "out", "", "`directory` of the receipts; default: receipts in the package")
 	},
+	needs: func(o *Options) error {
+		if o.Check {
+			return nil
+		}
+		d, err := openGPU(verifyDevice)
+		if err != nil {
+			return err
+		}
+		return d.Close()
+	},
 	do: func(ctx context.Context, j *job) error {
 		if j.Check {
 			return j.verifyCheck(ctx)
 		}
-		return j.verify(ctx, "cuda:0")
+		return j.verify(ctx, verifyDevice)
 	},
 }
 
 // maxRunning is the default of -p where there are as many cores. More cases wait for one driver and one GPU.
 const maxRunning = 8
+
+// verifyDevice is what verify runs on.
+const verifyDevice = "cuda:0"
+
+func openGPU(name string) (*device.Device, error) {
+	d, err := device.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("verify needs a GPU (gotile sim does not): %w", err)
+	}
+	return d, nil
+}
 
 // verifySeed is the seed of the cases' data; receipts of one table are comparable.
 const verifySeed = 1
@@ -80,9 +101,9 @@ func (j *job) verify(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	d, err := device.Open(name)
+	d, err := openGPU(name)
 	if err != nil {
-		return fmt.Errorf("verify needs a GPU (gotile sim does not): %w", err)
+		return err
 	}
 	info, own := d.Info(), d.Target()
 	if err := d.Close(); err != nil {

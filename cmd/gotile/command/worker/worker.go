@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 
 	"github.com/gotile/gotile/bench"
@@ -63,7 +64,16 @@ type Command struct {
 	Vouch bool   // vouches for every kernel: a package without cases is a failure, not one to skip
 	Stays bool   // writes into the package: -c cannot build it for another machine
 	flags func(*flag.FlagSet, *Options)
+	needs func(*Options) error // what the machine lacks, the same for all packages; nil: Go will do
 	do    func(context.Context, *job) error
+}
+
+// Lacks says what the command needs and this machine has not got, whatever the packages, before anything is built.
+func (c *Command) Lacks(o *Options) error {
+	if c.needs == nil {
+		return nil
+	}
+	return c.needs(o)
 }
 
 // Commands is the command table, in the order of the work.
@@ -109,6 +119,13 @@ func (c *Command) FlagSet(o *Options, w io.Writer) *flag.FlagSet {
 		fs.PrintDefaults()
 	}
 	return fs
+}
+
+// usageAlone is the help of a program that -c has built: it takes no packages, and the examples are not of it.
+func (c *Command) usageAlone(path string, fs *flag.FlagSet, w io.Writer) {
+	about, _, _ := strings.Cut(strings.TrimSpace(c.Long), "\n\nExample")
+	fmt.Fprintf(w, "usage: %s [flags]\n\nThis program is gotile %s for %s alone.\n\n%s\n\nFlags:\n", fs.Name(), c.Name, path, about)
+	fs.PrintDefaults()
 }
 
 // job is one execution of a command on a package.
@@ -174,6 +191,10 @@ func Run(ctx context.Context, p Package, args []string, stdout, stderr io.Writer
 	j.Bench.Progress = stderr
 	var text bytes.Buffer
 	fs := c.FlagSet(&j.Options, &text)
+	if p.Travels {
+		fs.Init(filepath.Base(os.Args[0]), flag.ContinueOnError)
+		fs.Usage = func() { c.usageAlone(p.Path, fs, &text) }
+	}
 	if code, done := Parse(fs, &text, args, stdout, stderr); done {
 		return code
 	}

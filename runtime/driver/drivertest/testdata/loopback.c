@@ -208,7 +208,7 @@ R cuMemcpyDtoD_v2(ptr d, ptr s, size_t n) { NEED_NO_CAPTURE; return memcpy((void
 
 // Work that a graph replays.
 typedef struct { int kind; ptr dst, src; size_t n; unsigned value; } move; // 1, 4: sets elements of so many bytes; 0: copies
-struct node { node *next; move move; function *f; config config; attribute attr; uint64_t args[3]; };
+struct node { node *next; move move; function *f; config config; attribute attr[2]; uint64_t args[3]; };
 
 static R run_move(const move *m) {
   if (m->kind == 0) memmove((void *)m->dst, (void *)m->src, m->n);
@@ -219,7 +219,7 @@ static R run_move(const move *m) {
 static R record(stream *s, const node *n) {
   node *copy = malloc(sizeof *copy);
   *copy = *n, copy->next = NULL;
-  if (copy->config.num) copy->config.attrs = &copy->attr;
+  if (copy->config.num) copy->config.attrs = copy->attr;
   *s->capture->end = copy, s->capture->end = &copy->next, s->capture->nodes++;
   return OK;
 }
@@ -271,8 +271,15 @@ R cuEventElapsedTime(float *ms, event *a, event *b) { NEED_CONTEXT; return *ms =
 // Headers of CUDA 12.8 and newer call it by this name.
 R cuEventElapsedTime_v2(float *ms, event *a, event *b) { return cuEventElapsedTime(ms, a, b); }
 
+// The attribute of a launch with an id: 4 is a cluster, 6 a programmatic dependent launch, which the loopback runs in order.
+static const attribute *find(const config *c, unsigned id) {
+  for (unsigned i = 0; i < c->num; i++) if (c->attrs[i].id == id) return &c->attrs[i];
+  return NULL;
+}
+
 static R run_kernel(function *f, const config *c, const uint64_t *args) {
-  const unsigned *dim = c->num ? c->attrs->value.dim : (const unsigned[]){1, 1, 1};
+  const attribute *cluster = find(c, 4);
+  const unsigned *dim = cluster ? cluster->value.dim : (const unsigned[]){1, 1, 1};
   unsigned number = args[1];
   if (!strcmp(f->name, "report")) {
     unsigned out[] = {c->gx, c->gy, c->gz, c->bx, c->by, c->bz, dim[0], dim[1], dim[2], c->shared, number};
@@ -293,10 +300,11 @@ R cuLaunchKernelEx(const config *c, function *f, void **params, void **extra) {
   stream *s = c->stream;
   NEED_STREAM;
   unsigned threads = c->bx * c->by * c->bz;
-  if (!f || extra || c->num > 1 || (c->num && c->attrs->id != 4) || !c->gx || !c->gy || !c->gz || !threads || threads > 1024) return INVALID_VALUE;
-  if ((int)c->shared > f->max_shared || (c->num && c->gx % c->attrs->value.dim[0])) return INVALID_VALUE;
+  const attribute *cluster = find(c, 4), *dependent = find(c, 6);
+  if (!f || extra || c->num != !!cluster + !!dependent || (dependent && dependent->value.dim[0] != 1) || !c->gx || !c->gy || !c->gz || !threads || threads > 1024) return INVALID_VALUE;
+  if ((int)c->shared > f->max_shared || (cluster && c->gx % cluster->value.dim[0])) return INVALID_VALUE;
   node n = {.move.kind = -1, .f = f, .config = *c};
-  if (c->num) n.attr = c->attrs[0];
+  for (unsigned i = 0; i < c->num; i++) n.attr[i] = c->attrs[i];
   memcpy(n.args, params[0], strcmp(f->name, "scale") ? 16 : 24);
   if (s->capture) return record(s, &n);
   return s->busy = 1, run_kernel(f, c, n.args);

@@ -1,0 +1,129 @@
+package sim
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/gotile/gotile/internal/thr"
+)
+
+// What threads do to other blocks of their cluster beside loads and stores: they arrive at mbarriers there, and store
+// asynchronously.
+
+// remote is the mbarrier of another block that an instruction names.
+type remote struct {
+	site       int32
+	buf        *thr.SharedBuf
+	addr, rank int32 // registers: offset of the mbarrier, number of the block
+}
+
+func (c *compiler) remote(s thr.Do, site int32, bar, rank thr.Expr) remote {
+	c.barriers(s.Bar)
+	return remote{site: site, buf: s.Bar, addr: c.vec(bar).i, rank: c.vec(rank).i}
+}
+
+// find is the mbarrier that a lane names; nil: it is none, which is reported.
+func (o *remote) find(w *warp, lane int) *mbar {
+	blocks, rank := w.block.cluster.blocks, int(int32(w.vec(o.rank)[lane]))
+	what := w.block.program.sites[o.site].what
+	if rank < 0 || rank >= len(blocks) {
+		w.report(OutOfBounds, o.site, none, lane, "%s of block %d of a cluster of %d", what, rank, len(blocks))
+		return nil
+	}
+	b := blocks[rank].barrierAt(w, o.site, o.buf, int(uint32(w.vec(o.addr)[lane])), lane)
+	if b == nil || !w.usable(b, o.site, lane) {
+		return nil
+	}
+	if !b.fenced && b.block != w.block {
+		w.report(MissingFence, o.site, b.init.site(), lane, "%s of %s of another block, whose init no fence has made visible to the cluster", what, b.name())
+	}
+	return b
+}
+
+// remoteArrive compiles an arrival at another block's mbarrier. A relaxed one passes on what a FenceCluster before it has
+// ordered, no more.
+func remoteArrive(relaxed bool) func(*compiler, thr.Do) {
+	return func(c *compiler, s thr.Do) {
+		o := c.remote(s, c.site(s.Fn.String(), 0), s.Args[0], s.Args[1])
+		pred := c.chosen(s.Pred)
+		c.program.arrivals[s.Bar] = append(c.program.arrivals[s.Bar], o.site)
+		c.emit(warpSize, func(w *warp) {
+			for m := pred.mask(w); m != 0; {
+				l := bits.TrailingZeros32(m)
+				at, ranks := w.vec(o.addr), w.vec(o.rank)
+				var same uint32
+				for rest := m; rest != 0; rest &= rest - 1 {
+					if i := bits.TrailingZeros32(rest) & 31; at[i] == at[l] && ranks[i] == ranks[l] {
+						same |= 1 << i
+					}
+				}
+				m &^= same
+				if b := o.find(w, l); b != nil {
+					b.block.touched(w, o.site, l)
+					b.arrivedFrom(w, o.site, same, relaxed)
+				}
+			}
+		})
+	}
+}
+
+// arrivedFrom takes an arrival of each lane of m.
+func (b *mbar) arrivedFrom(w *warp, site int32, m uint32, relaxed bool) {
+	b.last = site
+	switch {
+	case !relaxed:
+		w.publish(&b.arriving, m)
+	case w.ahead != nil:
+		b.arriving.join(w.ahead, w.block.cluster.agents)
+	}
+	if b.pending -= bits.OnesCount32(m); b.pending < 0 {
+		w.report(BadBarrier, site, none, bits.TrailingZeros32(m), "%d arrivals in phase %d of %s, which expects %d", b.count-b.pending, b.phase, b.name(), b.count)
+		b.pending = 0
+	}
+	b.complete(w)
+}
+
+// fenceCluster keeps what relaxed arrivals pass on.
+func (c *compiler) fenceCluster(s thr.Do) {
+	if s.Pred != nil {
+		c.fail("%s for some lanes", s.Fn)
+	}
+	c.emit(0, func(w *warp) {
+		if w.ahead == nil {
+			w.ahead = new(seen)
+		}
+		w.ahead.reset(len(w.block.cluster.warps), w.block.cluster.agents)
+		w.publish(w.ahead, allLanes)
+	})
+}
+
+// storeAsync compiles an asynchronous store of each lane. It is a copy of one value, by no proxy of its own.
+func (c *compiler) storeAsync(s thr.Do) {
+	bytes := s.DT.Size()
+	if c.kernel.Cluster == 0 || bytes < 4 {
+		c.fail("%s of %v in a cluster of %d", s.Fn, s.DT, c.kernel.Cluster)
+	}
+	c.program.async = true
+	a := c.access(bytes, thr.Shared, true, "remote store", s.Args[0], s.Pred)
+	a.buf = s.Buf
+	c.program.generic[a.site] = true
+	x, o := c.vec(s.Args[1]).i, c.remote(s, a.site, s.Args[3], s.Args[2])
+	c.emit(warpSize, func(w *warp) {
+		for m := a.lanes(w); m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			var off offsets
+			bar := o.find(w, l)
+			if bar == nil || a.offsets(w, w.vec(a.addr), 1<<l, &off) == 0 {
+				continue
+			}
+			if bar.block != w.block {
+				bar.block.runs(w, a.site, l)
+			}
+			a.checkFlight(w, &bar.block.shared, 1<<l, &off)
+			k := &bulk{w: w, site: a.site, shared: off[l], bytes: bytes, bar: bar,
+				value: binary.LittleEndian.AppendUint64(nil, w.vec(x)[l])[:bytes]}
+			k.load(l)
+			w.block.cluster.fly(k)
+		}
+	})
+}
