@@ -148,7 +148,7 @@ func ExampleSlotVar() {
 			for t := range work.Tiles(p) {
 				for row := range tile.Range(p, 0, 9, 1) {
 					s := pipe.Acquire(p)
-					tile.CopyAsync(s, s.X, a.X.At(t.Row.Add(row), t.Col))
+					tile.CopyAsync(s, s.X, a.X.At(t.Row.Add(row), t.Col), tile.Pieces(16))
 				}
 			}
 		}), tile.ConsumerGroup(64, 0, func(c tile.Group) {
