@@ -28,6 +28,7 @@ var goldens = []struct {
 	{"clipping", clipping},
 	{"async", asyncOps},
 	{"mbarriers", barrierOps},
+	{"tensors", tensorOps},
 	{"remote", remoteOps},
 	{"clusters", clusters},
 	{"pipelines", pipelineOps},

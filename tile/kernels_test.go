@@ -1,6 +1,9 @@
 package tile_test
 
-import "github.com/gotile/gotile/tile"
+import (
+	"github.com/gotile/gotile/layout"
+	"github.com/gotile/gotile/tile"
+)
 
 type everyArgs struct {
 	X, Y tile.Global[tile.F32] `tile:"n"`
@@ -281,4 +284,28 @@ func barrierOps(name string) (*tile.Kernel, error) {
 		tile.WaitBulkRead(block, 1)
 		tile.WaitBulk(block, 0)
 	})
+}
+
+type tensorArgs struct {
+	X, Y tile.Global[tile.BF16] `tile:"rows,n"`
+	Z    tile.Global[tile.BF16] `tile:"parts,rows,n"`
+}
+
+// tensorOps records tensor copies.
+func tensorOps(name string) (*tile.Kernel, error) {
+	return tile.Define(name, func(k *tile.Builder, a tensorArgs) {
+		block := k.Block()
+		full := tile.NewMBarriers(k, 1, 1).At(0)
+		s := tile.NewShared[tile.BF16](k, 2, 8, 128).Swizzle(layout.Swizzle128).Manual()
+		for row := range tile.Range(block, 0, a.X.Dim(0), 8) {
+			tile.PrefetchTensor(block, s.At(0), a.X.At(row.AddInt(8)))
+			full.Expect(block, tile.CopyTensor(block, s.At(0), a.X.At(row), full))
+			full.ArriveExpect(block, tile.MulticastTensor(block, s.At(1), a.X.At(row, 128), full, 3))
+			full.Wait(block, row.DivInt(8).RemInt(2))
+			tile.StoreTensor(block, a.Y.At(row), s.At(0))
+			tile.ReduceTensor(block, a.Z.At(0, row), s, tile.ReduceMax)
+			tile.CommitBulk(block)
+			tile.WaitBulkRead(block, 0)
+		}
+	}, tile.ClusterSize(2))
 }

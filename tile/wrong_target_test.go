@@ -71,6 +71,13 @@ var wrongTargets = []wrong{
 		})
 		return lower(k, err, "sm_80")
 	}},
+	{name: "multicast where it is slow", rule: tile.ErrTarget, def: func() error {
+		k, err := tile.Define("wrong", func(k *tile.Builder, a wrongArgs) {
+			m, s := tile.NewMBarriers(k, 1, 1).At(0), tile.NewShared[tile.F32](k, 8, 32).Manual()
+			tile.MulticastTensor(k, s, a.X, m, 3) // ERR MulticastTensor needs tma-multicast, which sm_120a has not; leave the target out with tile.Targets
+		}, tile.ClusterSize(2))
+		return lower(k, err, "sm_120a")
+	}},
 	{name: "a bulk copy that nobody aligns", rule: tile.ErrLayout, def: func() error {
 		k, err := tile.Define("wrong", func(k *tile.Builder, a wrongArgs) {
 			s := tile.NewShared[tile.F32](k, 64).Manual()

@@ -13,22 +13,30 @@ func (p *printer) argStruct() string {
 	name, end, pads := p.k.Name+"_args", 0, 0
 	var fields, asserts []string
 	pad := func(to int) {
-		for ; end < to; end += 4 {
-			fields = append(fields, fmt.Sprintf("%s padding%d;", p.use("u32"), pads))
+		words := ""
+		if to-end > 4 {
+			words = fmt.Sprintf("[%d]", (to-end)/4)
+		}
+		if end < to {
+			fields = append(fields, fmt.Sprintf("%s padding%d%s;", p.use("u32"), pads, words))
 			pads++
 		}
+		end = max(end, to)
 	}
 	for _, a := range p.k.Args {
-		size := 4
-		if a.Kind == thr.ArgPointer || a.Kind == thr.ArgStride || a.Type.DT.Size() == 8 {
-			size = 8
-		}
-		if a.Offset < end || a.Offset%size != 0 || a.Offset+size > p.k.ArgBytes || !validName.MatchString(a.Name) {
+		size := a.Bytes()
+		if a.Offset < end || a.Offset%a.Align() != 0 || a.Offset+size > p.k.ArgBytes || !validName.MatchString(a.Name) {
 			p.fail("argument %q of %d bytes cannot stand at offset %d of %d", a.Name, size, a.Offset, p.k.ArgBytes)
 			return ""
 		}
 		pad(a.Offset)
-		f := fmt.Sprintf("%s %s;", p.ctype(a.Type), field(a.Name))
+		ctype := "tensor_map"
+		if a.Kind != thr.ArgMap {
+			ctype = p.ctype(a.Type)
+		} else {
+			p.use(ctype)
+		}
+		f := fmt.Sprintf("%s %s;", ctype, field(a.Name))
 		if note := argNote(a); note != "" {
 			f += " // " + note
 		}
@@ -52,6 +60,8 @@ func argNote(a *thr.Arg) string {
 		return fmt.Sprintf("at most %d", a.Symbol.Max)
 	case a.Arg == nil:
 		return ""
+	case a.Kind == thr.ArgMap:
+		return fmt.Sprintf("%s: %s", a.Arg.Field, a.Map)
 	case a.Kind == thr.ArgPointer:
 		var dims []string
 		for _, d := range a.Arg.Dims {

@@ -134,11 +134,16 @@ func fnText(t *testing.T, f thr.Fn) string {
 	if thr.Fns[f].Pure {
 		return printed(t, thr.Call{Fn: f, R: dtype.F32, Args: args}, l)
 	}
+	var m *thr.Arg
+	if f.Tensor() {
+		args = append(args, i32(0))
+		m = &thr.Arg{Name: "z_map", Kind: thr.ArgMap, Map: &thr.TensorMap{Box: []int{4}}}
+	}
 	if f == thr.CpWait || f == thr.BulkWait || f == thr.BulkWaitRead || f == thr.RegsDec || f == thr.RegsInc {
 		args = []thr.Expr{u32c(1)}
 	}
-	k := newTensors().kernel("k", decl(l, u32c(1)), thr.Do{Fn: f, DT: dtype.U32, Args: args})
-	if f.CopyBytes() > 0 || f.Barrier() >= 0 || f == thr.BulkStore {
+	k := newTensors().kernel("k", decl(l, u32c(1)), thr.Do{Fn: f, DT: dtype.U32, Args: args, Map: m})
+	if f.Tensor() || f.CopyBytes() > 0 || f.Barrier() >= 0 || f == thr.BulkStore {
 		k.SharedBytes = 16
 	}
 	if f.Remote() {

@@ -28,6 +28,7 @@ func init() {
 		thr.GridX:   position(primary("gridDim.x")),
 		thr.Aligned: {expr: function("aligned")},
 		thr.Opaque:  {expr: function("opaque")},
+		thr.Swizzle: {expr: function("swizzle")},
 
 		thr.BF16Lo:    {expr: function("bf16_lo")},
 		thr.BF16Hi:    {expr: function("bf16_hi")},
@@ -83,6 +84,14 @@ func init() {
 		thr.BulkWait:     {stmt: constantPTX("bulk_wait", "cp.async.bulk.wait_group %d")},
 		thr.BulkWaitRead: {stmt: constantPTX("bulk_wait_read", "cp.async.bulk.wait_group.read %d")},
 		thr.FenceAsync:   shared("fence_async", -1),
+
+		thr.TensorLoad:      {stmt: tensorLoad.print},
+		thr.TensorMulticast: {stmt: tensorMulticast.print},
+		thr.TensorStore:     {stmt: tensorStore.print},
+		thr.TensorAdd:       {stmt: tensorReduce("add").print},
+		thr.TensorMin:       {stmt: tensorReduce("min").print},
+		thr.TensorMax:       {stmt: tensorReduce("max").print},
+		thr.TensorPrefetch:  {stmt: tensorPrefetch.print},
 
 		thr.StAsync:          {stmt: storeAsync},
 		thr.FenceAsyncGlobal: shared("fence_async_global", -1),

@@ -86,6 +86,7 @@ var asyncPrelude = []snippet{
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" :: "l"(to), "r"(shared_at(from)), "r"(bytes) : "memory");
 }
 `},
+	{"tensor_map", "struct __align__(64) tensor_map { u64 data[16]; }; // a CUtensorMap\n"},
 	{"bulk_commit", device + "void bulk_commit() { asm volatile(\"cp.async.bulk.commit_group;\" ::: \"memory\"); }\n"},
 	{"named_sync", device + "void named_sync(int bar, int threads) { asm volatile(\"bar.sync %0, %1;\" :: \"r\"(bar), \"r\"(threads) : \"memory\"); }\n"},
 	{"named_arrive", device + "void named_arrive(int bar, int threads) { asm volatile(\"bar.arrive %0, %1;\" :: \"r\"(bar), \"r\"(threads) : \"memory\"); }\n"},

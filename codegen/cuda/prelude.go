@@ -99,6 +99,7 @@ var prelude = append([]snippet{
 
 	{"aligned", device + "bool aligned(const void* p, int bytes) { return ((u64)p & (u64)(bytes - 1)) == 0; }\n"},
 	{"opaque", device + "int opaque(int x) {\n  asm volatile(\"\" : \"+r\"(x));\n  return x;\n}\n"},
+	{"swizzle", device + "int swizzle(int offset, int mask) { return offset ^ (offset >> 7 & mask) << 4; } // 16-byte chunks, by 128-byte line\n"},
 	{"cp_async_16", device + `void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }

@@ -15,13 +15,13 @@ import (
 var sm80 = nvrtc.Options{Arch: "sm_80"}
 
 // defined are the names that a text's prelude declares.
-var defined = regexp.MustCompile(`(?m)^(?:typedef .* (\w+);|#define (\w+)|__device__ __forceinline__ \w+ (\w+))`)
+var defined = regexp.MustCompile(`(?m)^(?:struct __align__\(64\) (\w+)|typedef .* (\w+);|#define (\w+)|__device__ __forceinline__ \w+ (\w+))`)
 
 func preludeOf(text string) []string {
-	head, _, _ := strings.Cut(text, "\nstruct ")
+	head, _, _ := strings.Cut(text, "\n\nstruct ")
 	var out []string
 	for _, m := range defined.FindAllStringSubmatch(head, -1) {
-		if n := m[1] + m[2] + m[3]; len(out) == 0 || out[len(out)-1] != n { // #define has two branches
+		if n := m[1] + m[2] + m[3] + m[4]; len(out) == 0 || out[len(out)-1] != n { // #define has two branches
 			out = append(out, n)
 		}
 	}

@@ -174,7 +174,7 @@ func (p *printer) do(s thr.Do) {
 		p.fail("built-in %d is no statement", s.Fn)
 		return
 	}
-	if n := thr.Fns[s.Fn].Arity; n != len(s.Args) {
+	if n := s.Operands(); n != len(s.Args) {
 		p.fail("%v takes %d operands, not %d", s.Fn, n, len(s.Args))
 		return
 	}

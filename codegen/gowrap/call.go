@@ -20,6 +20,12 @@ func (f *Family) launch(file *jen.File) {
 			jen.Id("s"), jen.Id("config"), jen.Id("dims").Index(jen.Op(":")), f.workCall()),
 		jen.If(jen.Err().Op("!=").Nil().Op("||").Id("grid").Op("==").Lit(0)).Block(jen.Return(jen.Err())),
 		jen.Id("a").Op(":=").Id(f.private("layout")).Custom(block, f.values()...),
+	)
+	if maps := f.maps(); maps != nil {
+		args := append([]jen.Code{jen.Id("fn"), jen.Id("tensors").Index(jen.Op(":"))}, maps...)
+		body = append(body, jen.If(jen.Err().Op(":=").Id(f.private("family")).Dot("TensorMaps").Call(args...), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Err())))
+	}
+	body = append(body,
 		jen.Err().Op("=").Id("s").Dot("Launch").Call(jen.Id("fn"), jen.Id("grid"), jen.Qual("unsafe", "Pointer").Call(jen.Op("&").Id("a"))),
 		jen.Qual("runtime", "KeepAlive").Call(jen.Id("p")).Comment("the buffers, until their addresses are queued"),
 		jen.Return(jen.Err()),
@@ -84,13 +90,26 @@ func (f *Family) workCall() jen.Code {
 	return jen.Id(f.private("work")).Call(jen.Id("config"), jen.Op("&").Id("p"), jen.Id("dims").Index(jen.Op(":")))
 }
 
-// values prints the members of the argument struct.
+// maps are the places of the tensor maps, which depend on the kernel.
+func (f *Family) maps() []jen.Code {
+	var out []jen.Code
+	for _, a := range f.Variants[0].Kernel.Args {
+		if a.Kind == thr.ArgMap {
+			out = append(out, jen.Op("&").Id("a").Dot(member(a.Name)))
+		}
+	}
+	return out
+}
+
+// values prints the members of the argument struct but for its tensor maps.
 func (f *Family) values() []jen.Code {
 	k := f.Variants[0].Kernel
 	var out []jen.Code
 	for _, a := range k.Args {
 		var v jen.Code
 		switch a.Kind {
+		case thr.ArgMap:
+			continue
 		case thr.ArgPointer:
 			v = jen.Id("p").Dot(a.Arg.Field).Dot("Addr").Call()
 		case thr.ArgStride:

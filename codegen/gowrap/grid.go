@@ -147,5 +147,10 @@ func LaunchText(k *thr.Kernel) (string, error) {
 	if whole := k.WholeText(); whole != "" {
 		fmt.Fprintf(&b, "whole %s\n", whole)
 	}
+	for _, a := range k.Args {
+		if a.Kind == thr.ArgMap {
+			fmt.Fprintf(&b, "map %s of %s %v: %s, promotion %d\n", a.Name, a.Arg.Name, a.Arg.DT, a.Map, a.Map.Promotion(a.Arg.DT))
+		}
+	}
 	return b.String(), nil
 }

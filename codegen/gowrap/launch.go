@@ -125,6 +125,9 @@ func (f *Family) variant(v Variant) jen.Code {
 	if k.SharedBytes > 0 {
 		kernel = append(kernel, key("Shared", jen.Lit(k.SharedBytes)))
 	}
+	if maps := tensorMaps(k); maps != nil {
+		kernel = append(kernel, key("Maps", jen.Index().Qual(devicePath, "TensorMap").Custom(block, maps...)))
+	}
 	kernel = append(kernel, key("ArgBytes", jen.Lit(k.ArgBytes)), key("Build", build))
 	members := []jen.Code{
 		key("Kernel", jen.Op("&").Qual(devicePath, "Kernel").Custom(block, kernel...)),
@@ -148,6 +151,43 @@ func (f *Family) variant(v Variant) jen.Code {
 		members = append(members, key("Work", jen.Index().Int().Values(list...)))
 	}
 	return jen.Custom(block, members...)
+}
+
+// tensorMaps describes a kernel's tensor maps, in the order of its argument struct.
+func tensorMaps(k *thr.Kernel) []jen.Code {
+	var out []jen.Code
+	for _, a := range k.Args {
+		if a.Kind != thr.ArgMap {
+			continue
+		}
+		var box []jen.Code
+		for _, n := range a.Map.Box {
+			box = append(box, jen.Lit(n))
+		}
+		members := []jen.Code{key("Tensor", jen.Lit(tensorIndex(k, a.Arg))), key("Box", jen.Index().Int().Values(box...))}
+		if a.Map.Swizzle > 0 {
+			members = append(members, key("Swizzle", jen.Lit(a.Map.Swizzle)))
+		}
+		if n := a.Map.Promotion(a.Arg.DT); n > 0 {
+			members = append(members, key("Promotion", jen.Lit(n)))
+		}
+		out = append(out, jen.Values(members...))
+	}
+	return out
+}
+
+// tensorIndex is the number of an argument among those that are tensors.
+func tensorIndex(k *thr.Kernel, a *ir.Arg) int {
+	n := 0
+	for _, b := range k.IR.Args {
+		if b == a {
+			break
+		}
+		if !b.Scalar() {
+			n++
+		}
+	}
+	return n
 }
 
 // wholeMembers are the demands of a kernel for whole vectors: fields by number, and a multiple for each symbol.

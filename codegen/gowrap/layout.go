@@ -29,22 +29,11 @@ func fields(k *thr.Kernel) []field {
 	}
 	for _, a := range k.Args {
 		pad(a.Offset)
-		at = a.Offset + argBytes(a)
-		out = append(out, field{a, a.Offset, argBytes(a)})
+		at = a.Offset + a.Bytes()
+		out = append(out, field{a, a.Offset, a.Bytes()})
 	}
 	pad(k.ArgBytes)
 	return out
-}
-
-// argBytes is the size of a field. 16-bit scalars stand in four bytes.
-func argBytes(a *thr.Arg) int {
-	switch a.Kind {
-	case thr.ArgPointer, thr.ArgStride:
-		return 8
-	case thr.ArgScalar:
-		return max(4, a.Arg.DT.Size())
-	}
-	return 4
 }
 
 // layoutText is the argument struct in one line, as errors and launch hashes show it.
@@ -55,7 +44,7 @@ func layoutText(k *thr.Kernel) string {
 			s = append(s, fmt.Sprintf("%d:pad%d", f.offset, f.bytes))
 			continue
 		}
-		kind := [...]string{"pointer", "stride", "scalar", "dim"}[f.arg.Kind]
+		kind := [...]string{"pointer", "stride", "scalar", "dim", "map"}[f.arg.Kind]
 		if f.arg.Kind == thr.ArgScalar {
 			kind = f.arg.Arg.DT.String()
 		}
@@ -101,6 +90,8 @@ func guard(want int, got jen.Code) jen.Code {
 
 func layoutType(a *thr.Arg) jen.Code {
 	switch a.Kind {
+	case thr.ArgMap:
+		return jen.Index(jen.Lit(thr.MapBytes / 8)).Uint64()
 	case thr.ArgPointer:
 		return jen.Uint64()
 	case thr.ArgStride:

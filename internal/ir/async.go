@@ -184,6 +184,9 @@ func (c *checker) async(v *Value, r *Region) {
 	case CopyBulk, StoreBulk:
 		c.bulk(v)
 		return
+	case CopyTensor, MulticastTensor, StoreTensor, ReduceTensor, PrefetchTensor:
+		c.tensor(v)
+		return
 	case WaitGroup, WaitBulk, WaitBulkRead:
 		if n, ok := v.Attr.(Groups); !ok || n < 0 {
 			c.fail(v, "it waits for %v groups", v.Attr)

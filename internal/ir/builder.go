@@ -109,6 +109,9 @@ func (b *Builder) refuseStaleReads(r *Region) {
 		if i, ok := v.Attr.(*BulkInfo); ok && v.Op == StoreBulk && i.Arg.Read {
 			b.errorAt(v.Pos, StoreBulk, ErrTarget, "StoreBulk to %s, but the kernel reads %s: the planner does not order the two; use Store, or a tile for what is read", i.Arg.Field, i.Arg.Field)
 		}
+		if i, ok := v.Attr.(*TensorInfo); ok && v.Op != ReduceTensor && i.Arg.Read && i.Arg.Written {
+			b.errorAt(v.Pos, v.Op, ErrTarget, "%s of %s, which the kernel reads and writes: the planner does not order the two; use Load and Store, or a tensor for what is read", Table[v.Op].Go, i.Arg.Field)
+		}
 		for _, in := range v.Regions {
 			b.refuseStaleReads(in)
 		}

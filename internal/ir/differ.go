@@ -126,6 +126,9 @@ func sameAttr(a, b any) bool {
 	case *BulkInfo:
 		b, ok := b.(*BulkInfo)
 		return ok && a.Arg == b.Arg && a.Bar == b.Bar && sameShared(a.Shared, b.Shared)
+	case *TensorInfo:
+		b, ok := b.(*TensorInfo)
+		return ok && a.Arg == b.Arg && a.Bar == b.Bar && a.Rank == b.Rank && a.Reduce == b.Reduce && sameShared(a.Shared, b.Shared)
 	case *RemoteInfo:
 		b, ok := b.(*RemoteInfo)
 		return ok && a.Bar == b.Bar && sameShared(a.Shared, b.Shared)
@@ -141,7 +144,8 @@ func sameAttr(a, b any) bool {
 
 // sameShared compares by content: a tile made in the body is another one the second time.
 func sameShared(a, b *SharedTile) bool {
-	return a == b || a != nil && b != nil && a.Name == b.Name && a.DT == b.DT && slices.Equal(a.Shape, b.Shape) && a.Manual == b.Manual
+	return a == b || a != nil && b != nil && a.Name == b.Name && a.DT == b.DT && slices.Equal(a.Shape, b.Shape) && a.Manual == b.Manual &&
+		a.Swizzle == b.Swizzle
 }
 
 func attrText(a any) string {
@@ -174,6 +178,8 @@ func attrText(a any) string {
 		return fmt.Sprintf("axis %d", a)
 	case []int:
 		return fmt.Sprintf("axes %v", a)
+	case *TensorInfo:
+		return fmt.Sprintf("%s and %v%v", a.Arg.Field, a.Shared.DT, a.Shared.Shape)
 	case *AsmInfo:
 		return fmt.Sprintf("%q", a.Template)
 	}

@@ -63,6 +63,9 @@ func (b *Builder) place(op Op, s Scope, p Place, span *Span) ([]*Value, *Span, b
 	case p.Shared != nil && s == ScopeCluster:
 		b.Errorf(op, ErrScope, "%s at scope cluster of %s: shared memory belongs to one block; name the block as the scope, and tile.Peer for another block's", name, p.Name())
 		return nil, nil, false
+	case p.Shared != nil && p.Shared.Swizzle.Bits() > 0 && (op == CopyBulk || op == StoreBulk):
+		b.Errorf(op, ErrLayout, "%s of %s, which has a swizzle: a bulk copy moves bytes as they lie; use CopyTensor and StoreTensor, or drop the swizzle", name, p.Name())
+		return nil, nil, false
 	case p.Peer && (p.Rank == nil || !b.uniform(op, s, "the rank of a peer", p.Rank)):
 		return nil, nil, false
 	case span.Rank() > len(dims):
@@ -90,6 +93,9 @@ func (b *Builder) place(op Op, s Scope, p Place, span *Span) ([]*Value, *Span, b
 	}
 	for len(offs) < len(dims) {
 		offs = append(offs, b.Int(0))
+	}
+	if p.Shared != nil {
+		p.Shared.used = true
 	}
 	clipped := b.clip(op, p, span, offs)
 	if p.Peer {

@@ -173,9 +173,16 @@ const (
 	MBarArriveAt // rank: an arrival at the mbarrier of another block of the cluster
 	MBarInval
 
-	CopyBulk     // Attr *BulkInfo; Args: offsets in the shared tile, in the argument, elements, index of the mbarrier
-	StoreBulk    // Attr *BulkInfo; Args: offsets in the shared tile, in the argument, elements
-	CommitBulk   // closes the group of the bulk stores since the last one
+	CopyBulk  // Attr *BulkInfo; Args: offsets in the shared tile, in the argument, elements, index of the mbarrier
+	StoreBulk // Attr *BulkInfo; Args: offsets in the shared tile, in the argument, elements
+	// Attr *TensorInfo; Args: offsets in the shared tile, in the argument, then the index of the mbarrier and the mask.
+	CopyTensor
+	MulticastTensor
+	StoreTensor
+	ReduceTensor
+	PrefetchTensor
+
+	CommitBulk   // closes the group of the bulk and tensor stores since the last one
 	WaitBulk     // Attr Groups: how many of the newest groups may stay in flight
 	WaitBulkRead // the same, of groups that have yet to read shared memory
 	FenceAsync   // generic accesses of shared memory before, asynchronous ones after
@@ -340,8 +347,14 @@ var Table = [NumOps]Info{
 	MBarArriveAt: {"mbar_arrive_at", "PeerMBarrier.Arrive", 2, Async, Ints, Nothing, 0, "each thread arrives at another block's mbarrier, or the leader for its scope; releases what came before to the cluster"},
 	MBarInval:    {"mbar_inval", "MBarrier.Inval", 1, Async, Ints, Nothing, 0, "the mbarrier ends"},
 
-	CopyBulk:     {"copy_bulk", "CopyBulk", -1, Async, Numbers, Nothing, 0, "a row of global memory to a shared tile, by one thread; completes its bytes at an mbarrier"},
-	StoreBulk:    {"store_bulk", "StoreBulk", -1, Async, Numbers, Nothing, 0, "a row of a shared tile to global memory, by one thread, in a bulk group"},
+	CopyBulk:        {"copy_bulk", "CopyBulk", -1, Async, Numbers, Nothing, 0, "a row of global memory to a shared tile, by one thread; completes its bytes at an mbarrier"},
+	StoreBulk:       {"store_bulk", "StoreBulk", -1, Async, Numbers, Nothing, 0, "a row of a shared tile to global memory, by one thread, in a bulk group"},
+	CopyTensor:      {"copy_tensor", "CopyTensor", -1, Async, Numbers, Nothing, 0, "a box of global memory to a shared tile, by one thread, zeros outside; completes the bytes of the whole box at an mbarrier"},
+	MulticastTensor: {"multicast_tensor", "MulticastTensor", -1, Async, Numbers, Nothing, 0, "the same into several blocks of the cluster, at an mbarrier of each"},
+	StoreTensor:     {"store_tensor", "StoreTensor", -1, Async, Numbers, Nothing, 0, "a shared tile to a box of global memory, by one thread, in a bulk group; nothing outside is written"},
+	ReduceTensor:    {"reduce_tensor", "ReduceTensor", -1, Async, Numbers, Nothing, 0, "the same, adding or taking the minimum or maximum; the order of float sums is not fixed"},
+	PrefetchTensor:  {"prefetch_tensor", "PrefetchTensor", -1, Async, Numbers, Nothing, 0, "a box of global memory into the L2 cache, by one thread"},
+
 	CommitBulk:   {"commit_bulk", "CommitBulk", 0, Async, None, Nothing, 0, "makes a group of the bulk stores since the last one"},
 	WaitBulk:     {"wait_bulk", "WaitBulk", 0, Async, None, Nothing, 0, "waits until at most so many bulk groups are in flight"},
 	WaitBulkRead: {"wait_bulk_read", "WaitBulkRead", 0, Async, None, Nothing, 0, "waits until at most so many bulk groups have yet to read their tiles"},

@@ -51,6 +51,9 @@ func print(k *Kernel, pos bool) string {
 		if s.Manual {
 			p.printf(" manual")
 		}
+		if s.Swizzle.Bits() > 0 {
+			p.printf(" swizzle %d", s.Swizzle.Width())
+		}
 		p.printf("\n")
 	}
 	for _, m := range k.Barriers {
@@ -171,6 +174,17 @@ func (p *printer) op(v *Value, indent string) {
 		p.printf(" %s[%s], %s[%s],", a.Shared.Name, p.list(v.Args[:n]), a.Arg.Name, p.list(v.Args[n:m]))
 		p.args(v.Args[m:])
 		if a.Bar != nil {
+			p.printf(" %s", a.Bar.Name)
+		}
+	case *TensorInfo:
+		n, m := len(a.Shared.Shape), len(a.Shared.Shape)+len(a.Arg.Dims)
+		p.printf(" %s[%s], %s[%s], box %s", a.Shared.Name, p.list(v.Args[:n]), a.Arg.Name, p.list(v.Args[n:m]), sides(a.Shared.Shape[n-a.Rank:]))
+		if v.Op == ReduceTensor {
+			p.printf(" %v", a.Reduce)
+		}
+		if a.Bar != nil {
+			p.printf(",")
+			p.args(v.Args[m:])
 			p.printf(" %s", a.Bar.Name)
 		}
 	case *RemoteInfo:

@@ -122,6 +122,27 @@ type SharedTile struct {
 	// Manual: the author orders its accesses, by mbarriers, bulk groups or barriers; the planner places none for it.
 	Manual bool
 	Pipe   *Pipeline // whose slots it has, one after the other along the first dimension; nil: it is no member of any
+	// Swizzle permutes byte offsets in the tile, which is then stored as panels of its width; the zero value: none.
+	Swizzle layout.Swizzle
+	Tensor  bool // tensor copies access it
+	used    bool // something does
+}
+
+// PanelCols is the number of columns of a panel: all, where there is no swizzle.
+func (s *SharedTile) PanelCols() int {
+	if s.Swizzle.Bits() == 0 {
+		return s.Shape[len(s.Shape)-1]
+	}
+	return s.Swizzle.Width() / s.DT.Size()
+}
+
+// Align is the alignment of the tile in shared memory, in bytes.
+func (s *SharedTile) Align() int {
+	n := CopyBytes
+	if s.Tensor {
+		n = TensorAlign
+	}
+	return max(n, s.Swizzle.Align())
 }
 
 // Elems is the number of elements.
@@ -133,9 +154,26 @@ func (s *SharedTile) Elems() int {
 	return n
 }
 
-// Layout is how the tile lies in shared memory, in elements: row-major. Its sizes were checked when the tile was made.
+// Layout is how the tile lies in shared memory, in elements and before the swizzle: row-major, but that a matrix, the last
+// two dimensions, is cut into panels, one behind the other. Its sizes were checked when the tile was made.
 func (s *SharedTile) Layout() layout.Layout {
-	l, err := layout.RowMajor(layout.Ints(s.Shape...))
+	last, cols := len(s.Shape)-1, s.PanelCols()
+	shape, stride := make([]layout.Tuple, last+1), make([]layout.Tuple, last+1)
+	rows, step := 1, s.Shape[last]
+	if last > 0 {
+		rows = s.Shape[last-1]
+		shape[last-1], stride[last-1] = layout.Int(rows), layout.Int(cols)
+		step *= rows
+	}
+	shape[last], stride[last] = layout.Int(cols), layout.Int(1)
+	if panels := s.Shape[last] / cols; panels > 1 {
+		shape[last], stride[last] = layout.Ints(cols, panels), layout.Ints(1, rows*cols)
+	}
+	for d := last - 2; d >= 0; d-- {
+		shape[d], stride[d] = layout.Int(s.Shape[d]), layout.Int(step)
+		step *= s.Shape[d]
+	}
+	l, err := layout.New(layout.Nest(shape...), layout.Nest(stride...))
 	if err != nil {
 		panic(err)
 	}

@@ -41,6 +41,8 @@ var compounds = []compound{
 	{[]string{"NewVar"}, "var", "`NewVar(scope, x)` declares a variable; a tile variable has the span and the extents of x"},
 	{[]string{"NewShared"}, "none", "`NewShared[T](k, sizes...)` is a tile in shared memory; it ends with the loop body or the branch that it is made in"},
 	{[]string{"Shared.Manual"}, "none", "the tile is its author's to order, by mbarriers, bulk groups or `Sync`; the planner places no barriers for it"},
+	{[]string{"Shared.Swizzle"}, "none", "the tile has one of the swizzles of tensor copies, for all its accesses; one wider than the swizzle is stored as panels"},
+	{[]string{"ReduceAdd", "ReduceMin", "ReduceMax"}, "an attribute of reduce_tensor", "what `ReduceTensor` does with the elements of a tile and of a tensor"},
 	{[]string{"MBarriers.At"}, "none", "one of an array of mbarriers"},
 	{[]string{"MBarrier.ArriveCount", "MBarrier.ArriveOnce"}, "mbar_arrive", "each thread arrives for n arrivals; one thread for its whole scope, which meets first"},
 	{[]string{"MBarrier.ArriveAndWait"}, "mbar_arrive, mbar_wait", "each thread arrives and waits for the phase"},

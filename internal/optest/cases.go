@@ -25,7 +25,7 @@ func Cases() []tiletest.Case {
 	for _, cs := range [][]tiletest.Case{
 		arithCases[tile.F32](), arithCases[tile.BF16](), arithCases[tile.F16](), arithCases[tile.I32](), arithCases[tile.U32](), arithCases[tile.I64](),
 		boolCases(), chainCases(), castCases(), reduceCases(), foldCases(), shapeCases(), controlCases(), memoryCases(), atomicCases(), scalarCases(), orderCases(),
-		clusterCases(), asyncCases(), columnsCases(), wholeCases(), mbarrierCases(), remoteCases(), pipeCases(),
+		clusterCases(), asyncCases(), columnsCases(), wholeCases(), mbarrierCases(), tensorCases(), remoteCases(), pipeCases(),
 	} {
 		out = append(out, cs...)
 	}
@@ -43,7 +43,7 @@ func OpCases(op ir.Op) []tiletest.Case { return named(op.Case()) }
 // fnCases names, for each built-in of thread IR, a case that goes red when it is another's.
 var fnCases = map[thr.Fn]string{
 	thr.TID: "op/load/f32", thr.Lane: "op/warp_id/rows", thr.Warp: "op/warp_id/rows", thr.BlockX: "op/block_id/grid", thr.GridX: "op/num_blocks/grid",
-	thr.Aligned: "op/load/f32", thr.Opaque: "op/load/f32",
+	thr.Aligned: "op/load/f32", thr.Opaque: "op/load/f32", thr.Swizzle: "op/copy_tensor/rank2/bf16",
 	thr.BF16Lo: "op/add/bf16", thr.BF16Hi: "op/add/bf16", thr.BF16Pair: "op/add/bf16", thr.F16Lo: "op/add/f16", thr.F16Hi: "op/add/f16", thr.F16Pair: "op/add/f16",
 	thr.RoundBF16: "op/mul/chain", thr.RoundF16: "op/mul/chain",
 	thr.ShflXor: "op/sum/vector/f32", thr.ShflIdx: "op/atomic_add/i32",
@@ -58,6 +58,8 @@ var fnCases = map[thr.Fn]string{
 	thr.MBarWait: "op/mbar_wait/relay/f32", thr.MBarWaitToken: "op/mbar_wait/exchange/f32", thr.MBarTrack: "op/mbar_track/copies/f32", thr.MBarInval: "op/mbar_inval/exchange/f32",
 	thr.BulkLoad: "op/copy_bulk/ring/f32", thr.BulkStore: "op/store_bulk/ring/f32", thr.BulkCommit: "op/commit_bulk/ring/f32",
 	thr.BulkWait: "op/wait_bulk/ring/f32", thr.BulkWaitRead: "op/wait_bulk_read/ring/f32", thr.FenceAsync: "op/fence_async/ring/f32",
+	thr.TensorLoad: "op/copy_tensor/rank2/bf16", thr.TensorMulticast: "op/multicast_tensor/cluster/f32", thr.TensorStore: "op/store_tensor/rank2/i32",
+	thr.TensorAdd: "op/reduce_tensor/add/f32", thr.TensorMin: "op/reduce_tensor/min/i32", thr.TensorMax: "op/reduce_tensor/max/f16", thr.TensorPrefetch: "op/prefetch_tensor/halo/f32",
 	thr.CpAsync8: "op/copy_async/pieces/i64", thr.CpAsync4: "op/copy_async/pieces/f32",
 	thr.MBarArriveAt: "op/mbar_arrive_at/pass/f32", thr.MBarRelaxedAt: "op/mbar_arrive_at/pass/u32", thr.StAsync: "op/store_async/pass/f32",
 	thr.FenceAsyncGlobal: "op/fence_async_global/refetch/f32", thr.FenceCluster: "op/fence_cluster/pass/u32",

@@ -19,6 +19,7 @@ import (
 type Mutant struct {
 	Op   ir.Op
 	What string // after the op's name: "coord counts along the other axis"
+	Hint bool   // nothing that the op does shows in what a kernel computes: only the text tells
 	Slow bool   // it makes loops that take seconds to fail; short tests leave it out
 
 	inert  []string                       // cases of the op that cannot tell, with the reason in the table
@@ -112,6 +113,7 @@ var families = []*bind.Family{
 	&clusterRowFamily, &clusterTileFamily, &clusterGridFamily, &clusterShareFamily, &clusterPeerFamily, &clusterOrderFamily, &clusterAtomicFamily, &clusterLastFamily,
 	&ringFamily, &pingPongFamily, &boxFamily, &columnsFamily, &wholeFamily,
 	&exchangeFamily, &relayFamily, &pollFamily, &bulkFamily, &handOverFamily, &trackFamily,
+	&tensor1Family, &tensor2Family, &tensor3Family, &tensor4Family, &tensor5Family, &haloFamily, &tensorReduceFamily, &multicastFamily,
 	&piecesFamily, &passFamily, &refetchFamily, &dependentFamily,
 	&pipeFamily, &electFamily,
 }

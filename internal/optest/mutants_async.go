@@ -54,6 +54,31 @@ var asyncMutants = map[ir.Op][]Mutant{
 		{What: "is dropped", lower: builtin(thr.BulkStore, dropped)},
 		{What: "takes 16 bytes less", lower: builtin(thr.BulkStore, more(2, -16))},
 	},
+	ir.CopyTensor: {
+		{What: "is dropped", lower: builtin(thr.TensorLoad, dropped)},
+		{What: "starts a column later", lower: builtin(thr.TensorLoad, more(2, 1))},
+	},
+	ir.MulticastTensor: {
+		{What: "is dropped", lower: builtin(thr.TensorMulticast, dropped)},
+		{What: "leaves a block out", lower: builtin(thr.TensorMulticast, more(2, -1))},
+		{What: "starts a row later", lower: builtin(thr.TensorMulticast, more(4, 1))},
+	},
+	ir.StoreTensor: {
+		{What: "is dropped", lower: builtin(thr.TensorStore, dropped)},
+		{What: "starts a column later", lower: builtin(thr.TensorStore, more(1, 1))},
+	},
+	ir.ReduceTensor: {
+		{What: "is dropped", lower: statements(ir.Invalid, func(s thr.Do) ([]thr.Stmt, bool) { return nil, reduces(s.Fn) })},
+		{What: "overwrites", lower: statements(ir.Invalid, func(s thr.Do) ([]thr.Stmt, bool) {
+			if !reduces(s.Fn) {
+				return nil, false
+			}
+			s.Fn = thr.TensorStore
+			return []thr.Stmt{s}, true
+		})},
+	},
+	ir.PrefetchTensor: {{What: "is dropped", Hint: true, lower: builtin(thr.TensorPrefetch, dropped)}},
+
 	ir.CommitBulk: {{What: "is dropped", lower: builtin(thr.BulkCommit, dropped)}},
 	ir.WaitBulk:   {{What: "is dropped", lower: builtin(thr.BulkWait, dropped)}},
 	ir.WaitBulkRead: {
@@ -101,6 +126,8 @@ var asyncMutants = map[ir.Op][]Mutant{
 		})},
 	},
 }
+
+func reduces(f thr.Fn) bool { return f >= thr.TensorAdd && f <= thr.TensorMax }
 
 func dropped(*thr.Do) bool { return false }
 

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/ir"
@@ -41,11 +42,7 @@ func (l *lowering) openAccess(to *ir.Access, scope ir.Scope, dt dtype.Type, span
 	}
 	if a.Shared != nil {
 		a.shared = l.sharedTile(a.Shared)
-		var linear thr.Expr = i32(0)
-		for d, o := range a.offsets {
-			linear = add(linear, mul(o, i32(a.rowElems(d))))
-		}
-		a.base = address(a.shared, mul(linear, i32(dt.Size())))
+		a.base = a.place(a.offsets)
 		return a
 	}
 	ptr := l.args.pointer[a.Arg]
@@ -60,14 +57,15 @@ func (l *lowering) openAccess(to *ir.Access, scope ir.Scope, dt dtype.Type, span
 	return a
 }
 
-// rowElems is how many elements of a shared tile one step along a dimension skips.
-func (a *access) rowElems(dim int) int {
-	n, _ := a.Shared.Layout().Modes()[dim].Stride().Int()
-	return n
-}
-
 // addr is the address of the element at the given tile coordinates.
 func (a *access) addr(coord func(axis int) thr.Expr) thr.Expr {
+	if a.Shared != nil && a.Shared.Swizzle.Bits() > 0 {
+		at := slices.Clone(a.offsets)
+		for axis := range a.span.Rank() {
+			at[a.first+axis] = add(at[a.first+axis], coord(axis))
+		}
+		return a.place(at)
+	}
 	if a.Shared != nil {
 		var linear thr.Expr = i32(0)
 		for axis := range a.span.Rank() {
@@ -479,6 +477,12 @@ func (l *lowering) sharedTile(t *ir.SharedTile) *thr.SharedBuf {
 		return b
 	}
 	b := &thr.SharedBuf{Name: l.names.fresh(t.Name), Bytes: t.Elems() * t.DT.Size(), DT: t.DT, Note: fmt.Sprintf("tile %v", t.Shape), Manual: t.Manual}
+	if n := t.Align(); n > sharedAlign {
+		b.Align = n
+	}
+	if t.Swizzle.Bits() > 0 {
+		b.Note += fmt.Sprintf(", %d-byte swizzle", t.Swizzle.Width())
+	}
 	l.out.Shared = append(l.out.Shared, b)
 	l.sharedBufs[t] = b
 	return b

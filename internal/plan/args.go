@@ -8,17 +8,16 @@ import (
 	"github.com/gotile/gotile/internal/thr"
 )
 
-// layoutArgs lays out the argument struct: pointers, strides and 64-bit scalars first, then the 4-byte fields, so that
+// layoutArgs lays out the argument struct: tensor maps first, then pointers, strides and 64-bit scalars first, then the 4-byte fields, so that
 // the only padding stands at the end.
 func layoutArgs(s *state) error {
 	add := func(a *thr.Arg) {
-		size := 8
-		if !a.Type.Ptr {
-			size = max(4, a.Type.DT.Size())
-		}
 		a.Offset = s.out.ArgBytes
-		s.out.ArgBytes += size
+		s.out.ArgBytes += a.Bytes()
 		s.out.Args = append(s.out.Args, a)
+	}
+	for _, m := range tensorMaps(s.k) {
+		add(m)
 	}
 	for _, a := range s.k.Args {
 		if !a.Scalar() {
@@ -45,7 +44,11 @@ func layoutArgs(s *state) error {
 	for _, y := range s.k.Symbols {
 		add(&thr.Arg{Name: y.Name, Kind: thr.ArgDim, Type: thr.Val(dtype.I32), Symbol: y})
 	}
-	s.out.ArgBytes = (s.out.ArgBytes + 7) &^ 7
+	align := 8
+	if s.out.Args != nil {
+		align = max(align, s.out.Args[0].Align())
+	}
+	s.out.ArgBytes = (s.out.ArgBytes + align - 1) &^ (align - 1)
 	return nil
 }
 
@@ -55,10 +58,11 @@ type args struct {
 	stride  map[*ir.Arg]map[int]*thr.Arg
 	scalar  map[*ir.Arg]*thr.Arg
 	dim     map[*ir.Symbol]*thr.Arg
+	maps    []*thr.Arg
 }
 
 func indexArgs(k *thr.Kernel) args {
-	x := args{map[*ir.Arg]*thr.Arg{}, map[*ir.Arg]map[int]*thr.Arg{}, map[*ir.Arg]*thr.Arg{}, map[*ir.Symbol]*thr.Arg{}}
+	x := args{map[*ir.Arg]*thr.Arg{}, map[*ir.Arg]map[int]*thr.Arg{}, map[*ir.Arg]*thr.Arg{}, map[*ir.Symbol]*thr.Arg{}, nil}
 	for _, a := range k.Args {
 		switch a.Kind {
 		case thr.ArgPointer:
@@ -70,6 +74,8 @@ func indexArgs(k *thr.Kernel) args {
 			x.stride[a.Arg][a.Axis] = a
 		case thr.ArgScalar:
 			x.scalar[a.Arg] = a
+		case thr.ArgMap:
+			x.maps = append(x.maps, a)
 		case thr.ArgDim:
 			x.dim[a.Symbol] = a
 		}

@@ -26,6 +26,12 @@ func needs(v *ir.Value) (target.Feature, bool) {
 		return target.MBarrier, true
 	case ir.MBarArriveTx, ir.MBarExpectTx, ir.MBarTry:
 		return target.MBarrierTx, true
+	case ir.CopyTensor:
+		return target.TMACTA, true
+	case ir.MulticastTensor:
+		return target.Multicast, true
+	case ir.StoreTensor, ir.ReduceTensor, ir.PrefetchTensor:
+		return target.TMA, true
 	case ir.MBarArriveAt, ir.StoreAsync, ir.FenceCluster:
 		return target.Cluster, true
 	case ir.LaunchDependents, ir.WaitPrerequisites:

@@ -232,6 +232,8 @@ func (l *lowering) effect(v *ir.Value) {
 		l.barrierOp(v)
 	case ir.CopyBulk, ir.StoreBulk:
 		l.bulk(v)
+	case ir.CopyTensor, ir.MulticastTensor, ir.StoreTensor, ir.ReduceTensor, ir.PrefetchTensor:
+		l.tensor(v)
 	case ir.CommitBulk:
 		l.emit(thr.Do{At: l.at(), Fn: thr.BulkCommit, Pred: l.leader(v.Scope)})
 	case ir.WaitBulk:

@@ -115,7 +115,7 @@ func (l *lowering) noteUse(pipes map[*ir.Pipeline]*pipe, v *ir.Value) {
 // forms says by which copies a slot's copy may go: bulk copies, and the others, where it is not certain to be aligned.
 func (l *lowering) forms(v *ir.Value) (bulk, other bool) {
 	info := v.Attr.(*ir.CopyInfo)
-	if !l.t.Has(target.Bulk) || info.Src.Strided || info.Bytes != ir.CopyBytes {
+	if !l.t.Has(target.Bulk) || info.Src.Strided || info.Bytes != ir.CopyBytes || info.Dst.Swizzle.Bits() > 0 {
 		return false, true
 	}
 	vec := ir.CopyBytes / info.Src.DT.Size()

@@ -9,14 +9,15 @@ import (
 	"github.com/gotile/gotile/internal/thr"
 )
 
-// sharedAlign is the alignment of every shared buffer: what a 16-byte access needs.
+// sharedAlign is the least alignment of a shared buffer: what a 16-byte access needs.
 const sharedAlign = 16
 
 // layoutShared gives shared buffers their offsets and writes them into the addresses.
 func layoutShared(s *state) error {
 	for _, b := range s.out.Shared {
-		b.Offset = s.out.SharedBytes
-		s.out.SharedBytes += (b.Bytes + sharedAlign - 1) &^ (sharedAlign - 1)
+		align := max(b.Align, sharedAlign)
+		b.Offset = (s.out.SharedBytes + align - 1) &^ (align - 1)
+		s.out.SharedBytes = (b.Offset + b.Bytes + sharedAlign - 1) &^ (sharedAlign - 1)
 	}
 	if s.out.SharedBytes > s.t.Shared {
 		var all []string

@@ -17,6 +17,7 @@ const (
 	GridX   // gridDim.x
 	Aligned // (pointer, const bytes) -> bool: the address is a multiple of bytes
 	Opaque  // (i32) -> i32: the value itself, of which the compiler knows nothing
+	Swizzle // (i32 offset, const mask) -> i32: offset ^ (offset >> 7 & mask) << 4, the swizzles of tensor copies
 
 	// Pairs of 16-bit floats in a u32.
 	BF16Lo   // (u32) -> f32
@@ -81,6 +82,16 @@ const (
 	BulkWaitRead // (const groups): until at most so many have yet to read shared memory
 	FenceAsync   // fence.proxy.async.shared::cta: generic accesses before, async ones after
 
+	// Tensor copies, by the async proxy: the box of a tensor map (Do.Map) from coordinates on, one i32 a dimension of the
+	// map, innermost first. They follow the operands named here.
+	TensorLoad      // (u32 offset in shared memory, bar): global to shared, completing the bytes of the whole box
+	TensorMulticast // (u32 offset in shared memory, bar, i32 mask): the same into all blocks of the cluster that the mask names
+	TensorStore     // (u32 offset in shared memory): shared to global, in a group
+	TensorAdd       // the same, adding to global memory
+	TensorMin
+	TensorMax
+	TensorPrefetch // (): global memory to the L2 cache
+
 	StAsync          // (u32 offset in shared memory, value, i32 rank, bar): to a block of the cluster, completing bytes there
 	FenceAsyncGlobal // fence.proxy.async.global
 	FenceCluster     // fence.acq_rel.cluster
@@ -123,6 +134,8 @@ var Fns = [NumFns]FnInfo{
 	GridX:   {"grid_x", 0, true, dtype.I32, true, "the number of blocks"},
 	Aligned: {"aligned", 2, true, dtype.Bool, true, "whether an address is a multiple of a power of two"},
 	Opaque:  {"opaque", 1, true, dtype.I32, true, "the value itself, hidden from the compiler, so that what depends on it is not hoisted out of a loop"},
+
+	Swizzle: {"swizzle", 2, true, dtype.I32, true, "an offset in a swizzled tile: its 16-byte chunk moved by the number of its 128-byte line"},
 
 	BF16Lo:    {"bf16_lo", 1, true, dtype.F32, true, "the lower bf16 of a pair"},
 	BF16Hi:    {"bf16_hi", 1, true, dtype.F32, true, "the upper bf16 of a pair"},
@@ -179,6 +192,14 @@ var Fns = [NumFns]FnInfo{
 	BulkWaitRead: {"bulk_wait_read", 1, false, dtype.Invalid, false, "waits until at most so many of the thread's bulk groups have yet to read shared memory"},
 	FenceAsync:   {"fence_async", 0, false, dtype.Invalid, false, "orders generic accesses to shared memory before those of the async proxy"},
 
+	TensorLoad:      {"tensor_load", 2, false, dtype.Invalid, false, "copies a box of a tensor to shared memory, asynchronously, and completes its bytes at an mbarrier"},
+	TensorMulticast: {"tensor_multicast", 3, false, dtype.Invalid, false, "copies a box of a tensor to the shared memory of several blocks, and completes its bytes at an mbarrier of each"},
+	TensorStore:     {"tensor_store", 1, false, dtype.Invalid, false, "copies shared memory to a box of a tensor, asynchronously"},
+	TensorAdd:       {"tensor_add", 1, false, dtype.Invalid, false, "adds shared memory to a box of a tensor, asynchronously"},
+	TensorMin:       {"tensor_min", 1, false, dtype.Invalid, false, "the minimum of shared memory and a box of a tensor, asynchronously"},
+	TensorMax:       {"tensor_max", 1, false, dtype.Invalid, false, "the maximum of shared memory and a box of a tensor, asynchronously"},
+	TensorPrefetch:  {"tensor_prefetch", 0, false, dtype.Invalid, false, "fetches a box of a tensor into the L2 cache"},
+
 	StAsync:          {"st_async", 4, false, dtype.Invalid, false, "stores a value to shared memory of a block of the cluster, asynchronously, and completes its bytes at an mbarrier there"},
 	FenceAsyncGlobal: {"fence_async_global", 0, false, dtype.Invalid, false, "orders generic accesses to global memory before those of the async proxy"},
 	FenceCluster:     {"fence_cluster", 0, false, dtype.Invalid, false, "orders what came before ahead of what follows, for the cluster"},
@@ -217,9 +238,14 @@ func (f Fn) Remote() bool {
 	return f == MBarArriveAt || f == MBarRelaxedAt || f == StAsync || f == FenceCluster
 }
 
+// Tensor reports whether a statement copies a box of a tensor map; coordinates follow the operands of its row.
+func (f Fn) Tensor() bool { return f >= TensorLoad && f <= TensorPrefetch }
+
 // Barrier is the operand that names an mbarrier; -1: none does.
 func (f Fn) Barrier() int {
 	switch {
+	case f == TensorLoad || f == TensorMulticast:
+		return 1
 	case f == BulkLoad, f == StAsync:
 		return 3
 	case f >= MBarInit && f <= MBarInval && f != MBarFence:

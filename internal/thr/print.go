@@ -18,6 +18,10 @@ func Print(k *Kernel) string {
 	}
 	p.line("kernel %s target %s threads %d%s shared %d args %d", k.Name, k.Target, k.Threads, cluster, k.SharedBytes, k.ArgBytes)
 	for _, a := range k.Args {
+		if a.Kind == ArgMap {
+			p.line("arg %s map of %s at %d: %s", a.Name, a.Arg.Name, a.Offset, a.Map)
+			continue
+		}
 		p.line("arg %s %s at %d", a.Name, a.Type, a.Offset)
 	}
 	for _, b := range k.Shared {
@@ -29,6 +33,19 @@ func Print(k *Kernel) string {
 	}
 	p.stmts(k.Body)
 	return p.b.String()
+}
+
+// String is "a box of 64x64, swizzle 128".
+func (m *TensorMap) String() string {
+	var sides []string
+	for _, n := range m.Box {
+		sides = append(sides, fmt.Sprint(n))
+	}
+	s := "a box of " + strings.Join(sides, "x")
+	if m.Swizzle > 0 {
+		s += fmt.Sprintf(", swizzle %d", m.Swizzle)
+	}
+	return s
 }
 
 // String is C-like: "i32", "const bf16*".
@@ -124,7 +141,11 @@ func (p *printer) stmts(body []Stmt) {
 			if s.Dst != nil {
 				dst = Text(*s.Dst) + " = "
 			}
-			p.line("%s%s%s(%s)%s", dst, s.Fn, ordered(s.Order), texts(s.Args), when(s.Pred))
+			of := ""
+			if s.Map != nil {
+				of = " of " + s.Map.Name
+			}
+			p.line("%s%s%s(%s)%s%s", dst, s.Fn, ordered(s.Order), texts(s.Args), of, when(s.Pred))
 		case Asm:
 			p.line("%s = asm %q (%s)", Text(s.Dst), s.Info.Template, texts(s.Args))
 		}

@@ -43,7 +43,40 @@ const (
 	ArgStride                 // i64 stride of dimension Axis of Arg, in elements
 	ArgScalar                 // Arg's value; 16-bit floats as their 16 bits, in a field of 4 bytes
 	ArgDim                    // i32, Symbol's value
+	ArgMap                    // Map, a tensor map of Arg: MapBytes at a multiple of MapAlign; first in the struct
 )
+
+// A tensor map is a CUtensorMap.
+const (
+	MapBytes = 128
+	MapAlign = 64
+)
+
+// TensorMap says what the tensor map of an argument describes beside the tensor itself.
+type TensorMap struct {
+	Box     []int // elements that one copy moves, by dimension of the argument
+	Swizzle int   // bytes of the rows within which 16-byte chunks are permuted: 32, 64 or 128; 0: none
+}
+
+// Bytes is the size of the box in elements of a type.
+func (m *TensorMap) Bytes(t dtype.Type) int {
+	n := t.Size()
+	for _, side := range m.Box {
+		n *= side
+	}
+	return n
+}
+
+// Promotion is how many bytes the L2 cache fetches at once for a box of elements of a type: the most, of 64, 128 and 256,
+// that a row of the box fills, so that nothing is fetched in vain; 0: what the chip does by itself.
+func (m *TensorMap) Promotion(t dtype.Type) int {
+	for _, n := range []int{256, 128, 64} {
+		if m.Box[len(m.Box)-1]*t.Size() >= n {
+			return n
+		}
+	}
+	return 0
+}
 
 // Arg is a field of the kernel's one parameter, a C struct.
 type Arg struct {
@@ -54,6 +87,26 @@ type Arg struct {
 	Arg    *ir.Arg // nil for dims
 	Axis   int     // of a stride
 	Symbol *ir.Symbol
+	Map    *TensorMap
+}
+
+// Bytes is the size of the field.
+func (a *Arg) Bytes() int {
+	switch {
+	case a.Kind == ArgMap:
+		return MapBytes
+	case a.Kind == ArgPointer || a.Kind == ArgStride:
+		return 8
+	}
+	return max(4, a.Type.DT.Size())
+}
+
+// Align is the alignment of the field.
+func (a *Arg) Align() int {
+	if a.Kind == ArgMap {
+		return MapAlign
+	}
+	return a.Bytes()
 }
 
 // SharedBuf is a range of the block's shared memory.
@@ -64,6 +117,7 @@ type SharedBuf struct {
 	DT     dtype.Type
 	Note   string // what for, for the table in the .cu
 	Manual bool   // its author orders the accesses; the planner places no barriers for it
+	Align  int    // of Offset; 0: 16
 }
 
 // Role is a part of the block's warps with work of its own: Parts groups of Warps warps, from warp First on.
@@ -92,7 +146,7 @@ type Kernel struct {
 	Triggers    bool // it lets the next kernel begin before it is over
 	MinBlocks   int
 	Args        []*Arg
-	ArgBytes    int // a multiple of 8
+	ArgBytes    int // a multiple of 8; of MapAlign where there are tensor maps
 	Shared      []*SharedBuf
 	SharedBytes int
 	Grid        Grid
@@ -299,6 +353,7 @@ type (
 		Buf   *SharedBuf // of an asynchronous copy: the tile in shared memory, and
 		Scope ir.Scope   // who copies together, for synchronisation; of NamedSync: the group whose barrier it is
 		Bar   *SharedBuf // the array of the mbarrier that Fn.Barrier names
+		Map   *Arg       // of a tensor copy: its tensor map
 	}
 	// Asm is one inline PTX instruction on scalars.
 	Asm struct {
@@ -308,3 +363,16 @@ type (
 		Args []Expr
 	}
 )
+
+// Operands is how many the statement has: those of its row and, of a tensor copy, a coordinate for each dimension of its
+// map; -1 where it has a map and should not, or should and has none.
+func (d Do) Operands() int {
+	m := d.Map != nil && d.Map.Kind == ArgMap && d.Map.Map != nil
+	switch {
+	case d.Fn.Tensor() != m || d.Map != nil && !m:
+		return -1
+	case m:
+		return Fns[d.Fn].Arity + len(d.Map.Map.Box)
+	}
+	return Fns[d.Fn].Arity
+}

@@ -3,6 +3,7 @@ package thr
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/ir"
@@ -14,7 +15,7 @@ import (
 func Verify(k *Kernel) error {
 	v := &verifier{kernel: k, scope: map[*Local]bool{}, names: map[string]*Local{}, static: map[*Local]bool{}}
 	for i, a := range k.Args {
-		if size := max(4, a.Type.DT.Size()); a.Type.Ptr && a.Offset%8 != 0 || !a.Type.Ptr && a.Offset%size != 0 {
+		if a.Offset%a.Align() != 0 {
 			v.fail("argument %d (%s) is misaligned at offset %d", i, a.Name, a.Offset)
 		}
 	}
@@ -109,7 +110,7 @@ func (v *verifier) stmt(s Stmt) {
 			v.fail("a store of %d bytes has a value of type %s", s.Bytes, t)
 		}
 	case Do:
-		if s.Fn == InvalidFn || s.Fn >= NumFns || Fns[s.Fn].Pure || len(s.Args) != Fns[s.Fn].Arity {
+		if s.Fn == InvalidFn || s.Fn >= NumFns || Fns[s.Fn].Pure || len(s.Args) != s.Operands() || s.Map != nil && !slices.Contains(v.kernel.Args, s.Map) {
 			v.fail("%s is not a statement of %d operands", s.Fn, len(s.Args))
 			return
 		}
@@ -127,6 +128,11 @@ func (v *verifier) stmt(s Stmt) {
 		}
 		if (s.Fn.Barrier() >= 0) != (s.Bar != nil) {
 			v.fail("%s with the mbarriers %v", s.Fn, s.Bar)
+		}
+		if s.Fn.Tensor() {
+			for _, a := range s.Args[Fns[s.Fn].Arity:] {
+				v.same("a coordinate of "+s.Fn.String(), Val(dtype.I32), v.expr(a))
+			}
 		}
 		if s.Dst != nil {
 			v.ref(*s.Dst)
@@ -264,7 +270,7 @@ func (v *verifier) expr(e Expr) Type {
 
 // clusters checks that a built-in about clusters stands in a kernel that has them.
 func (v *verifier) clusters(f Fn) {
-	if (f >= ClusterRank && f <= ClusterWait || f.Remote()) && v.kernel.Cluster == 0 {
+	if (f >= ClusterRank && f <= ClusterWait || f == TensorMulticast || f.Remote()) && v.kernel.Cluster == 0 {
 		v.fail("%s in a kernel without clusters", f)
 	}
 }

@@ -278,6 +278,18 @@ func (c *Config) holds(dims []int32) bool {
 	return true
 }
 
+// TensorMaps fills in the tensor maps of a launch's argument struct, in their order, from its tensors.
+func (f *Family) TensorMaps(fn *device.Func, tensors []device.Tensor, to ...*[16]uint64) error {
+	for n, m := range fn.Kernel().Maps {
+		made, err := fn.TensorMap(n, &tensors[m.Tensor])
+		if err != nil {
+			return f.unmapped(m.Tensor, err)
+		}
+		*to[n] = made
+	}
+	return nil
+}
+
 const vectorBytes = 16
 
 // whole reports whether the tensors are whole vectors where the kernel has no other form; unset ones are taken to be.

@@ -151,11 +151,23 @@ func (f *Family) notWhole(target string, tensors []device.Tensor, dims []int32) 
 		}
 		for _, i := range c.Aligned {
 			if tensors[i].DType() != dtype.Invalid && !aligned(&tensors[i]) {
+				if slices.ContainsFunc(c.Kernel.Maps, func(m device.TensorMap) bool { return m.Tensor == i }) {
+					return f.errorf(ErrAlign, f.Fields[i].Name, "its address or a stride is no multiple of 16 bytes, as the tensor copies of %s need: pad it, or add a config without tensor copies and run gotile gen", c.Kernel.Name)
+				}
 				return f.errorf(ErrAlign, f.Fields[i].Name, "its address or a stride is no multiple of 16 bytes, as %s needs: pad it, %s", c.Kernel.Name, way)
 			}
 		}
 	}
 	return f.errorf(ErrAlign, "", "no kernel takes tensors that are no whole vectors of 16 bytes; %s", way)
+}
+
+// unmapped says why a tensor has no tensor map. Address and strides were looked at when the kernel was chosen.
+func (f *Family) unmapped(field int, err error) *Error {
+	sentinel := err
+	if errors.Is(err, device.ErrShape) {
+		sentinel = device.ErrShape
+	}
+	return f.errorf(sentinel, f.Fields[field].Name, "%v", err)
 }
 
 // noBlocks says that an exact grid is empty although there is work.

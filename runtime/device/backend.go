@@ -3,6 +3,8 @@ package device
 import (
 	"context"
 	"time"
+
+	"github.com/gotile/gotile/runtime/driver"
 )
 
 // backend is what differs between the simulator and a GPU. Handles and addresses are numbers that the backend made.
@@ -39,6 +41,9 @@ type backend interface {
 	// thread. It ends the capture even where it fails.
 	beginCapture(s uint64) error
 	endCapture(s uint64) (graph, error)
+
+	// encode makes a tensor map.
+	encode(t *driver.Tiled) (driver.TensorMap, error)
 
 	// compile does what load needs not do on the device, for load to find.
 	compile(k *Kernel) error

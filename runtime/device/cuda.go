@@ -175,6 +175,8 @@ func (c *cuda) syncEvent(ctx context.Context, e uint64) error {
 	return poll(ctx, func() (bool, error) { return c.ctx.QueryEvent(driver.Event(e)) })
 }
 
+func (c *cuda) encode(t *driver.Tiled) (driver.TensorMap, error) { return c.ctx.EncodeTiled(t) }
+
 func (c *cuda) compiler() string {
 	n, err := c.nvrtc()
 	if err != nil {

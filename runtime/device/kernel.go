@@ -15,16 +15,17 @@ import (
 // that both must have.
 type Kernel struct {
 	Name      string
-	Source    string   // CUDA C with an entry point called Name
-	Embedded  []string // the source compiled for some GPUs, as gotile gen -cubin wrote it: files of internal/image
-	Targets   []string // that the kernel supports; empty: all
-	Threads   int      // of a block, a multiple of 32
-	MinBlocks int      // resident on an SM, as promised to the compiler; 0: nothing promised
-	Shared    int      // bytes of dynamic shared memory of a block
-	Cluster   int      // blocks of a cluster, as the source declares; 0 or 1: no clusters
-	ArgBytes  int      // size of the argument struct
-	Waits     bool     // for the kernels ahead on its stream, so that it may begin before the last of them is over, if that
-	Triggers  bool     // lets the next kernel begin
+	Source    string      // CUDA C with an entry point called Name
+	Embedded  []string    // the source compiled for some GPUs, as gotile gen -cubin wrote it: files of internal/image
+	Targets   []string    // that the kernel supports; empty: all
+	Threads   int         // of a block, a multiple of 32
+	MinBlocks int         // resident on an SM, as promised to the compiler; 0: nothing promised
+	Shared    int         // bytes of dynamic shared memory of a block
+	Cluster   int         // blocks of a cluster, as the source declares; 0 or 1: no clusters
+	ArgBytes  int         // size of the argument struct
+	Waits     bool        // for the kernels ahead on its stream, so that it may begin before the last of them is over, if that
+	Triggers  bool        // lets the next kernel begin
+	Maps      []TensorMap // of its tensor maps, which stand first in the struct
 	Build     func() (Program, error)
 }
 
@@ -39,6 +40,7 @@ type Func struct {
 	k      *Kernel
 	fn     function
 	counts atomic.Pointer[[]*atomic.Int64] // launches, by number of the phase
+	maps   mapCache
 }
 
 // loading is the state of one kernel on one device.
@@ -120,6 +122,8 @@ func (k *Kernel) check(t *target.Target, shared int) error {
 		return fmt.Errorf("kernel %s: %d bytes of shared memory a block; %s has %d: %w", k.Name, k.Shared, t.Name, shared, ErrTarget)
 	case k.Cluster < 0 || k.Cluster > max(1, t.Cluster):
 		return fmt.Errorf("kernel %s: clusters of %d blocks; %s has up to %d: %w", k.Name, k.Cluster, t.Name, max(1, t.Cluster), ErrTarget)
+	case len(k.Maps) > 0 && !t.Has(target.TMA):
+		return fmt.Errorf("kernel %s: tensor copies, which %s has not: %w", k.Name, t.Name, ErrTarget)
 	case k.ArgBytes < 0 || k.ArgBytes > maxArgBytes:
 		return fmt.Errorf("kernel %s: %d bytes of arguments; a launch takes %d: %w", k.Name, k.ArgBytes, maxArgBytes, ErrTarget)
 	}

@@ -7,7 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/target"
+	"github.com/gotile/gotile/internal/thr"
 	"github.com/gotile/gotile/runtime/driver"
 	"github.com/gotile/gotile/runtime/sim"
 )
@@ -214,11 +216,46 @@ func (s *simulator) load(k *Kernel) (function, error) {
 			"the kernel is %s with %d, %d, %d and %d; run go generate",
 			k.Name, k.Threads, max(k.Cluster, 1), k.Shared, k.ArgBytes, low.Name, low.Threads, max(low.Cluster, 1), low.SharedBytes, low.ArgBytes)
 	}
+	if maps := mapsOf(low); !sameMaps(maps, k.Maps) {
+		return nil, fmt.Errorf("the generated file is stale: it says %s with the tensor maps %v, the kernel has %v; run go generate", k.Name, k.Maps, maps)
+	}
 	program, err := sim.Compile(low)
 	if err != nil {
 		return nil, err
 	}
 	return &simFunc{s, k.Name, program, s.resident(max(1, k.Cluster)), low.Triggers}, nil
+}
+
+// mapsOf describes the tensor maps of a lowered kernel.
+func mapsOf(k *thr.Kernel) []TensorMap {
+	number := map[*ir.Arg]int{}
+	for _, a := range k.IR.Args {
+		if !a.Scalar() {
+			number[a] = len(number)
+		}
+	}
+	var out []TensorMap
+	for _, a := range k.Args {
+		if a.Kind == thr.ArgMap {
+			out = append(out, TensorMap{number[a.Arg], a.Map.Box, a.Map.Swizzle, a.Map.Promotion(a.Arg.DT)})
+		}
+	}
+	return out
+}
+
+// encode makes the simulator's form of a tensor map, by the driver's rules.
+func (s *simulator) encode(t *driver.Tiled) (driver.TensorMap, error) {
+	if err := t.Check(); err != nil {
+		return driver.TensorMap{}, err
+	}
+	m := sim.TensorMap{Addr: uint64(t.Addr), Rank: len(t.Dim)}
+	copy(m.Dim[:], t.Dim)
+	copy(m.Stride[1:], t.Stride)
+	copy(m.Box[:], t.Box)
+	if t.Swizzle != driver.TensorSwizzleNone {
+		m.Swizzle = 16 << t.Swizzle
+	}
+	return m.Words(), nil
 }
 
 // resident is the number of blocks that run at once, in whole clusters; one cluster always does.

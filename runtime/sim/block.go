@@ -1,6 +1,10 @@
 package sim
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/gotile/gotile/internal/thr"
+)
 
 // launch is what the blocks of a run share.
 type launch struct {
@@ -9,6 +13,7 @@ type launch struct {
 	copies           Completion
 	global           *globalShadow
 	number, overlaps Launch
+	maps             map[*thr.Arg]*TensorMap
 }
 
 // pool is the values that all warps of a block share.

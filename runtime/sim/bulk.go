@@ -23,6 +23,8 @@ type bulk struct {
 	done   bool
 	value  []byte // of an asynchronous store of a thread: what it writes
 
+	tensor *boxed // of a tensor copy, in place of al and global
+
 	copies   []*copying // instead: copies of threads that an mbarrier tracks, and
 	arrivals int        // how many it has pending for them
 }
@@ -107,7 +109,7 @@ func (o *bulkOp) issue(w *warp, l int) *bulk {
 	} else {
 		w.checkEarly(k.al, o.site, l, true)
 		k.al.writes(b.launch.number)
-		k.store(l)
+		k.check(k.stored(l), l, false, k.shared, k.bytes)
 		if b.launch.global != nil {
 			a, off := *o.global, offsets{}
 			a.bytes, off[l] = k.bytes, k.global
@@ -125,7 +127,7 @@ func (k *bulk) load(lane int) {
 	bar.flying++
 	bar.last = k.site
 	bar.unseen = append(bar.unseen, k)
-	k.check(newRecord(agentEpoch+k.phase, k.site, b.barAgent(bar.slot), 0)|recordAgent, lane, true)
+	k.check(newRecord(agentEpoch+k.phase, k.site, b.barAgent(bar.slot), 0)|recordAgent, lane, true, k.shared, k.bytes)
 	for i := range b.shared.data[k.shared:][:k.bytes] {
 		b.shared.data[k.shared+i] = 0xff
 	}
@@ -139,12 +141,11 @@ func (k *bulk) to() *block {
 	return k.w.block
 }
 
-// store begins a copy from shared memory, in the lane's open group.
-func (k *bulk) store(lane int) {
+// stored begins a copy from shared memory, in the lane's open group. The result is the record of its reads.
+func (k *bulk) stored(lane int) record {
 	w := k.w
 	w.bulkEpoch++
 	k.epoch = agentEpoch + w.bulkEpoch
-	k.check(newRecord(k.epoch, k.site, w.storesAgent(), 0)|recordAgent, lane, false)
 	if w.bulks == nil {
 		w.bulks = map[int]*bulkLane{}
 	}
@@ -152,13 +153,14 @@ func (k *bulk) store(lane int) {
 		w.bulks[lane] = &bulkLane{}
 	}
 	w.bulks[lane].open = append(w.bulks[lane].open, k)
+	return newRecord(k.epoch, k.site, w.storesAgent(), 0) | recordAgent
 }
 
-// check checks and records the accesses of shared memory. Writes of threads must be fenced too.
-func (k *bulk) check(now record, lane int, write bool) {
+// check checks and records the accesses of bytes of shared memory. Writes of threads must be fenced too.
+func (k *bulk) check(now record, lane int, write bool, from, bytes int) {
 	w, s := k.w, &k.to().shared.shadow
 	view, what := w.view(lane), w.block.program.sites[k.site].what
-	for i := k.shared >> s.shift; i < (k.shared+k.bytes)>>s.shift; i++ {
+	for i := from >> s.shift; i < (from+bytes+1<<s.shift-1)>>s.shift; i++ {
 		c := &s.cells[i]
 		was := c.write
 		var other record
@@ -214,16 +216,20 @@ func (k *bulk) arrive() {
 	}
 	data := k.to().shared.data[k.shared:][:k.bytes]
 	switch {
-	case k.bar == nil:
-		copy(k.al.data[k.global:], data)
-		k.al.mark(uint64(k.global), k.bytes)
-		return
+	case k.tensor != nil:
+		k.moveBox()
 	case k.value != nil:
 		copy(data, k.value)
-	default:
+	case k.bar != nil:
 		copy(data, k.al.data[k.global:])
+	default:
+		copy(k.al.data[k.global:], data)
+		k.al.mark(uint64(k.global), k.bytes)
 	}
 	b := k.bar
+	if b == nil {
+		return
+	}
 	b.flying--
 	b.last = k.site
 	if b.phase != k.phase {

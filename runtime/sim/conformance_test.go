@@ -165,6 +165,42 @@ var conformance = map[string]func(t *testing.T){
 	"test_completing_barrier_twice_in_same_thread_raises":           func(t *testing.T) { TestMisuse(t) },
 	"test_not_waiting_for_all_barrier_completions_in_thread_raises": func(t *testing.T) { TestMisuse(t) },
 	"test_wait_for_barrier_twice":                                   func(t *testing.T) { TestMisuse(t) },
+	"test_completing_barrier_twice_in_different_threads_raises": func(t *testing.T) {
+		one, two := barDo(at(), thr.MBarArrive, fullBar, i32(1), op(ir.Eq, tid, i32(0))), barDo(at(), thr.MBarArrive, fullBar, i32(1), op(ir.Eq, tid, i32(32)))
+		body := []thr.Stmt{barDo(at(), thr.MBarInit, fullBar, i32(1), first), barrier(at()), one, two}
+		everyCompletion(t, kernel(64, 144, []*thr.Arg{bulkX}, body...), func(when string, e *Errors) {
+			if e == nil || !e.Has(MissedPhase) {
+				t.Errorf("copies %s: %v", when, e)
+			}
+		})
+		body[0] = barDo(at(), thr.MBarInit, fullBar, i32(2), first)
+		everyCompletion(t, kernel(64, 144, []*thr.Arg{bulkX}, body...), func(_ string, e *Errors) { silent(t, e) })
+	},
+	"test_more_barrier_completions_than_waits_raises": func(t *testing.T) {
+		arrive := func(a thr.At) thr.Stmt { return barDo(a, thr.MBarArrive, fullBar, i32(1), first) }
+		wait := func(a thr.At, parity int) thr.Stmt { return barDo(a, thr.MBarWait, fullBar, i32(parity), nil) }
+		list := []named{{"-", barDo(at(), thr.MBarInit, fullBar, i32(1), first)}, {"-", barrier(at())},
+			{"-", arrive(at())}, {"wait", wait(at(), 0)}, {"-", arrive(at())}, {"-", wait(at(), 1)}}
+		bulkPair(t, MissedPhase, "wait", list)
+	},
+	// Bytes and arrivals within a cluster.
+	"test_no_race_in_async_copy_gmem_to_smem_in_cluster": func(t *testing.T) {
+		list := append(append([]named{{"-", declare(got, nil)}}, loading()...), named{"read", loadShared(at(), got, lane)})
+		pairs(t, inPair, 2, list, lack{"wait", InFlight, "read", ""})
+	},
+	"test_race_in_async_copy_smem_to_gmem_in_cluster": func(t *testing.T) {
+		m := NewMemory(false)
+		x, _ := output(t, m, 4096)
+		_, e := run(t, inPair(taken(storing(), "")...), m, 2, words(x), Options{GlobalRaces: true})
+		if e == nil || !e.Has(GlobalRace) {
+			t.Errorf("two blocks store the same bytes: %v", e)
+		}
+	},
+	// One arrival, and several, make a phase.
+	"test_single_barrier_with_multiple_arrival":  func(t *testing.T) { TestTrackedThenStored(t) },
+	"test_multiple_barriers_with_single_arrival": func(t *testing.T) { TestBulkRing(t) },
+	"test_copy_gmem_to_smem_single_thread":       func(t *testing.T) { TestBulkOfWritten(t) },
+	"test_copy_smem_to_gmem":                     func(t *testing.T) { TestBulkStore(t) },
 	// Waiting again is no mistake.
 	"test_allows_rewaiting_smem_to_gmem_copies": func(t *testing.T) {
 		silent(t, trial(t, kernel(64, 1024, []*thr.Arg{copyX}, declare(copyOwn, nil), copyAll, commit, waitAll, waitAll, readOwn), 1))

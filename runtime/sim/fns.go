@@ -25,6 +25,7 @@ func init() {
 		thr.GridX:  {call: standing(operand{i: ^poolGrid, uniform: true})},
 
 		thr.Opaque:  {pure: raw(1, func(a, _, _ uint64) uint64 { return a })},
+		thr.Swizzle: {pure: raw(2, func(a, mask, _ uint64) uint64 { return (a ^ a>>7&mask<<4) & 0xffffffff })},
 		thr.Aligned: {pure: raw(2, func(p, n, _ uint64) uint64 { return put(p&(n-1) == 0) })},
 
 		thr.BF16Lo: {pure: raw(1, func(a, _, _ uint64) uint64 { return a << 16 & 0xffffffff }).with(func(d, a, _, _ *lanes) {
@@ -91,8 +92,17 @@ func init() {
 		thr.MBarRelaxedAt: {do: remoteArrive(true)},
 		thr.MBarInval:     {do: barrierDo((*barrierOp).invalBarrier)},
 
-		thr.BulkLoad:     {do: (*compiler).bulkCopy},
-		thr.BulkStore:    {do: (*compiler).bulkCopy},
+		thr.BulkLoad:  {do: (*compiler).bulkCopy},
+		thr.BulkStore: {do: (*compiler).bulkCopy},
+
+		thr.TensorLoad:      {do: (*compiler).tensorCopy},
+		thr.TensorMulticast: {do: (*compiler).tensorCopy},
+		thr.TensorStore:     {do: tensorStore(nil)},
+		thr.TensorAdd:       {do: tensorStore(tensorAdd)},
+		thr.TensorMin:       {do: tensorStore(tensorMin)},
+		thr.TensorMax:       {do: tensorStore(tensorMax)},
+		thr.TensorPrefetch:  {do: (*compiler).tensorPrefetch},
+
 		thr.BulkCommit:   {do: (*compiler).bulkCommit},
 		thr.BulkWait:     {do: bulkWait(false)},
 		thr.BulkWaitRead: {do: bulkWait(true)},

@@ -120,6 +120,11 @@ var ops = [ir.NumOps]opRow{
 	ir.FenceCluster:      {lowered: "thr.FenceCluster"},
 	ir.LaunchDependents:  {lowered: "thr.GridLaunch"},
 	ir.WaitPrerequisites: {lowered: "thr.GridWait"},
+	ir.CopyTensor:        {lowered: "thr.TensorLoad"},
+	ir.MulticastTensor:   {lowered: "thr.TensorMulticast"},
+	ir.StoreTensor:       {lowered: "thr.TensorStore"},
+	ir.ReduceTensor:      {lowered: "thr.TensorAdd, thr.TensorMin, thr.TensorMax"},
+	ir.PrefetchTensor:    {lowered: "thr.TensorPrefetch"},
 	ir.FenceAsync:        {lowered: "thr.FenceAsync"},
 
 	ir.NamedSync:   {lowered: "thr.NamedSync"},

@@ -113,7 +113,7 @@ func (c *compiler) launchValues() {
 	p := c.program
 	p.consts = make([]uint64, poolArgs+len(c.kernel.Args))
 	for i, a := range c.kernel.Args {
-		if n := argBytes(a); a.Offset < 0 || a.Offset+n > c.kernel.ArgBytes {
+		if n := a.Bytes(); a.Offset < 0 || a.Offset+n > c.kernel.ArgBytes {
 			c.fail("argument %s: bytes %d to %d of a struct of %d", a.Name, a.Offset, a.Offset+n, c.kernel.ArgBytes)
 		}
 		c.args[a] = int32(poolArgs + i)
@@ -130,14 +130,6 @@ const (
 	poolClusters // in the grid
 	poolArgs
 )
-
-// argBytes is the size of an argument's field.
-func argBytes(a *thr.Arg) int {
-	if a.Type.Ptr || a.Kind == thr.ArgStride {
-		return 8
-	}
-	return max(a.Type.DT.Size(), 4)
-}
 
 type compileError struct{ error }
 

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/thr"
 )
 
 // Options of a run; the zero value is fine.
@@ -64,6 +65,10 @@ func (p *Program) Run(ctx context.Context, mem *Memory, grid int, args []byte, o
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
+	maps, err := p.tensorMaps(args)
+	if err != nil {
+		return Stats{}, err
+	}
 	var global *globalShadow
 	if o.GlobalRaces {
 		global = newGlobalShadow(p.word, size)
@@ -90,7 +95,7 @@ func (p *Program) Run(ctx context.Context, mem *Memory, grid int, args []byte, o
 	logs := make([]map[int][]keyed, workers)
 	for i := range workers {
 		wg.Go(func() {
-			c := newCluster(p, mem, func() pool { return p.pool(grid, args) }, launch{o.StepLimit, &stop, o.Copies, global, o.Launch, o.Overlaps})
+			c := newCluster(p, mem, func() pool { return p.pool(grid, args) }, launch{o.StepLimit, &stop, o.Copies, global, o.Launch, o.Overlaps, maps})
 			clusters[i], logs[i] = c, map[int][]keyed{}
 			for {
 				n := next.Add(1) - 1
@@ -130,7 +135,9 @@ func (p *Program) pool(grid int, args []byte) pool {
 		q.vec[poolLane][l] = uint64(l)
 	}
 	for i, a := range p.kernel.Args {
-		q.set(poolArgs+i, word(args[a.Offset:], argBytes(a)))
+		if a.Kind != thr.ArgMap {
+			q.set(poolArgs+i, word(args[a.Offset:], a.Bytes()))
+		}
 	}
 	return q
 }

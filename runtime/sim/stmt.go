@@ -56,7 +56,7 @@ func (c *compiler) statement(s thr.Stmt) {
 		if s.Fn <= thr.InvalidFn || s.Fn >= thr.NumFns || fns[s.Fn].do == nil {
 			c.fail("%s is not a statement", s.Fn)
 		}
-		if len(s.Args) != thr.Fns[s.Fn].Arity {
+		if len(s.Args) != s.Operands() {
 			c.fail("%s of %d operands", s.Fn, len(s.Args))
 		}
 		fns[s.Fn].do(c, s)

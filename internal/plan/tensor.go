@@ -1,0 +1,134 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/thr"
+)
+
+// tensorMaps are the tensor maps that a kernel's copies need, in the order of its arguments and, of one argument, of its
+// copies. Copies with one box and one swizzle share a map.
+func tensorMaps(k *ir.Kernel) []*thr.Arg {
+	used := map[string]bool{}
+	for _, a := range k.Args {
+		used[a.Name] = true
+	}
+	var maps []*thr.Arg
+	for _, a := range k.Args {
+		eachOp(k.Body, func(v *ir.Value) {
+			i, ok := v.Attr.(*ir.TensorInfo)
+			if !ok || i.Arg != a || mapOf(maps, i) != nil {
+				return
+			}
+			name := a.Name + "_map"
+			for n := 2; used[name]; n++ {
+				name = fmt.Sprintf("%s_map%d", a.Name, n)
+			}
+			used[name] = true
+			maps = append(maps, &thr.Arg{Name: name, Kind: thr.ArgMap, Arg: a, Map: mapFor(i)})
+		})
+	}
+	return maps
+}
+
+// mapFor describes the tensor map of a copy: its box has one element along dimensions that the tile has not.
+func mapFor(i *ir.TensorInfo) *thr.TensorMap {
+	m := &thr.TensorMap{Box: slices.Repeat([]int{1}, len(i.Arg.Dims))}
+	copy(m.Box[len(m.Box)-i.Rank:], i.Pieces().Box)
+	if sw := i.Shared.Swizzle; sw.Bits() > 0 {
+		m.Swizzle = sw.Width()
+	}
+	return m
+}
+
+func mapOf(maps []*thr.Arg, i *ir.TensorInfo) *thr.Arg {
+	want := mapFor(i)
+	for _, m := range maps {
+		if m.Arg == i.Arg && slices.Equal(m.Map.Box, want.Box) && m.Map.Swizzle == want.Swizzle {
+			return m
+		}
+	}
+	return nil
+}
+
+// tensorFns are the built-ins of the tensor copies; ReduceTensor has one a reduction.
+var tensorFns = map[ir.Op][3]thr.Fn{
+	ir.CopyTensor: {thr.TensorLoad}, ir.MulticastTensor: {thr.TensorMulticast}, ir.StoreTensor: {thr.TensorStore}, ir.PrefetchTensor: {thr.TensorPrefetch},
+	ir.ReduceTensor: {ir.ReduceAdd: thr.TensorAdd, ir.ReduceMin: thr.TensorMin, ir.ReduceMax: thr.TensorMax},
+}
+
+// tensor lowers a tensor copy: an instruction of the leader, or one for each panel of each matrix.
+func (l *lowering) tensor(v *ir.Value) {
+	info := v.Attr.(*ir.TensorInfo)
+	n, m := len(info.Shared.Shape), len(info.Shared.Shape)+len(info.Arg.Dims)
+	shared := l.openAccess(&ir.Access{Shared: info.Shared}, v.Scope, info.Shared.DT, nil, v.Args[:n])
+	var coords []thr.Expr // by dimension of the argument
+	for _, o := range v.Args[n:m] {
+		coords = append(coords, l.scalarLocal(o))
+	}
+	l.needAligned(info.Arg)
+	do := thr.Do{At: l.at(), Fn: tensorFns[v.Op][info.Reduce], Pred: l.leader(v.Scope), Buf: shared.shared, Scope: v.Scope, Map: mapOf(l.args.maps, info)}
+	var rest []thr.Expr // operands between the address and the coordinates
+	if info.Bar != nil {
+		bar, at := l.barrierAt(info.Bar, v.Args[m])
+		do.Bar, rest = bar, []thr.Expr{at}
+	}
+	if v.Op == ir.MulticastTensor {
+		rest = append(rest, l.scalarLocal(v.Args[m+1]))
+	}
+	l.tensorComment(v, shared)
+	l.pieces(info, func(outer []thr.Expr, panel thr.Expr) {
+		at, from := slices.Clone(shared.offsets), slices.Clone(coords)
+		for d, i := range outer {
+			at[n-info.Rank+d] = i
+			from[len(from)-info.Rank+d] = add(from[len(from)-info.Rank+d], i)
+		}
+		last := len(from) - 1
+		from[last] = add(from[last], mul(panel, i32(info.Shared.PanelCols())))
+		slices.Reverse(from)
+		piece := do
+		if v.Op != ir.PrefetchTensor {
+			offset := add(shared.offset(at), mul(panel, i32(shared.panelElems()*shared.dt.Size())))
+			piece.Args = append([]thr.Expr{address(shared.shared, offset)}, rest...)
+		}
+		piece.Args = append(piece.Args, from...)
+		l.emit(piece)
+	})
+}
+
+// pieces visits the boxes of a copy: by the number of the matrix along each dimension before the last two of the box,
+// none where a piece has all of them, and the number of the panel. They begin where the swizzle moves nothing.
+func (l *lowering) pieces(info *ir.TensorInfo, f func(outer []thr.Expr, panel thr.Expr)) {
+	p := info.Pieces()
+	outer := make([]thr.Expr, len(p.Outer))
+	var along func(d int)
+	along = func(d int) {
+		if d == len(outer) {
+			l.unrolled(p.Panels, func(i thr.Expr) { f(outer, i) })
+			return
+		}
+		l.unrolled(p.Outer[d], func(i thr.Expr) {
+			outer[d] = i
+			along(d + 1)
+		})
+	}
+	along(0)
+}
+
+func (l *lowering) tensorComment(v *ir.Value, shared *access) {
+	info := v.Attr.(*ir.TensorInfo)
+	switch v.Op {
+	case ir.CopyTensor:
+		l.comment("tensor copy %s to %s", info.Arg.Name, shared.label())
+	case ir.MulticastTensor:
+		l.comment("tensor copy %s to %s of several blocks", info.Arg.Name, shared.label())
+	case ir.StoreTensor:
+		l.comment("tensor copy %s to %s", shared.label(), info.Arg.Name)
+	case ir.ReduceTensor:
+		l.comment("tensor copy %s to %s, %v", shared.label(), info.Arg.Name, info.Reduce)
+	case ir.PrefetchTensor:
+		l.comment("prefetch %s", info.Arg.Name)
+	}
+}

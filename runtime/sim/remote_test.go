@@ -1,0 +1,203 @@
+package sim
+
+import (
+	"testing"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/thr"
+)
+
+// lack is what a program is reported for without one of its statements, and at which; both: the line of the other side.
+type lack struct {
+	without   string
+	kind      Kind   // "": of any, by schedule
+	at, other string // "": anywhere
+}
+
+// pairs runs a program, which must be silent in every completion, and the same without one statement after the other,
+// each of which must be reported in every completion, with the lines that are named
+// in one at least.
+func pairs(t *testing.T, kernel func(body ...thr.Stmt) *thr.Kernel, grid int, list []named, lacks ...lack) {
+	t.Helper()
+	every := func(without string, f func(e *Errors)) {
+		for _, c := range []Completion{Early, Late, AtRandom} {
+			for seed := range uint64(6) {
+				m := NewMemory(false)
+				x, _ := output(t, m, 4096)
+				_, e := run(t, kernel(taken(list, without)...), m, grid, words(x), Options{Seed: seed, Copies: c})
+				f(e)
+			}
+		}
+	}
+	every("", func(e *Errors) { silent(t, e) })
+	for _, l := range lacks {
+		lines := false
+		every(l.without, func(e *Errors) {
+			if e == nil || l.kind != "" && !e.Has(l.kind) {
+				t.Errorf("without %s: no %s: %v", l.without, l.kind, e)
+				return
+			}
+			for _, r := range e.Reports {
+				lines = lines || (l.kind == "" || r.Kind == l.kind) && (l.at == "" || r.Pos.Frame().Line == lineOf(list, l.at)) && (l.other == "" || r.Other.Frame().Line == lineOf(list, l.other))
+			}
+		})
+		if !lines {
+			t.Errorf("without %s: no report at %s and %s", l.without, l.at, l.other)
+		}
+	}
+}
+
+// inPair is a cluster of two blocks of a warp, with x, a tile of 128 bytes and two mbarriers.
+func inPair(body ...thr.Stmt) *thr.Kernel {
+	return clusterKernel(2, 32, 144, []*thr.Arg{bulkX}, body...)
+}
+
+// alone is a block of a warp with the same.
+func alone(body ...thr.Stmt) *thr.Kernel { return kernel(32, 144, []*thr.Arg{bulkX}, body...) }
+
+// meetingBars is the start of a program of a pair.
+func meetingBars(count int) []named {
+	return []named{
+		{"-", declare(got, nil)},
+		{"-", barDo(at(), thr.MBarInit, fullBar, i32(count), first)},
+		{"init fence", thr.Do{At: at(), Fn: thr.MBarFence, Pred: first}},
+		{"meet", clusterSync(at())},
+	}
+}
+
+// Asynchronous stores are there after the phase that expects them, and need no proxy fence but for bulk copies.
+func TestStoreAsync(t *testing.T) {
+	store := thr.Do{At: at(), Fn: thr.StAsync, DT: dtype.I32, Args: []thr.Expr{sharedAt(lane, 4), lane, next(2), fullBar}, Buf: bulkTile, Bar: bulkBars}
+	list := append(meetingBars(1),
+		named{"store", store},
+		named{"expect", barDo(at(), thr.MBarArriveTx, fullBar, i32(128), first)},
+		named{"wait", barDo(at(), thr.MBarWait, fullBar, i32(0), nil)},
+		named{"read", loadShared(at(), got, lane)},
+		named{"fence", bulkDo(at(), thr.FenceAsync)},
+		named{"sync", warpSync(at())},
+		named{"bulk", bulkStore(at(), first)},
+		named{"commit", bulkDo(at(), thr.BulkCommit)},
+		named{"read wait", bulkDo(at(), thr.BulkWaitRead, i32(0))},
+	)
+	pairs(t, inPair, 2, list,
+		lack{"init fence", MissingFence, "store", ""},
+		lack{"meet", BadBarrier, "store", ""},
+		lack{"store", Deadlock, "wait", ""},
+		lack{"expect", Deadlock, "wait", ""},
+		lack{"wait", InFlight, "read", "store"},
+		lack{"fence", MissingFence, "bulk", "store"},
+		lack{"read wait", NotAwaited, "bulk", ""})
+}
+
+// An arrival at a peer releases what came before it, a relaxed one what a fence of the cluster has.
+func TestArriveAtPeer(t *testing.T) {
+	write := peer(storeShared(at(), lane, lane), next(2))
+	list := append(meetingBars(32),
+		named{"write", write},
+		named{"arrive", barDo(at(), thr.MBarArriveAt, fullBar, next(2), nil)},
+		named{"wait", barDo(at(), thr.MBarWait, fullBar, i32(0), nil)},
+		named{"read", loadShared(at(), got, lane)},
+		named{"leave", clusterSync(at())})
+	pairs(t, inPair, 2, list,
+		lack{"init fence", MissingFence, "arrive", ""},
+		lack{"meet", BadBarrier, "arrive", ""},
+		lack{"write", Uninitialised, "read", ""},
+		lack{"arrive", Deadlock, "wait", ""},
+		lack{"wait", "", "read", ""}) // a race, or nothing there yet
+	relaxed := append(meetingBars(32),
+		named{"write", peer(storeShared(at(), lane, lane), next(2))},
+		named{"fence", bulkDo(at(), thr.FenceCluster)},
+		named{"arrive", barDo(at(), thr.MBarRelaxedAt, fullBar, next(2), nil)},
+		named{"wait", barDo(at(), thr.MBarWait, fullBar, i32(0), nil)},
+		named{"read", loadShared(at(), got, lane)},
+		named{"leave", clusterSync(at())})
+	pairs(t, inPair, 2, relaxed, lack{"fence", Race, "read", "write"}, lack{"arrive", Deadlock, "wait", ""})
+}
+
+// What an mbarrier tracks is written by no asynchronous proxy: a bulk store of it needs a fence.
+func TestTrackedThenStored(t *testing.T) {
+	list := []named{
+		{"-", barDo(at(), thr.MBarInit, fullBar, i32(32), first)},
+		{"-", barrier(at())},
+		{"copy", thr.Do{At: at(), Fn: thr.CpAsync4, Args: []thr.Expr{index(arg(bulkX), lane), sharedAt(lane, 4), i32(4)}, Buf: bulkTile}},
+		{"track", barDo(at(), thr.MBarTrack, fullBar, nil, nil)},
+		{"arrive", barDo(at(), thr.MBarArrive, fullBar, i32(1), nil)},
+		{"wait", barDo(at(), thr.MBarWait, fullBar, i32(0), nil)},
+		{"fence", bulkDo(at(), thr.FenceAsync)},
+		{"sync", warpSync(at())},
+		{"store", bulkStore(at(), first)},
+		{"commit", bulkDo(at(), thr.BulkCommit)},
+		{"read wait", bulkDo(at(), thr.BulkWaitRead, i32(0))},
+	}
+	pairs(t, alone, 1, list, lack{"fence", MissingFence, "store", "copy"}, lack{"wait", InFlight, "store", "copy"}, lack{"arrive", Deadlock, "wait", ""})
+}
+
+// Small copies mark what they write and no more.
+func TestCopyPieces(t *testing.T) {
+	even := op(ir.Eq, op(ir.Rem, lane, i32(2)), i32(0))
+	one := op(ir.Or, lane, i32(1)) // the odd word beside
+	list := []named{
+		{"-", declare(got, nil)},
+		{"write", storeShared(at(), lane, lane)},
+		{"-", warpSync(at())},
+		{"copy", thr.Do{At: at(), Fn: thr.CpAsync4, Args: []thr.Expr{index(arg(bulkX), lane), sharedAt(lane, 4), i32(3)}, Pred: even, Buf: bulkTile}},
+		{"read odd", loadShared(at(), got, one)},
+		{"commit", thr.Do{At: at(), Fn: thr.CpCommit}},
+		{"wait", thr.Do{At: at(), Fn: thr.CpWait, Args: []thr.Expr{i32(0)}}},
+		{"sync", warpSync(at())},
+		{"read", loadShared(at(), got, op(ir.Sub, i32(31), lane))},
+	}
+	pairs(t, alone, 1, list, lack{"wait", InFlight, "read", "copy"}, lack{"commit", InFlight, "read", "copy"}, lack{"sync", Race, "read", "copy"})
+}
+
+// Bulk copies of what the kernel wrote to global memory: ordered, and fenced.
+func TestBulkOfWritten(t *testing.T) {
+	list := []named{
+		{"-", declare(got, nil)},
+		{"-", barDo(at(), thr.MBarInit, fullBar, i32(1), first)}, {"-", thr.Do{At: at(), Fn: thr.MBarFence, Pred: first}}, {"-", barrier(at())},
+		{"write", thr.Store{At: at(), Space: thr.Global, Value: lane, Bytes: 4, Addr: index(arg(bulkX), lane)}},
+		{"fence", bulkDo(at(), thr.FenceAsyncGlobal)},
+		{"sync", warpSync(at())},
+		{"copy", bulkLoad(at(), first)},
+		{"expect", barDo(at(), thr.MBarArriveTx, fullBar, i32(128), first)},
+		{"wait", barDo(at(), thr.MBarWait, fullBar, i32(0), nil)},
+		{"read", loadShared(at(), got, lane)},
+	}
+	pairs(t, alone, 1, list, lack{"fence", MissingFence, "copy", "write"}, lack{"sync", GlobalRace, "copy", "write"}, lack{"wait", InFlight, "read", "copy"})
+}
+
+// Before its wait a kernel may not read what the one ahead writes, nor write anything, nor let the next one begin.
+func TestDependentLaunch(t *testing.T) {
+	m := NewMemory(false)
+	x, _ := output(t, m, 4096)
+	w := pointer("w", tI)
+	other, _ := output(t, m, 4096)
+	write := thr.Store{At: at(), Space: thr.Global, Value: lane, Bytes: 4, Addr: index(arg(bulkX), lane)}
+	read := func(a *thr.Arg) thr.Stmt {
+		return thr.Load{At: at(), Space: thr.Global, Dst: got, Bytes: 4, Addr: index(arg(a), lane)}
+	}
+	wait, launch := bulkDo(at(), thr.GridWait), bulkDo(at(), thr.GridLaunch)
+	ahead := kernel(32, 0, []*thr.Arg{bulkX, w}, launch, write)
+	_, e := run(t, ahead, m, 1, words(x, other), Options{Launch: 1})
+	silent(t, e)
+	for name, c := range map[string]struct {
+		body     []thr.Stmt
+		overlaps Launch
+		early    bool
+	}{
+		"in order":               {[]thr.Stmt{read(w), wait, launch, read(bulkX), write}, 1, false},
+		"reads too early":        {[]thr.Stmt{read(bulkX), wait}, 1, true},
+		"writes too early":       {[]thr.Stmt{write, wait}, 1, true},
+		"launches too early":     {[]thr.Stmt{launch, wait}, 1, true},
+		"no wait":                {[]thr.Stmt{read(bulkX)}, 1, true},
+		"nothing to overlap":     {[]thr.Stmt{read(bulkX), wait}, 0, false},
+		"written by another one": {[]thr.Stmt{read(bulkX), wait}, 7, false},
+	} {
+		k := kernel(32, 0, []*thr.Arg{bulkX, w}, append([]thr.Stmt{declare(got, nil)}, c.body...)...)
+		_, e := run(t, k, m, 1, words(x, other), Options{Overlaps: c.overlaps})
+		if (e != nil) != c.early || e != nil && !e.Has(Premature) {
+			t.Errorf("%s: %v", name, e)
+		}
+	}
+}
