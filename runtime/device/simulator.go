@@ -21,7 +21,7 @@ type SimConfig struct {
 	Workers            int    // goroutines that run blocks; default: one a CPU
 	Seed               uint64 // of schedules and block order
 	Memory             int64  // bytes; default 16 GiB, reserved as it is allocated
-	GlobalRaces        bool   // report conflicting accesses of two blocks to global memory; kernels with acquires and releases always do
+	GlobalRaces        bool   // report conflicting accesses of two threads to global memory; kernels with acquires and releases always do
 	TrackUninitialised bool   // report kernels that read memory nobody has written; slower
 }
 

@@ -44,10 +44,10 @@
 // its warps must be known to be over, and before its end, so that at the end the epoch of each peer's last access must
 // be known to be over to one of its warps. Both are judged by clocks, not by what happened in the schedule at hand.
 //
-// Accesses to global memory by different blocks are checked on request (Options.GlobalRaces): blocks are ordered by
+// Accesses to global memory by different threads are checked on request (Options.GlobalRaces): blocks are ordered by
 // the barriers of their cluster and by acquires that read what was released, and by nothing else. A release publishes the clock of its warp, the accesses of
 // its own lane and what that knows of other blocks; an acquire takes it over for its lane, WarpSync, BlockSync and
-// ClusterSync pass it on. Races within a block are not looked for there. A kernel whose blocks race is a race of the host program too, which
+// ClusterSync pass it on. Threads of one block are ordered as they are for shared memory. A kernel whose blocks race is a race of the host program too, which
 // Go's race detector sees when the blocks run in parallel.
 //
 // # Asynchronous copies

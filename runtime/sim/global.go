@@ -70,10 +70,13 @@ func (a *access) checkBlocks(w *warp, al *allocation, m uint32, off *offsets, st
 	}
 }
 
-// access records an access and returns one of another block that it conflicts with, or none.
+// access records an access and returns one of another thread that it conflicts with, or none.
 func (c *globalCell) access(w *warp, now globalRecord, write, strong bool) (other globalRecord) {
 	conflict := func(r globalRecord) {
-		if r.block != 0 && r.block != now.block && !w.knows(r, now) {
+		if r.block == 0 || w.knows(r, now) {
+			return
+		}
+		if r.block != now.block || !w.view(now.thread.lane()).has(record(r.epoch)<<32|r.thread, record(now.epoch)<<32|now.thread) {
 			other = r
 		}
 	}

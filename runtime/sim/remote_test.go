@@ -201,3 +201,26 @@ func TestDependentLaunch(t *testing.T) {
 		}
 	}
 }
+
+// Threads of one block race on global memory as those of two blocks do.
+func TestGlobalRaceWithinABlock(t *testing.T) {
+	write := thr.Store{At: at(), Space: thr.Global, Value: tid, Bytes: 4, Addr: index(arg(bulkX), tid)}
+	read := thr.Load{At: at(), Space: thr.Global, Dst: got, Bytes: 4, Addr: index(arg(bulkX), op(ir.Sub, i32(63), tid))}
+	for name, c := range map[string]struct {
+		between []thr.Stmt
+		race    bool
+	}{"with a barrier": {[]thr.Stmt{barrier(at())}, false}, "without": {nil, true}, "of the warp only": {[]thr.Stmt{warpSync(at())}, true}} {
+		m := NewMemory(false)
+		x, _ := output(t, m, 4096)
+		k := kernel(64, 0, []*thr.Arg{bulkX}, append(append([]thr.Stmt{declare(got, nil), write}, c.between...), read)...)
+		for seed := range uint64(6) {
+			_, e := run(t, k, m, 1, words(x), Options{Seed: seed, GlobalRaces: true})
+			if (e != nil) != c.race || e != nil && !e.Has(GlobalRace) {
+				t.Errorf("%s: %v", name, e)
+			}
+			if e != nil && !(e.Reports[0].Pos.Known() && e.Reports[0].Other.Known()) {
+				t.Errorf("%s: not both lines: %v", name, e)
+			}
+		}
+	}
+}

@@ -17,7 +17,7 @@ const (
 	Misaligned        Kind = "misaligned access"
 	Uninitialised     Kind = "read of uninitialised memory"
 	Race              Kind = "shared-memory race"
-	GlobalRace        Kind = "global-memory race between blocks"
+	GlobalRace        Kind = "global-memory race"
 	BarrierDivergence Kind = "barrier divergence"
 	NonUniform        Kind = "non-uniform control flow"
 	BadShuffle        Kind = "shuffle from a lane out of range"

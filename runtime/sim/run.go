@@ -20,7 +20,7 @@ type Options struct {
 	MaxReports int        // distinct reports returned; 0: 20
 	StepLimit  int64      // instructions a warp may execute in loops; 0: 2^31, minutes
 	Copies     Completion // when asynchronous copies arrive
-	// GlobalRaces reports conflicting accesses to global memory by two blocks of the launch. The blocks then run one
+	// GlobalRaces reports conflicting accesses to global memory by two threads of the launch. The blocks then run one
 	// after the other. Blocks are ordered by acquires that read what was released, in the order in which they run.
 	GlobalRaces bool
 	// Launch is this launch's number, for those after it that may overlap with it; Overlaps is the number of the launch

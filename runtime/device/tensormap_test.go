@@ -1,0 +1,48 @@
+package device
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/gotile/gotile/dtype"
+)
+
+// What a tensor map says of a tensor: the innermost dimension first, strides in bytes, a legal stride for a dimension that
+// nobody steps along; and what has no map.
+func TestTensorMapOf(t *testing.T) {
+	d, err := Open("sim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	b, err := d.Alloc(1 << 12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := TensorMap{Box: []int{1, 8, 64}, Swizzle: 128, Promotion: 128}
+	view := func(shape, strides []int) Tensor {
+		x, err := View(b, 8, dtype.BF16, shape, strides)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	x := view([]int{3, 5, 60}, []int{400, 72, 1})
+	got, err := m.of(&x)
+	if err != nil || got.Check() != nil {
+		t.Fatal(err, got.Check())
+	}
+	if got.Dim[0] != 60 || got.Dim[2] != 3 || got.Stride[0] != 144 || got.Stride[1] != 800 || got.Box[0] != 64 || got.Box[2] != 1 || uint64(got.Addr) != b.Addr()+16 {
+		t.Errorf("%+v", got)
+	}
+	x = view([]int{1, 5, 60}, []int{7, 72, 1})
+	if got, err = m.of(&x); err != nil || got.Check() != nil {
+		t.Errorf("a stride that nobody steps along: %v, %v", err, got.Check())
+	}
+	for want, bad := range map[string]Tensor{"dimension 0 is 0": view([]int{0, 5, 60}, nil), "rank 2": view([]int{5, 60}, nil), "last stride of 2": view([]int{1, 5, 60}, []int{600, 120, 2})} {
+		if _, err := m.of(&bad); !errors.Is(err, ErrShape) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
