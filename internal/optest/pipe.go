@@ -52,11 +52,11 @@ func pipe[T tile.Number](name string, vec, producer, consumers int, opts ...tile
 }
 
 // The first of each type has slots filled by bulk copies alone and moves registers to its consumers; the second copies as
-// target and tensors allow.
+// tensors allow. What targets without bulk copies get has no GPU here to run on: a test of package tile simulates it.
 func pipeKernels() tile.Set {
 	return family(
-		pipe[tile.F32]("op_pipe_f32_v", 4, 24, 240, tile.Threads(384), tile.WholeVectors(), tile.Targets(bulkTargets...)), pipe[tile.F32]("op_pipe_f32", 4, 0, 0, tile.Threads(288)),
-		pipe[tile.BF16]("op_pipe_bf16_v", 8, 40, 232, tile.Threads(384), tile.WholeVectors(), tile.Targets(bulkTargets...)), pipe[tile.BF16]("op_pipe_bf16", 8, 0, 0, tile.Threads(288)))
+		pipe[tile.F32]("op_pipe_f32_v", 4, 24, 240, tile.Threads(384), tile.WholeVectors(), tile.Targets(bulkTargets...)), pipe[tile.F32]("op_pipe_f32", 4, 0, 0, tile.Threads(288), tile.Targets(bulkTargets...)),
+		pipe[tile.BF16]("op_pipe_bf16_v", 8, 40, 232, tile.Threads(384), tile.WholeVectors(), tile.Targets(bulkTargets...)), pipe[tile.BF16]("op_pipe_bf16", 8, 0, 0, tile.Threads(288), tile.Targets(bulkTargets...)))
 }
 
 // electArgs: S = the first of the equal elements of each row of X, and the number of lanes that a warp elects.

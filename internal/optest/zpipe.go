@@ -51,20 +51,14 @@ var (
 //go:embed op_pipe_f32_v.cu
 var cu_op_pipe_f32_v string
 
-//go:embed op_pipe_f32_cp_async.cu
-var cu_op_pipe_f32_cp_async string
-
-//go:embed op_pipe_f32_bulk.cu
-var cu_op_pipe_f32_bulk string
+//go:embed op_pipe_f32.cu
+var cu_op_pipe_f32 string
 
 //go:embed op_pipe_bf16_v.cu
 var cu_op_pipe_bf16_v string
 
-//go:embed op_pipe_bf16_cp_async.cu
-var cu_op_pipe_bf16_cp_async string
-
-//go:embed op_pipe_bf16_bulk.cu
-var cu_op_pipe_bf16_bulk string
+//go:embed op_pipe_bf16.cu
+var cu_op_pipe_bf16 string
 
 // pipeFamily drives the checks and the choice of the kernel.
 var pipeFamily = bind.Family{
@@ -98,23 +92,7 @@ var pipeFamily = bind.Family{
 		{
 			Kernel: &device.Kernel{
 				Name:     "op_pipe_f32",
-				Source:   cu_op_pipe_f32_cp_async,
-				Targets:  []string{"sm_80", "sm_86", "sm_89"},
-				Threads:  288,
-				Shared:   12352,
-				ArgBytes: 48,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("op_pipe_f32")
-				},
-			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 0},
-			Work:   []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "op_pipe_f32",
-				Source:   cu_op_pipe_f32_bulk,
+				Source:   cu_op_pipe_f32,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  288,
 				Shared:   12352,
@@ -149,23 +127,7 @@ var pipeFamily = bind.Family{
 		{
 			Kernel: &device.Kernel{
 				Name:     "op_pipe_bf16",
-				Source:   cu_op_pipe_bf16_cp_async,
-				Targets:  []string{"sm_80", "sm_86", "sm_89"},
-				Threads:  288,
-				Shared:   6208,
-				ArgBytes: 48,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("op_pipe_bf16")
-				},
-			},
-			DTypes: []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16},
-			Max:    []int{0, 0},
-			Work:   []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "op_pipe_bf16",
-				Source:   cu_op_pipe_bf16_bulk,
+				Source:   cu_op_pipe_bf16,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  288,
 				Shared:   6208,
