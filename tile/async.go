@@ -5,6 +5,24 @@ import "github.com/gotile/gotile/internal/ir"
 // Pieces is how many bytes a thread copies at once: 4, 8 or 16.
 type Pieces int
 
+// CopyOption is an option of CopyAsync: Pieces or Valid.
+type CopyOption interface{ apply(o *copyOptions) }
+
+type copyOptions struct {
+	pieces []Pieces
+	valid  []any
+}
+
+func (p Pieces) apply(o *copyOptions) { o.pieces = append(o.pieces, p) }
+
+type valid []any
+
+func (v valid) apply(o *copyOptions) { o.valid = v }
+
+// Valid says, an int, an Index or nil for each axis of what CopyAsync copies, where it ends before the source does, as the
+// last rows of a segment do. What lies past it becomes zero.
+func Valid(extents ...any) CopyOption { return valid(extents) }
+
 // CopyAsync copies from global memory to a shared tile without passing through registers, 16 bytes a thread, while the
 // scope goes on. What is copied is dst's shape: the shared tile, or for s.At(i) what At leaves of it, one dimension or
 // two. It runs along the last dimensions of src, from the view's element on; what lies past the end of the buffer's
@@ -35,23 +53,40 @@ type Pieces int
 // Copying before reading needs one barrier an iteration. The source is an argument that the kernel does not write. T may
 // be any type of numbers. Reading a tile before the wait is refused when the kernel is built for a target where the
 // planner can tell, and otherwise reported by the simulator, as are copies that nobody waits for.
-func CopyAsync[T Number](s Scope, dst, src Source[T], pieces ...Pieces) {
+//
+// In a slot of a pipeline it is a part of the slot's filling: see Pipeline.
+func CopyAsync[T Number](s Scope, dst, src Source[T], opts ...CopyOption) {
 	b, scope := scopeOf(s)
-	piece := 0
-	if len(pieces) > 1 {
-		b.Errorf(ir.CopyAsync, ErrLimit, "CopyAsync with %d sizes of pieces; give one", len(pieces))
+	var o copyOptions
+	for _, opt := range opts {
+		opt.apply(&o)
+	}
+	if len(o.pieces) > 1 {
+		b.Errorf(ir.CopyAsync, ErrLimit, "CopyAsync with %d sizes of pieces; give one", len(o.pieces))
 		return
 	}
-	if len(pieces) == 1 {
-		if piece = int(pieces[0]); piece == 0 {
+	piece := 0
+	if len(o.pieces) == 1 {
+		if piece = int(o.pieces[0]); piece == 0 {
 			b.Errorf(ir.CopyAsync, ErrLimit, "CopyAsync of %v in pieces of 0 bytes: a thread copies 4, 8 or 16 bytes at once, and whole elements; use one of these", dtypeOf[T]())
 			return
 		}
 	}
 	to, from := place(b, ir.CopyAsync, dst), place(b, ir.CopyAsync, src)
-	if to != nil && from != nil {
-		b.CopyAsync(scope, *to, *from, piece)
+	if to == nil || from == nil {
+		return
 	}
+	var ends []*ir.Value
+	for _, e := range o.valid {
+		var v *ir.Value
+		if e != nil {
+			if v = indexOf(b, ir.CopyAsync, "an extent of Valid", e); v == nil {
+				return
+			}
+		}
+		ends = append(ends, v)
+	}
+	b.CopyAsync(scope, *to, *from, piece, ends...)
 }
 
 // Commit ends a group of copies: those since the last Commit, which may be none.

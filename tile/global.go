@@ -1,6 +1,10 @@
 package tile
 
-import "github.com/gotile/gotile/internal/ir"
+import (
+	"slices"
+
+	"github.com/gotile/gotile/internal/ir"
+)
 
 // Global is an argument in global memory: a field of the Args struct, with its shape in the field's tag, such as
 // `tile:"rows,n"` or `tile:"rows,128 strided"`. Define has the grammar.
@@ -81,12 +85,16 @@ func at[T Number](v View[T], offsets []any) View[T] {
 	if v.p == nil {
 		return v
 	}
-	if n := len(v.p.Dims()); len(offsets) > n {
+	own := 0 // offsets that are not the author's: of a slot in its pipeline
+	if v.p.Slot {
+		own = 1
+	}
+	if n := len(v.p.Dims()) - own; len(offsets) > n {
 		v.b.Errorf(ir.Invalid, ErrShape, "At with %s of %s, which has %s; give at most one each", ir.Count(len(offsets), "offset"), v.p.Name(), ir.Count(n, "dimension"))
 		return View[T]{b: v.b}
 	}
 	p := *v.p
-	p.Offs = nil
+	p.Offs = slices.Clone(v.p.Offs[:own])
 	for _, o := range offsets {
 		p.Offs = append(p.Offs, indexOf(v.b, ir.Invalid, "an offset of At", o))
 	}

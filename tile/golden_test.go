@@ -31,6 +31,7 @@ var goldens = []struct {
 	{"tensors", tensorOps},
 	{"remote", remoteOps},
 	{"clusters", clusters},
+	{"pipelines", pipelineOps},
 }
 
 func TestGoldenIR(t *testing.T) {

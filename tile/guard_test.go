@@ -58,7 +58,8 @@ func TestIncomparable(t *testing.T) {
 		t.Fatalf("a right program does not compile: %v", err)
 	}
 	traced := []string{"tile.Reg[tile.F32]", "tile.Index", "tile.Var[tile.F32]", "tile.Scalar[tile.F32]", "tile.Global[tile.F32]",
-		"tile.View[tile.F32]", "tile.Shared[tile.F32]", "tile.Span", "tile.Block", "tile.Warp", "tile.Cluster", "tile.Builder", "tile.MBarriers", "tile.MBarrier", "tile.PeerMBarrier", "tile.Token", "tile.NamedBarrier"}
+		"tile.View[tile.F32]", "tile.Shared[tile.F32]", "tile.Span", "tile.Block", "tile.Warp", "tile.Cluster", "tile.Builder", "tile.MBarriers", "tile.MBarrier", "tile.PeerMBarrier", "tile.Token", "tile.NamedBarrier",
+		"tile.Slot", "tile.Pipeline[struct{ tile.Slot }]", "tile.Group", "tile.Work"}
 	for _, typ := range traced {
 		for use, body := range map[string]string{
 			"==":      "func f(x, y %[1]s) bool { return x == y }",

@@ -188,6 +188,49 @@ func asyncOps(name string) (*tile.Kernel, error) {
 	})
 }
 
+// pipelineOps records roles with two pipelines, of which one is read member by member.
+func pipelineOps(name string) (*tile.Kernel, error) {
+	type slot struct {
+		tile.Slot
+		X, T tile.Shared[tile.F32]
+	}
+	type sums struct {
+		tile.Slot
+		S tile.Shared[tile.F32]
+	}
+	return tile.Define(name, func(k *tile.Builder, a clipArgs) {
+		pipe := tile.NewPipeline(k, 3, slot{X: tile.NewShared[tile.F32](k, 256), T: tile.NewShared[tile.F32](k, 256)})
+		next := tile.NewPipeline(k, 2, sums{S: tile.NewShared[tile.F32](k, 2, 128)})
+		work := k.Schedule(tile.Linear(a.X.Dim(0), 2))
+		k.Roles(tile.Producer(24, func(p tile.Warp) {
+			for t := range work.Tiles(p) {
+				s := pipe.Acquire(p)
+				tile.CopyAsync(s, s.X, a.X.At(t.Row))
+				tile.CopyAsync(s, s.T, a.X.At(t.Row.AddInt(1)), tile.Valid(100))
+			}
+		}), tile.Consumers(2, 200, func(c tile.Warpgroup) {
+			span := c.Striped(128, 1)
+			for range work.Tiles(c) {
+				s := pipe.Wait(c)
+				x := tile.Load(c, s.X.At(c.Index().Scale(128)), span)
+				s.X.Release(c)
+				y := tile.Load(c, s.T.At(c.Index().Scale(128)), span)
+				s.Release(c)
+				out := next.Acquire(c)
+				tile.Store(c, out.S.At(c.Index()), x.Add(y))
+				c.Sync()
+			}
+		}), tile.ConsumerWarps(1, 0, func(w tile.Warp) {
+			for range work.Tiles(w) {
+				s := next.Wait(w)
+				x := tile.Load(w, s.S.At(w.Index()), w.Striped(128, 4))
+				tile.Store(w, a.S, tile.Select(w.Elect(), tile.Full(w, w.Striped(32, 1), x.Sum()), tile.F32(0)))
+				s.Release(w)
+			}
+		}))
+	}, tile.Threads(416))
+}
+
 // remoteOps records what reaches beyond the block's threads.
 func remoteOps(name string) (*tile.Kernel, error) {
 	return tile.Define(name, func(k *tile.Builder, a clipArgs) {

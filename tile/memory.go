@@ -131,9 +131,10 @@ func AtomicCAS[T Integer](s Scope, dst Source[T], old, x Operand[T], order ...Or
 
 // Shared is a tile in the block's shared memory. The planner places barriers between its writers and readers.
 type Shared[T Number] struct {
-	_ [0]func()
-	b *ir.Builder
-	s *ir.SharedTile
+	_    [0]func()
+	b    *ir.Builder
+	s    *ir.SharedTile
+	slot *ir.Value // of a member of a slot of a pipeline: which slot; nil: it is none
 }
 
 // NewShared makes a tile in shared memory with the given sizes, last one contiguous. As a value it ends with the loop
@@ -165,7 +166,11 @@ func (s Shared[T]) view(T) View[T] {
 	if s.s == nil {
 		return View[T]{b: s.b}
 	}
-	return View[T]{b: s.b, p: &ir.Place{Shared: s.s}}
+	p := &ir.Place{Shared: s.s}
+	if s.slot != nil {
+		p.Slot, p.Offs = true, []*ir.Value{s.slot}
+	}
+	return View[T]{b: s.b, p: p}
 }
 
 // At is the view from an element on, as of Global.

@@ -20,10 +20,12 @@ type Block struct {
 	b *ir.Builder
 }
 
-// Warp is the scope of 32 threads: each warp of the block executes the op for itself, on its own values.
+// Warp is the scope of 32 threads: each warp of the block executes the op for itself, on its own values. The Warp that a
+// role is given is each warp of that role.
 type Warp struct {
-	_ [0]func()
-	b *ir.Builder
+	_    [0]func()
+	b    *ir.Builder
+	role *ir.Role // nil: of all warps of the block
 }
 
 func (k *Builder) scope() (*ir.Builder, ir.Scope) { return k.kernel(), ir.ScopeBlock }
@@ -81,8 +83,18 @@ func (k *Builder) BlockID() Index { return position(k.kernel(), ir.BlockID) }
 // NumBlocks is the number of blocks in the grid, i32.
 func (k *Builder) NumBlocks() Index { return position(k.kernel(), ir.NumBlocks) }
 
-// Index is the warp's number in its block, i32; it differs among the warps of a block.
-func (s Warp) Index() Index { return position(s.kernel(), ir.WarpID) }
+// Index is the warp's number in its block, i32, or, of a role's Warp, in its role; it differs among the warps of a block.
+func (s Warp) Index() Index {
+	i := position(s.kernel(), ir.WarpID)
+	if s.role != nil {
+		return i.SubInt(s.role.First)
+	}
+	return i
+}
+
+// Elect is true in one lane of the warp, which the hardware chooses, and false in the others: a tile of 32 elements, one
+// a lane.
+func (s Warp) Elect() Reg[Bool] { return Reg[Bool]{b: s.kernel(), v: s.b.Elect()} }
 
 // Sync is a barrier of the block, for communication that the planner cannot see (inline PTX). Shared tiles need none.
 func (s Block) Sync() { s.kernel().Sync(ir.ScopeBlock) }

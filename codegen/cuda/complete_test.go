@@ -139,7 +139,7 @@ func fnText(t *testing.T, f thr.Fn) string {
 		args = append(args, i32(0))
 		m = &thr.Arg{Name: "z_map", Kind: thr.ArgMap, Map: &thr.TensorMap{Box: []int{4}}}
 	}
-	if f == thr.CpWait || f == thr.BulkWait || f == thr.BulkWaitRead {
+	if f == thr.CpWait || f == thr.BulkWait || f == thr.BulkWaitRead || f == thr.RegsDec || f == thr.RegsInc {
 		args = []thr.Expr{u32c(1)}
 	}
 	k := newTensors().kernel("k", decl(l, u32c(1)), thr.Do{Fn: f, DT: dtype.U32, Args: args, Map: m})

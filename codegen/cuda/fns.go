@@ -60,7 +60,7 @@ func init() {
 		thr.CpAsync8:      {stmt: copyAsync("cp_async_8")},
 		thr.CpAsync4:      {stmt: copyAsync("cp_async_4")},
 		thr.CpCommit:      {stmt: func(p *printer, s thr.Do) code { return call(p.use("cp_async_commit")) }},
-		thr.CpWait:        {stmt: groupWait("cp_async_wait", "cp.async.wait_group %d")},
+		thr.CpWait:        {stmt: constantPTX("cp_async_wait", "cp.async.wait_group %d")},
 
 		thr.MBarInit:      shared("mbarrier_init", 0),
 		thr.MBarFence:     shared("mbarrier_fence", -1),
@@ -81,8 +81,8 @@ func init() {
 		thr.BulkLoad:     {stmt: bulkLoad},
 		thr.BulkStore:    {stmt: bulkStore},
 		thr.BulkCommit:   shared("bulk_commit", -1),
-		thr.BulkWait:     {stmt: groupWait("bulk_wait", "cp.async.bulk.wait_group %d")},
-		thr.BulkWaitRead: {stmt: groupWait("bulk_wait_read", "cp.async.bulk.wait_group.read %d")},
+		thr.BulkWait:     {stmt: constantPTX("bulk_wait", "cp.async.bulk.wait_group %d")},
+		thr.BulkWaitRead: {stmt: constantPTX("bulk_wait_read", "cp.async.bulk.wait_group.read %d")},
 		thr.FenceAsync:   shared("fence_async", -1),
 
 		thr.TensorLoad:      {stmt: tensorLoad.print},
@@ -102,6 +102,10 @@ func init() {
 
 		thr.NamedSync:   shared("named_sync", -1),
 		thr.NamedArrive: shared("named_arrive", -1),
+
+		thr.RegsDec: {stmt: constantPTX("regs_dec", "setmaxnreg.dec.sync.aligned.u32 %d")},
+		thr.RegsInc: {stmt: constantPTX("regs_inc", "setmaxnreg.inc.sync.aligned.u32 %d")},
+		thr.Elect:   {expr: function("elect")},
 	}
 }
 
@@ -186,8 +190,8 @@ func copyAsync(name string) func(*printer, thr.Do) code {
 	}
 }
 
-// groupWait waits for groups of copies. Their number is part of the instruction, so each has a function of its own.
-func groupWait(name, instruction string) func(*printer, thr.Do) code {
+// constantPTX is an instruction with a number in it, so that each number has a function of its own.
+func constantPTX(name, instruction string) func(*printer, thr.Do) code {
 	return func(p *printer, s thr.Do) code {
 		c, ok := s.Args[0].(thr.Const)
 		if !ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/gotile/gotile/internal/thr"
 )
 
-// asyncPrelude is the part of the prelude about mbarriers, bulk copies and named barriers. Shared addresses are 32-bit
+// asyncPrelude is the part of the prelude about mbarriers, bulk copies, named barriers and elections. Shared addresses are 32-bit
 // in PTX. Waits spin on try_wait, which suspends the thread for a while, and on test_wait where the chip has no other.
 var asyncPrelude = []snippet{
 	{"shared_at", device + "u32 shared_at(const void* p) { return (u32)__cvta_generic_to_shared(p); }\n"},
@@ -78,6 +78,11 @@ var asyncPrelude = []snippet{
                :: "r"(shared_at(to)), "l"(from), "r"(bytes), "r"(shared_at(bar)) : "memory");
 }
 `},
+	{"bulk_load_cta", device + `void bulk_load_cta(void* to, const void* from, int bytes, void* bar) { // shared::cluster is a call on sm_120
+  asm volatile("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+               :: "r"(shared_at(to)), "l"(from), "r"(bytes), "r"(shared_at(bar)) : "memory");
+}
+`},
 	{"bulk_store", device + `void bulk_store(void* to, const void* from, int bytes) {
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" :: "l"(to), "r"(shared_at(from)), "r"(bytes) : "memory");
 }
@@ -86,6 +91,12 @@ var asyncPrelude = []snippet{
 	{"bulk_commit", device + "void bulk_commit() { asm volatile(\"cp.async.bulk.commit_group;\" ::: \"memory\"); }\n"},
 	{"named_sync", device + "void named_sync(int bar, int threads) { asm volatile(\"bar.sync %0, %1;\" :: \"r\"(bar), \"r\"(threads) : \"memory\"); }\n"},
 	{"named_arrive", device + "void named_arrive(int bar, int threads) { asm volatile(\"bar.arrive %0, %1;\" :: \"r\"(bar), \"r\"(threads) : \"memory\"); }\n"},
+	{"elect", device + `bool elect() { // all lanes: true in one
+  u32 one;
+  asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(one));
+  return one != 0u;
+}
+`},
 	{"fence_async", device + "void fence_async() { asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\"); }\n"},
 }
 
@@ -178,7 +189,11 @@ func arrive(p *printer, s thr.Do) code {
 }
 
 func bulkLoad(p *printer, s thr.Do) code {
-	return call(p.use("bulk_load"), p.address(thr.Shared, s.Args[1]), p.expr(s.Args[0]), p.expr(s.Args[2]), p.address(thr.Shared, s.Args[3]))
+	name := "bulk_load"
+	if p.k.IR != nil && len(p.k.IR.Pipelines) > 0 {
+		name = "bulk_load_cta"
+	}
+	return call(p.use(name), p.address(thr.Shared, s.Args[1]), p.expr(s.Args[0]), p.expr(s.Args[2]), p.address(thr.Shared, s.Args[3]))
 }
 
 func bulkStore(p *printer, s thr.Do) code {

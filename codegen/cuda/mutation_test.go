@@ -3,6 +3,8 @@
 package cuda_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,7 +65,11 @@ func programs(t *testing.T, c tiletest.Case) []program {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := os.ReadFile(filepath.Join("..", "..", "internal", "optest", name+".cu"))
+		path := filepath.Join("..", "..", "internal", "optest", name)
+		text, err := os.ReadFile(path + ".cu")
+		if errors.Is(err, fs.ErrNotExist) { // of several lowering sets
+			text, err = os.ReadFile(path + "_" + low.Lowering + ".cu")
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 // fatalWarnings are messages of ptxas with which a kernel compiles, but not to what was asked for. The line itself
 // says why.
 var fatalWarnings = map[string]string{
+	"C7506": "setmaxnreg is ignored",
 	"C7508": "setmaxnreg is ignored",
 	"C7511": "wgmma is serialised",
 	"C7514": "wgmma is serialised",

@@ -25,9 +25,14 @@ type Groups int
 const maxGroups = 64
 
 // CopyAsync records a copy of the box that dst leaves open, its dimensions without an offset, from src on, in pieces of
-// so many bytes; 0: the largest of 16, 8 and 4 that rows of the box are multiples of.
-func (b *Builder) CopyAsync(s Scope, dst, src Place, piece int) {
+// so many bytes; 0: the largest of 16, 8 and 4 that rows of the box are multiples of. valid are the
+// extents of its axes beyond which it becomes zero; nil, and those that are missing: where src ends.
+func (b *Builder) CopyAsync(s Scope, dst, src Place, piece int, valid ...*Value) {
 	if b.poisoned(CopyAsync, dst.Offs...) || b.poisoned(CopyAsync, src.Offs...) {
+		return
+	}
+	if dst.Slot && dst.Offs[0].Op == SlotWait {
+		b.Errorf(CopyAsync, ErrControl, "CopyAsync to the slot waited for at %s: its readers release it, and a producer fills it again; copy to what Acquire gives", dst.Offs[0].Pos)
 		return
 	}
 	switch {
@@ -51,6 +56,9 @@ func (b *Builder) CopyAsync(s Scope, dst, src Place, piece int) {
 		return
 	}
 	span := &Span{Scope: s, Dist: copyDist(b.threads(s), box, piece/size)}
+	if !b.validTo(s, span, src, valid) {
+		return
+	}
 	to, _, ok := b.place(CopyAsync, s, dst, span)
 	if !ok {
 		return
@@ -89,10 +97,39 @@ func (b *Builder) piece(want, cols int, t dtype.Type) int {
 	return piece
 }
 
+// validTo ends a span at extents of the author's, which lie within src for certain.
+func (b *Builder) validTo(s Scope, span *Span, src Place, valid []*Value) bool {
+	if len(valid) > span.Rank() {
+		b.Errorf(CopyAsync, ErrShape, "CopyAsync with %s of a box of rank %d; give one an axis, nil for none", Count(len(valid), "extent"), span.Rank())
+		return false
+	}
+	dims, first := src.Dims(), len(src.Dims())-span.Rank()
+	for i, e := range valid {
+		if e == nil {
+			continue
+		}
+		if !b.uniform(CopyAsync, s, "an extent", e) {
+			return false
+		}
+		if len(span.Extent) == 0 {
+			span.Extent = make([]*Value, span.Rank())
+		}
+		left := b.Dim(dims[first+i])
+		if first+i < len(src.Offs) {
+			left = b.Index(Sub, left, src.Offs[first+i])
+		}
+		span.Extent[i] = b.Index(Min, e, left)
+	}
+	return true
+}
+
 // threads is the number of threads of a scope.
 func (b *Builder) threads(s Scope) int {
-	if s == ScopeWarp {
+	switch r := b.cur.role(); {
+	case s == ScopeWarp:
 		return 32
+	case s == ScopeGroup && r != nil:
+		return 32 * r.Warps
 	}
 	return b.Kernel.Threads
 }
@@ -135,6 +172,14 @@ func (c *checker) async(v *Value, r *Region) {
 		return
 	case NamedSync, NamedArrive:
 		c.named(v)
+		return
+	case PipeInit, SlotAcquire, SlotWait, SlotRelease:
+		c.slot(v, r)
+		return
+	case SetMaxRegs:
+		if role, ok := v.Attr.(*Role); !ok || r.Role != role || role.Regs == 0 {
+			c.fail(v, "it does not stand in its role")
+		}
 		return
 	case CopyBulk, StoreBulk:
 		c.bulk(v)

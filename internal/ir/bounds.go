@@ -13,6 +13,8 @@ func bounds(v *Value) (lo, hi int) {
 		return loopBounds(v.In.Owner)
 	case Dim, BlockID, NumBlocks, WarpID, ClusterID, NumClusters:
 		return 0, math.MaxInt32
+	case GroupID:
+		return 0, v.Attr.(*Role).Parts - 1
 	case ClusterRank:
 		return 0, MaxCluster - 1
 	case Add, Sub, Mul, Min, Max, Div, Rem:

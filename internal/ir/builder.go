@@ -78,6 +78,8 @@ func (b *Builder) Finish() (*Kernel, error) {
 		b.errorAt(r.Owner.Pos, r.Owner.Op, ErrControl, "the body of this %s was begun and not ended: a panic in it was recovered, or iter.Pull stopped early; leave the panic to Define, and write loops with for range",
 			Table[r.Owner.Op].Go)
 	}
+	b.checkRoles()
+	b.checkPipelines()
 	b.done = true
 	if len(b.errs) > 0 {
 		return nil, b.errs.sorted()
@@ -207,7 +209,10 @@ func (b *Builder) escape(v, a *Value) {
 
 // kind names a region of a loop or a conditional in messages.
 func (r *Region) kind() string {
-	if r.Owner.Op == If {
+	switch {
+	case r.Role != nil:
+		return "the role"
+	case r.Owner.Op == If:
 		return "the branch"
 	}
 	return "the loop body"
@@ -217,8 +222,11 @@ func (r *Region) kind() string {
 func (b *Builder) scope() Scope { return b.cur.scope() }
 
 func (r *Region) scope() Scope {
-	if r.Owner == nil {
+	switch {
+	case r.Owner == nil:
 		return ScopeCluster
+	case r.Role != nil:
+		return r.Role.Scope
 	}
 	return r.Owner.Scope
 }
@@ -227,6 +235,11 @@ func (r *Region) scope() Scope {
 func (b *Builder) executes(op Op, s Scope) bool {
 	if s > b.scope() {
 		owner := b.cur.Owner
+		if r := b.cur.role(); r != nil && s > r.Scope {
+			b.Errorf(op, ErrScope, "%s of scope %v stands in the %s of %s: the block's other warps do not come here; give it the role's own scope, or move it out of Roles",
+				Table[op].Go, s, r.Name, r.Pos)
+			return false
+		}
 		b.Errorf(op, ErrScope, "%s of scope %v stands in the %v's %s at %s: the other %s do not come here; move it out, or give the %s scope %v",
 			Table[op].Go, s, owner.Scope, Table[owner.Op].Go, owner.Pos, s.Parts(), Table[owner.Op].Go, s)
 		return false

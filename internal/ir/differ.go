@@ -120,6 +120,9 @@ func sameAttr(a, b any) bool {
 	case *BarrierInfo:
 		b, ok := b.(*BarrierInfo)
 		return ok && *a == *b
+	case *SlotInfo:
+		b, ok := b.(*SlotInfo)
+		return ok && *a == *b
 	case *BulkInfo:
 		b, ok := b.(*BulkInfo)
 		return ok && a.Arg == b.Arg && a.Bar == b.Bar && sameShared(a.Shared, b.Shared)
@@ -165,6 +168,8 @@ func attrText(a any) string {
 		return "named barrier of " + a.Pos.String()
 	case *BarrierInfo:
 		return "mbarrier of " + a.Bar.Pos.String()
+	case *SlotInfo:
+		return "pipeline of " + a.Pipe.Pos.String()
 	case *BulkInfo:
 		return fmt.Sprintf("%s and %v%v", a.Arg.Field, a.Shared.DT, a.Shared.Shape)
 	case *RemoteInfo:

@@ -10,6 +10,7 @@ import (
 type Place struct {
 	Arg    *Arg        // a global, or
 	Shared *SharedTile // a shared tile, and
+	Slot   bool        // of a slot of a pipeline: the first offset is the slot
 	Peer   bool        // of another block of the cluster
 	Rank   *Value      // of Peer: that block's number in the cluster, i32 of rank 0
 	Offs   []*Value    // of the leading dimensions, i32 of rank 0; those that are missing are 0
@@ -55,6 +56,9 @@ func (b *Builder) place(op Op, s Scope, p Place, span *Span) ([]*Value, *Span, b
 		in := p.Shared.In
 		b.Errorf(op, ErrScope, "a shared tile made in %s at %s is used outside it: it ends with its region; make it before the %s",
 			in.kind(), p.Shared.Pos, Table[in.Owner.Op].Go)
+		return nil, nil, false
+	case p.Shared != nil && p.Shared.Pipe != nil && !p.Slot:
+		b.Errorf(op, ErrScope, "%s of the shared tile of %s, which the pipeline of %s hands over slot by slot; take it from the slot that Acquire or Wait gives", name, p.Shared.Pos, p.Shared.Pipe.Pos)
 		return nil, nil, false
 	case p.Shared != nil && s == ScopeCluster:
 		b.Errorf(op, ErrScope, "%s at scope cluster of %s: shared memory belongs to one block; name the block as the scope, and tile.Peer for another block's", name, p.Name())

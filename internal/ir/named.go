@@ -7,8 +7,8 @@ type Named struct {
 	Pos     Pos
 }
 
-// maxNamed is the highest number of a named barrier.
-const maxNamed = 15
+// MaxNamed is the highest number of a named barrier.
+const MaxNamed = 15
 
 // NewNamed takes the next named barrier, for so many threads.
 func (b *Builder) NewNamed(threads int) *Named {
@@ -16,8 +16,8 @@ func (b *Builder) NewNamed(threads int) *Named {
 	case b.cur != b.Kernel.Body:
 		b.Errorf(NamedSync, ErrScope, "NewNamedBarrier in the %s at %s: a barrier belongs to the whole kernel; make it at the top level", Table[b.cur.Owner.Op].Go, b.cur.Owner.Pos)
 		return nil
-	case n == maxNamed:
-		b.Errorf(NamedSync, ErrLimit, "a named barrier beyond the %d that a block has; use one for several purposes, or mbarriers", maxNamed)
+	case n == MaxNamed:
+		b.Errorf(NamedSync, ErrLimit, "a named barrier beyond the %d that a block has; use one for several purposes, or mbarriers", MaxNamed)
 		return nil
 	case threads < 32 || threads%32 != 0 || threads > b.Kernel.Threads:
 		b.Errorf(NamedSync, ErrLimit, "NewNamedBarrier for %d threads of a block of %d: warps come to it as a whole; use a multiple of 32 up to %d", threads, b.Kernel.Threads, b.Kernel.Threads)

@@ -134,6 +134,7 @@ const (
 	Broadcast // Attr *Span target: repeats a reduced value along the axis it lacks, or a rank-0 value over the tile
 	Coord     // Attr int axis: the coordinate of each element, i32, counted from the tile's first element
 	Fill      // x, value of rank 0; Attr []int: elements past the extent on one of these axes take the value
+	Elect     // 32 bools, one a lane of the warp: true in the lane that the hardware elects
 
 	// Reductions. Attr []int: the axes, ascending.
 	Sum
@@ -196,6 +197,14 @@ const (
 	NamedSync   // Attr *Named
 	NamedArrive // the same
 
+	// Pipelines. A slot is the number of its stage, i32.
+	PipeInit    // Attr *Pipeline: its mbarriers
+	SlotAcquire // Attr *SlotInfo; the result is the next slot, which nobody reads any more
+	SlotWait    // Attr *SlotInfo; the result is the next slot, which is filled
+	SlotRelease // Attr *SlotInfo; Args: the slot
+
+	SetMaxRegs // Attr *Role: registers of each thread of a warpgroup
+
 	Asm // inline PTX, elementwise; Attr *AsmInfo
 
 	// Control.
@@ -204,12 +213,15 @@ const (
 	If         // Args cond; Regions[0] then, Regions[1] else (may be nil)
 	While      // Regions[0] computes the condition (its Yield), Regions[1] is the body
 
+	Roles // Attr RoleList; a region a role
+
 	Barrier // block-wide; written by the user or by the planner
 
 	// Position. Rank 0, i32.
 	BlockID   // blockIdx.x
 	NumBlocks // gridDim.x
 	WarpID    // warp number in the block
+	GroupID   // Attr *Role: number of the part of the role
 
 	// Clusters.
 	ClusterID      // %clusterid.x
@@ -297,6 +309,7 @@ var Table = [NumOps]Info{
 
 	Broadcast: {"broadcast", "Expand", 1, Shape, Any, Same, 0, "repeats a reduced value along an axis, or one value over a tile"},
 	Coord:     {"coord", "Coord", 0, Shape, Any, ToNumber, 0, "the coordinate of each element along an axis"},
+	Elect:     {"elect", "Warp.Elect", 0, Shape, Bools, ToBool, 0, "32 bools, one a lane of the warp: true in one, which the hardware chooses"},
 	Fill:      {"fill", "Fill", 2, Shape, Any, Same, 0, "elements past the extent on some axes take a value; the result has no extent there"},
 
 	Sum:   {"sum", "Sum", 1, Reduction, Numbers, Same, 0, "the sum along axes, in a fixed order"},
@@ -357,15 +370,24 @@ var Table = [NumOps]Info{
 	NamedSync:   {"named_sync", "NamedBarrier.Sync", 0, Async, None, Nothing, 0, "waits until all threads of a named barrier have come"},
 	NamedArrive: {"named_arrive", "NamedBarrier.Arrive", 0, Async, None, Nothing, 0, "comes to a named barrier and goes on"},
 
+	PipeInit:    {"pipe_init", "NewPipeline", 0, Async, None, Nothing, 0, "a ring of slots in shared memory with the mbarriers that hand them over"},
+	SlotAcquire: {"slot_acquire", "Pipeline.Acquire", 0, Async, Ints, ToNumber, 0, "the next slot to be filled, once its consumers have released it"},
+	SlotWait:    {"slot_wait", "Pipeline.Wait", 0, Async, Ints, ToNumber, 0, "the next slot to be read, once its producers have filled it"},
+	SlotRelease: {"slot_release", "Slot.Release", 1, Async, Ints, Nothing, 0, "gives a slot, or a member of it, back to the producers"},
+
+	SetMaxRegs: {"set_max_regs", "Producer", 0, Async, None, Nothing, 0, "the registers of each thread of a role: setmaxnreg, of whole warpgroups"},
+
 	Range:      {"range", "Range", 3, Control, Ints, Nothing, 0, "a loop; its body is recorded once"},
 	Persistent: {"persistent", "Persistent", 2, Control, Ints, Nothing, 0, "a loop whose iterations the grid's blocks share"},
 	If:         {"if", "If", 1, Control, Bools, Nothing, 0, "a conditional, uniform in its scope"},
 	While:      {"while", "While", 0, Control, Bools, Nothing, 0, "a loop with a recorded condition"},
+	Roles:      {"roles", "Builder.Roles", 0, Control, None, Nothing, 0, "parts of the block's warps, each with work of its own"},
 	Barrier:    {"barrier", "Block.Sync", 0, Control, None, Nothing, 0, "orders shared memory among the threads of a block; Warp.Sync among those of a warp"},
 
 	BlockID:   {"block_id", "Builder.BlockID", 0, Position, Ints, ToNumber, 0, "the block's number in the grid"},
 	NumBlocks: {"num_blocks", "Builder.NumBlocks", 0, Position, Ints, ToNumber, 0, "the number of blocks in the grid"},
 	WarpID:    {"warp_id", "Warp.Index", 0, Position, Ints, ToNumber, 0, "the warp's number in its block"},
+	GroupID:   {"group_id", "Group.Index", 0, Position, Ints, ToNumber, 0, "the group's number in its role"},
 
 	ClusterID:      {"cluster_id", "Builder.ClusterID", 0, Position, Ints, ToNumber, 0, "the cluster's number in the grid"},
 	NumClusters:    {"num_clusters", "Builder.NumClusters", 0, Position, Ints, ToNumber, 0, "the number of clusters in the grid"},

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/layout"
 )
 
 // poisoned reports whether a value is missing because of a mistake, which has been noted; that it has is checked here,
@@ -261,7 +262,13 @@ func (b *Builder) Position(op Op) *Value {
 	return b.emit(&Value{Op: op, Type: Type{DT: dtype.I32}, Scope: scope})
 }
 
-// Sync records a barrier of the block or of each warp.
+// Elect records the election of a lane of each warp.
+func (b *Builder) Elect() *Value {
+	span := &Span{Scope: ScopeWarp, Dist: layout.Striped(32, 32, 1)}
+	return b.emit(&Value{Op: Elect, Type: Type{DT: dtype.Bool, Span: span}, Scope: ScopeWarp})
+}
+
+// Sync records a barrier of the block, of a group or of each warp.
 func (b *Builder) Sync(s Scope) {
 	if b.executes(Barrier, s) {
 		b.emit(&Value{Op: Barrier, Scope: s})

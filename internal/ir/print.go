@@ -59,6 +59,16 @@ func print(k *Kernel, pos bool) string {
 	for _, m := range k.Barriers {
 		p.printf("  mbarrier %s[%d]\n", m.Name, m.N)
 	}
+	if k.Work != nil {
+		p.printf("  work %s\n", name(k.Work))
+	}
+	for _, l := range k.Pipelines {
+		p.printf("  pipeline %s of %d:", l.Name, l.Stages)
+		for _, m := range l.Members {
+			p.printf(" %s", m.Name)
+		}
+		p.printf("\n")
+	}
 	p.collect(k.Body)
 	p.region(k.Body, "  ")
 	return p.Builder.String()
@@ -185,6 +195,19 @@ func (p *printer) op(v *Value, indent string) {
 		p.printf(" %s", a.Bar.Name)
 	case *Named:
 		p.printf(" %d for %d", a.ID, a.Threads)
+	case *Pipeline:
+		p.printf(" %s", a.Name)
+	case *SlotInfo:
+		p.printf(" %s", a.Pipe.Name)
+		p.args(v.Args)
+		if a.Member >= 0 {
+			p.printf(" member %s", a.Pipe.Members[a.Member].Name)
+		}
+	case *Role:
+		if v.Op == SetMaxRegs {
+			p.printf(" %d", a.Regs)
+		}
+	case RoleList:
 	case Groups:
 		p.printf(" %d", int(a))
 	case []int:
@@ -233,6 +256,9 @@ func (p *printer) op(v *Value, indent string) {
 		}
 		if i > 0 {
 			p.printf("%s}", indent)
+		}
+		if r.Role != nil {
+			p.printf(" %s warps %d of %d at %v from %d", r.Role.Name, r.Role.Warps*r.Role.Parts, r.Role.Parts, r.Role.Scope, r.Role.First)
 		}
 		p.printf(" {")
 		if r.Ind != nil {

@@ -105,13 +105,44 @@ func (b *Builder) Persist(n *Value, step int, info PersistentInfo, body func(i *
 		b.Errorf(Persistent, ErrControl, "the bound of Persistent is not known at launch; use dimensions, scalars and arithmetic on them, from which the grid is sized")
 		ok = false
 	}
-	for _, v := range b.Kernel.Body.Ops {
-		if v.Op == Persistent && ok && b.second == 0 {
-			b.Errorf(Persistent, ErrControl, "a second Persistent (the first is at %s): a launch has one grid; join the loops, or define two kernels", v.Pos)
-			ok = false
-		}
+	if v := b.persistent(); v != nil && ok && b.second == 0 {
+		b.Errorf(Persistent, ErrControl, "a second Persistent (the first is at %s): a launch has one grid; join the loops, or define two kernels", v.Pos)
+		ok = false
+	}
+	if ok && b.Kernel.Work != nil {
+		b.Errorf(Persistent, ErrControl, "Persistent in a kernel with a Schedule: a launch has one grid; loop over the Tiles of the schedule")
+		ok = false
 	}
 	b.loop(&Value{Op: Persistent, Args: []*Value{n, b.Int(step)}, Attr: &info, Scope: info.Scope}, ok, body)
+}
+
+// Schedule records that the grid's blocks share n pieces of work, by loops that step by the number of blocks.
+func (b *Builder) Schedule(n *Value) bool {
+	switch {
+	case b.poisoned(Persistent, n):
+		return false
+	case b.cur != b.Kernel.Body:
+		b.Errorf(Persistent, ErrControl, "Schedule stands inside the %s at %s: it shares out the grid, so it stands at the top level; loop over its Tiles here", Table[b.cur.Owner.Op].Go, b.cur.Owner.Pos)
+		return false
+	case !hostValue(n):
+		b.Errorf(Persistent, ErrControl, "the work of Schedule is not known at launch; use dimensions, scalars and arithmetic on them, from which the grid is sized")
+		return false
+	case b.Kernel.Work != nil || b.persistent() != nil:
+		b.Errorf(Persistent, ErrControl, "a second Schedule, or one beside Persistent: a launch has one grid; use the Tiles of one Schedule in all roles")
+		return false
+	}
+	b.Kernel.Work = n
+	return true
+}
+
+// persistent is the kernel's Persistent loop; nil: it has none.
+func (b *Builder) persistent() *Value {
+	for _, v := range b.Kernel.Body.Ops {
+		if v.Op == Persistent {
+			return v
+		}
+	}
+	return nil
 }
 
 // hostValue reports whether the host can compute a value before the launch.

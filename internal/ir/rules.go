@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/layout"
 )
 
 // rules checks what the op's class demands.
@@ -94,6 +95,10 @@ func (c *checker) shape(v *Value) {
 		c.fail(v, "its scope is %v, its tile's %v", v.Scope, s.Scope)
 	}
 	switch v.Op {
+	case Elect:
+		if v.Type.DT != dtype.Bool || !s.Dist.Equal(layout.Striped(32, 32, 1)) {
+			c.fail(v, "it is %v of %s", v.Type.DT, shape(s))
+		}
 	case Coord:
 		if a, ok := v.Attr.(int); !ok || a < 0 || a >= s.Rank() || v.Type.DT != dtype.I32 {
 			c.fail(v, "axis %v of a tile of rank %d, type %v", v.Attr, s.Rank(), v.Type.DT)
@@ -231,6 +236,9 @@ func (c *checker) control(v *Value, r *Region) {
 	switch v.Op {
 	case Barrier, ClusterBarrier:
 		regions = 0
+	case Roles:
+		c.roles(v)
+		return
 	case Range, Persistent:
 		ind = true
 		for _, a := range v.Args {

@@ -8,15 +8,16 @@ import (
 // Scope names who executes an op together.
 type Scope uint8
 
-// The scopes, narrow ones first. Warpgroup comes with tensor cores.
+// The scopes, narrow ones first.
 const (
 	NoScope Scope = iota
 	ScopeWarp
+	ScopeGroup // the warps of a role that work together: a warpgroup, or as many as the role says
 	ScopeBlock
 	ScopeCluster // the widest: what all blocks of a cluster share, and in a kernel without clusters all blocks
 )
 
-func (s Scope) String() string { return [...]string{"none", "warp", "block", "cluster"}[s] }
+func (s Scope) String() string { return [...]string{"none", "warp", "group", "block", "cluster"}[s] }
 
 // Parts are what a scope consists of, in messages.
 func (s Scope) Parts() string {
@@ -79,6 +80,7 @@ type Region struct {
 	Ops    []*Value
 	Ind    *Value // induction variable of a loop body: Op Invalid, i32
 	Yield  *Value // condition of a While
+	Role   *Role  // of a region of Roles: whose it is
 }
 
 // Bits is the attribute of a Const: its bit pattern.
@@ -119,6 +121,7 @@ type SharedTile struct {
 	Pos   Pos
 	// Manual: the author orders its accesses, by mbarriers, bulk groups or barriers; the planner places none for it.
 	Manual bool
+	Pipe   *Pipeline // whose slots it has, one after the other along the first dimension; nil: it is no member of any
 	// Swizzle permutes byte offsets in the tile, which is then stored as panels of its width; the zero value: none.
 	Swizzle layout.Swizzle
 	Tensor  bool // tensor copies access it
@@ -237,6 +240,8 @@ type Kernel struct {
 	Shared       []*SharedTile
 	Barriers     []*MBarrier
 	Named        []*Named // by number, from 1 on
+	Pipelines    []*Pipeline
+	Work         *Value // pieces of work that the grid's blocks share by loops of their own; nil: there is no schedule
 	Body         *Region
 	Threads      int
 	Cluster      int      // blocks of a cluster; 0: none

@@ -25,7 +25,7 @@ func Cases() []tiletest.Case {
 	for _, cs := range [][]tiletest.Case{
 		arithCases[tile.F32](), arithCases[tile.BF16](), arithCases[tile.F16](), arithCases[tile.I32](), arithCases[tile.U32](), arithCases[tile.I64](),
 		boolCases(), chainCases(), castCases(), reduceCases(), foldCases(), shapeCases(), controlCases(), memoryCases(), atomicCases(), scalarCases(), orderCases(),
-		clusterCases(), asyncCases(), columnsCases(), wholeCases(), mbarrierCases(), tensorCases(), remoteCases(),
+		clusterCases(), asyncCases(), columnsCases(), wholeCases(), mbarrierCases(), tensorCases(), remoteCases(), pipeCases(),
 	} {
 		out = append(out, cs...)
 	}
@@ -65,6 +65,7 @@ var fnCases = map[thr.Fn]string{
 	thr.FenceAsyncGlobal: "op/fence_async_global/refetch/f32", thr.FenceCluster: "op/fence_cluster/pass/u32",
 	thr.GridLaunch: "op/launch_dependents/chain", thr.GridWait: "op/wait_prerequisites/chain",
 	thr.NamedSync: "op/named_sync/hand_over/f32", thr.NamedArrive: "op/named_arrive/hand_over/f32",
+	thr.RegsDec: "op/set_max_regs/pipe/f32", thr.RegsInc: "op/set_max_regs/pipe/f32", thr.Elect: "op/elect/i32",
 }
 
 // FnCase is the case of a built-in of thread IR; its Name is empty where there is none.

@@ -7,7 +7,7 @@ type piecesArgs[T tile.Number] exchangeArgs[T]
 
 // pieces is rows that threads copy asynchronously in pieces of 4 or 8 bytes: of one element, which need no alignment, or of
 // two, which go through registers where the source has none.
-func pieces[T tile.Number](name string, chunk int, bytes ...tile.Pieces) kernel {
+func pieces[T tile.Number](name string, chunk int, bytes ...tile.CopyOption) kernel {
 	return kernel{name, func(name string) (*tile.Kernel, error) {
 		return tile.Define(name, func(k *tile.Builder, a piecesArgs[T]) {
 			block, n := k.Block(), a.X.Dim(1)

@@ -352,7 +352,7 @@ func (l *lowering) loadScalar(v *ir.Value) {
 		l.emit(load)
 	} else { // threads that read for themselves may read different values
 		x = l.local(l.name(v, "x"), thr.Val(raw), number(raw, 0))
-		load.Dst, load.Pred = x, leader(a.Scope)
+		load.Dst, load.Pred = x, l.leader(a.Scope)
 		l.emit(load)
 		if len(l.flow.users[v]) > 0 {
 			l.share(v, a.Scope, x)
@@ -383,7 +383,7 @@ func (l *lowering) storeScalar(v *ir.Value) {
 	if dt.Is16() {
 		x = pair(dt, x, f32(0))
 	}
-	l.emit(thr.Store{At: l.at(), Space: a.space(), Value: x, Bytes: dt.Size(), Addr: a.base, Pred: leader(a.Scope), Cache: a.Cache, Order: a.Order, Buf: a.shared, Rank: a.rank, Scope: a.Scope})
+	l.emit(thr.Store{At: l.at(), Space: a.space(), Value: x, Bytes: dt.Size(), Addr: a.base, Pred: l.leader(a.Scope), Cache: a.Cache, Order: a.Order, Buf: a.shared, Rank: a.rank, Scope: a.Scope})
 }
 
 var atomics = map[ir.Op]thr.Fn{ir.AtomicAdd: thr.AtomicAdd, ir.AtomicMax: thr.AtomicMax, ir.AtomicMin: thr.AtomicMin,
@@ -404,7 +404,7 @@ func (l *lowering) atomic(v *ir.Value) {
 		for _, x := range v.Args[:n] {
 			args = append(args, l.scalar(x))
 		}
-		do := thr.Do{At: l.at(), Fn: atomics[v.Op], DT: dt, Args: args, Pred: leader(a.Scope), Order: a.Order}
+		do := thr.Do{At: l.at(), Fn: atomics[v.Op], DT: dt, Args: args, Pred: l.leader(a.Scope), Order: a.Order}
 		if len(l.flow.users[v]) == 0 {
 			l.emit(do)
 			return
@@ -452,9 +452,14 @@ func (l *lowering) share(v *ir.Value, s ir.Scope, x *thr.Local) {
 		l.emit(thr.Assign{At: l.at(), Dst: ref(x), Src: call(thr.ShflIdx, t, ref(x), i32(0))})
 		return
 	}
-	b := &thr.SharedBuf{Name: l.names.fresh(x.Name + "_shared"), Bytes: t.Size(), DT: t, Note: fmt.Sprintf("the result of %s", v.Op)}
+	parts, part := 1, i32(0)
+	if s == ir.ScopeGroup {
+		parts, part = l.role.Parts, l.groupIndex()
+	}
+	b := &thr.SharedBuf{Name: l.names.fresh(x.Name + "_shared"), Bytes: parts * t.Size(), DT: t, Note: fmt.Sprintf("the result of %s", v.Op)}
 	l.out.Shared = append(l.out.Shared, b)
-	store := thr.Store{At: l.at(), Space: thr.Shared, Value: ref(x), Bytes: t.Size(), Addr: address(b, i32(0)), Pred: leader(s), Buf: b, Scope: s}
+	at := address(b, mul(part, i32(t.Size())))
+	store := thr.Store{At: l.at(), Space: thr.Shared, Value: ref(x), Bytes: t.Size(), Addr: at, Pred: l.leader(s), Buf: b, Scope: s}
 	if s == ir.ScopeCluster { // to every block of the cluster
 		l.unrolled(l.k.Cluster, func(i thr.Expr) {
 			store.Rank = i
@@ -463,7 +468,7 @@ func (l *lowering) share(v *ir.Value, s ir.Scope, x *thr.Local) {
 	} else {
 		l.emit(store)
 	}
-	l.emit(thr.Load{At: l.at(), Space: thr.Shared, Dst: x, Bytes: t.Size(), Addr: address(b, i32(0)), Buf: b, Scope: s})
+	l.emit(thr.Load{At: l.at(), Space: thr.Shared, Dst: x, Bytes: t.Size(), Addr: at, Buf: b, Scope: s})
 }
 
 // sharedTile is the buffer of a shared tile.

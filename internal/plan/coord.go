@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"fmt"
-
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
@@ -13,7 +11,7 @@ import (
 
 // threadCoord is where a thread's first element lies along an axis, computed once at the top of the kernel.
 func (l *lowering) threadCoord(s *ir.Span, axis int) thr.Expr {
-	key := fmt.Sprint(s.Scope, s.Dist, axis)
+	key := l.spanKey(s, axis)
 	if e, ok := l.hidden[key]; ok {
 		return e
 	}
@@ -49,7 +47,7 @@ func (l *lowering) hide(s *ir.Span, f func()) {
 		e := l.threadCoord(s, axis)
 		if r, ok := e.(thr.Ref); ok {
 			x := l.local(r.Local.Name+"_", r.ExprType(), call(thr.Opaque, dtype.I32, e))
-			hidden[fmt.Sprint(s.Scope, s.Dist, axis)] = ref(x)
+			hidden[l.spanKey(s, axis)] = ref(x)
 		}
 	}
 	l.hidden = hidden
@@ -78,6 +76,8 @@ func (l *lowering) threadDigit(s *ir.Span, place, size int) thr.Expr {
 	switch {
 	case s.Scope == ir.ScopeWarp:
 		id = call(thr.Lane, dtype.I32)
+	case s.Scope == ir.ScopeGroup:
+		id = l.groupThread()
 	case s.Scope == ir.ScopeCluster:
 		rank, threads := call(thr.ClusterRank, dtype.I32), l.k.Threads
 		switch {

@@ -22,7 +22,7 @@ func needs(v *ir.Value) (target.Feature, bool) {
 			return target.MBarrier, true
 		}
 		return target.MBarrierTx, true
-	case ir.MBarInit, ir.MBarTest, ir.MBarWait, ir.MBarTrack, ir.MBarInval:
+	case ir.PipeInit, ir.SlotAcquire, ir.SlotWait, ir.SlotRelease, ir.MBarInit, ir.MBarTest, ir.MBarWait, ir.MBarTrack, ir.MBarInval:
 		return target.MBarrier, true
 	case ir.MBarArriveTx, ir.MBarExpectTx, ir.MBarTry:
 		return target.MBarrierTx, true
@@ -38,8 +38,24 @@ func needs(v *ir.Value) (target.Feature, bool) {
 		return target.GridDep, true
 	case ir.CopyBulk, ir.StoreBulk, ir.CommitBulk, ir.WaitBulk, ir.WaitBulkRead, ir.FenceAsync, ir.FenceAsyncGlobal:
 		return target.Bulk, true
+	case ir.SetMaxRegs:
+		return target.SetMaxNReg, true
+	case ir.Elect:
+		return target.Elect, true
 	}
 	return "", false
+}
+
+// loweringSet names the set of lowerings of a kernel for a target: those of one set give one text. Slots are filled by bulk
+// copies where the target has them.
+func loweringSet(k *ir.Kernel, t *target.Target) string {
+	switch {
+	case len(k.Pipelines) == 0:
+		return "simt"
+	case t.Has(target.Bulk):
+		return "bulk"
+	}
+	return "cp_async"
 }
 
 // legal refuses a kernel that its target cannot run.

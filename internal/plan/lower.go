@@ -34,14 +34,27 @@ type lowering struct {
 	top        map[string]*thr.Local // what the top of the kernel computes, by its text
 	sharedBufs map[*ir.SharedTile]*thr.SharedBuf
 	barBufs    map[*ir.MBarrier]*thr.SharedBuf
-	err        error
+
+	role  *thr.Role              // whose region is being lowered; nil: none's
+	parts map[*ir.Role]*thr.Role // what thread IR knows of the roles
+	pipes map[*ir.Pipeline]*pipe
+	sides map[side]*slotState       // where the open region's role stands in a pipeline
+	fills map[*ir.Value]*fill       // slots that are being filled, by their SlotAcquire
+	ends  map[*ir.Value][]*ir.Value // by op: the slots that it is the last to fill
+
+	err error
 }
 
 // lowerKernel is the pass that produces thread IR.
 func lowerKernel(s *state) error {
 	l := &lowering{state: s, args: indexArgs(s.out), names: newNamer(s.out),
 		scalars: map[*ir.Value]thr.Expr{}, tiles: map[*ir.Value]*thr.Local{}, vars: map[*ir.Value]*thr.Local{},
-		done: map[*ir.Value]bool{}, coords: map[string]thr.Expr{}, top: map[string]*thr.Local{}, sharedBufs: map[*ir.SharedTile]*thr.SharedBuf{}, barBufs: map[*ir.MBarrier]*thr.SharedBuf{}}
+		done: map[*ir.Value]bool{}, coords: map[string]thr.Expr{}, top: map[string]*thr.Local{}, sharedBufs: map[*ir.SharedTile]*thr.SharedBuf{}, barBufs: map[*ir.MBarrier]*thr.SharedBuf{},
+		parts: map[*ir.Role]*thr.Role{}, sides: map[side]*slotState{}, fills: map[*ir.Value]*fill{}}
+	l.pipes, l.ends = pipesOf(l), fillEnds(s.k)
+	if s.k.Work != nil {
+		s.out.Grid = thr.Grid{N: s.k.Work, Step: 1}
+	}
 	var body []thr.Stmt
 	l.body = &body
 	l.region(s.k.Body)
@@ -148,6 +161,10 @@ func (l *lowering) region(r *ir.Region) {
 			l.effect(v)
 			l.done[v] = true
 		}
+		for _, slot := range l.ends[v] {
+			l.flush()
+			l.endFill(l.fills[slot])
+		}
 	}
 	l.flush()
 	if r.Yield != nil {
@@ -200,7 +217,11 @@ func (l *lowering) effect(v *ir.Value) {
 	case ir.AtomicAdd, ir.AtomicMax, ir.AtomicMin, ir.AtomicExch, ir.AtomicCAS:
 		l.atomic(v)
 	case ir.CopyAsync:
-		l.copyAsync(v)
+		if v.Attr.(*ir.CopyInfo).Dst.Pipe != nil {
+			l.fillCopy(v)
+		} else {
+			l.copyAsync(v)
+		}
 	case ir.Commit:
 		l.emit(thr.Do{At: l.at(), Fn: thr.CpCommit})
 	case ir.WaitGroup:
@@ -214,7 +235,7 @@ func (l *lowering) effect(v *ir.Value) {
 	case ir.CopyTensor, ir.MulticastTensor, ir.StoreTensor, ir.ReduceTensor, ir.PrefetchTensor:
 		l.tensor(v)
 	case ir.CommitBulk:
-		l.emit(thr.Do{At: l.at(), Fn: thr.BulkCommit, Pred: leader(v.Scope)})
+		l.emit(thr.Do{At: l.at(), Fn: thr.BulkCommit, Pred: l.leader(v.Scope)})
 	case ir.WaitBulk:
 		l.waitBulk(v, thr.BulkWait)
 	case ir.WaitBulkRead:
@@ -225,6 +246,17 @@ func (l *lowering) effect(v *ir.Value) {
 			f = thr.NamedArrive
 		}
 		l.emit(thr.Do{At: l.at(), Fn: f, Args: []thr.Expr{i32(n.ID), i32(n.Threads)}})
+	case ir.PipeInit:
+		l.initPipe(v)
+	case ir.SlotAcquire:
+		l.acquireSlot(v)
+	case ir.SlotWait:
+		l.waitSlot(v)
+	case ir.SlotRelease:
+		l.releaseSlot(v)
+	case ir.SetMaxRegs: // by the role
+	case ir.Roles:
+		l.roles(v)
 	case ir.FenceAsync, ir.FenceAsyncGlobal, ir.FenceCluster, ir.LaunchDependents, ir.WaitPrerequisites:
 		l.emit(thr.Do{At: l.at(), Fn: plainFns[v.Op]})
 	case ir.MBarArriveAt:
@@ -232,7 +264,7 @@ func (l *lowering) effect(v *ir.Value) {
 	case ir.StoreAsync:
 		l.storeAsync(v)
 	case ir.Barrier:
-		l.emit(thr.Do{At: l.at(), Fn: meeting(v.Scope)})
+		l.meet(v.Scope)
 	case ir.ClusterBarrier:
 		l.emit(thr.Do{At: l.at(), Fn: thr.ClusterSync})
 	case ir.Range, ir.Persistent:

@@ -33,9 +33,19 @@ func (l *lowering) initBarriers(v *ir.Value) {
 	m := v.Attr.(*ir.BarrierInfo).Bar
 	b, arrivals := l.barriers(m), l.scalarLocal(v.Args[0])
 	l.comment("%s", b.Name)
-	l.unrolled(m.N, func(i thr.Expr) {
+	l.initArray(b, m.N, arrivals)
+	l.fenceInits()
+}
+
+// initArray emits the init of n mbarriers by one thread.
+func (l *lowering) initArray(b *thr.SharedBuf, n int, arrivals thr.Expr) {
+	l.unrolled(n, func(i thr.Expr) {
 		l.emit(thr.Do{At: l.at(), Fn: thr.MBarInit, Args: []thr.Expr{address(b, mul(i, i32(barBytes))), arrivals}, Pred: leader(ir.ScopeBlock), Bar: b})
 	})
+}
+
+// fenceInits makes inits visible to all who use them.
+func (l *lowering) fenceInits() {
 	l.emit(thr.Do{At: l.at(), Fn: thr.MBarFence, Pred: leader(ir.ScopeBlock)})
 	if l.k.Cluster > 0 {
 		l.emit(thr.Do{At: l.at(), Fn: thr.ClusterSync})
@@ -64,9 +74,9 @@ func (l *lowering) barrierOp(v *ir.Value) {
 	}
 	if info.Leader {
 		if v.Op == ir.MBarArrive || v.Op == ir.MBarInval { // for the whole scope
-			l.emit(thr.Do{At: l.at(), Fn: meeting(v.Scope)})
+			l.meet(v.Scope)
 		}
-		do.Pred = leader(v.Scope)
+		do.Pred = l.leader(v.Scope)
 	}
 	if t := v.Type.DT; t != dtype.Invalid && len(l.flow.users[v]) > 0 {
 		x := l.local(resultNames[v.Op], thr.Val(t), nil)
@@ -79,14 +89,6 @@ func (l *lowering) barrierOp(v *ir.Value) {
 
 var resultNames = map[ir.Op]string{ir.MBarArrive: "token", ir.MBarTest: "over", ir.MBarTry: "over"}
 
-// meeting is the barrier of a scope within a block.
-func meeting(s ir.Scope) thr.Fn {
-	if s == ir.ScopeWarp {
-		return thr.WarpSync
-	}
-	return thr.BlockSync
-}
-
 // bulk lowers a bulk copy: one instruction of the leader.
 func (l *lowering) bulk(v *ir.Value) {
 	info := v.Attr.(*ir.BulkInfo)
@@ -98,7 +100,7 @@ func (l *lowering) bulk(v *ir.Value) {
 	}
 	elements := l.scalarLocal(v.Args[m])
 	do := thr.Do{At: l.at(), Fn: thr.BulkStore, Args: []thr.Expr{global.base, shared.base, mul(elements, i32(info.Arg.DT.Size()))},
-		Pred: and(leader(v.Scope), some(elements)), Buf: shared.shared, Scope: v.Scope}
+		Pred: and(l.leader(v.Scope), some(elements)), Buf: shared.shared, Scope: v.Scope}
 	what := "%s to %s"
 	if v.Op == ir.CopyBulk {
 		bar, at := l.barrierAt(info.Bar, v.Args[m+1])
@@ -147,5 +149,5 @@ func (l *lowering) bulkWhole(v *ir.Value, global *access, elements *ir.Value) bo
 // waitBulk waits for groups of the leader's, and makes the scope wait for the leader.
 func (l *lowering) waitBulk(v *ir.Value, f thr.Fn) {
 	l.emit(thr.Do{At: l.at(), Fn: f, Args: []thr.Expr{i32(int(v.Attr.(ir.Groups)))}})
-	l.emit(thr.Do{At: l.at(), Fn: meeting(v.Scope)})
+	l.meet(v.Scope)
 }

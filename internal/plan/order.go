@@ -72,18 +72,12 @@ func (y *syncer) release(out []thr.Stmt, h hazards, at thr.At, o ir.Order, scope
 
 // meet puts in the barrier of a scope; none for NoScope.
 func (y *syncer) meet(out []thr.Stmt, h hazards, at thr.At, scope ir.Scope, what string) []thr.Stmt {
-	barrier := thr.BlockSync
-	switch scope {
-	case ir.NoScope:
+	if scope == ir.NoScope {
 		return out
-	case ir.ScopeWarp:
-		barrier = thr.WarpSync
-	case ir.ScopeCluster:
-		barrier = thr.ClusterSync
 	}
 	if agree := y.agree(); agree < scope && y.err == nil {
 		y.err = positioned(ir.ErrScope, at.Pos, "%s needs a barrier here, inside control flow on which only a %v agrees; use a loop or condition at %v scope", what, agree, scope)
 	}
-	y.clear(h, barrier)
-	return append(out, thr.Do{At: at, Fn: barrier})
+	y.clear(h, scope)
+	return append(out, barrierOf(scope, at, y.role))
 }

@@ -43,7 +43,10 @@ var Verify = false
 // With GOTILE_DUMP set to a directory, the IR after every pass is written there as KERNEL.TARGET.N.PASS.txt.
 func Lower(k *ir.Kernel, t *target.Target) (*thr.Kernel, error) {
 	s := &state{k: k, t: t, flow: newFlow(k), out: &thr.Kernel{
-		Name: k.Name, IR: k, Target: t.Name, Lowering: "simt", Threads: k.Threads, Cluster: k.Cluster, MinBlocks: k.MinBlocks, Waits: k.Waits, Triggers: k.Triggers}}
+		Name: k.Name, IR: k, Target: t.Name, Lowering: loweringSet(k, t), Threads: k.Threads, Cluster: k.Cluster, MinBlocks: k.MinBlocks, Waits: k.Waits, Triggers: k.Triggers}}
+	if k.HasBudgets() { // setmaxnreg is ignored where the number of blocks is not given
+		s.out.MinBlocks = max(1, k.MinBlocks)
+	}
 	dir := os.Getenv("GOTILE_DUMP")
 	if dir != "" {
 		if err := dump(dir, s, 0, "tile", ir.Print(k)); err != nil {

@@ -234,6 +234,9 @@ func exchangeOf(s *ir.Span, n int, axes []int) (exchange, error) {
 	return x, nil
 }
 
+// ofGroup reports whether a reduction is over a tile of a group.
+func ofGroup(v *ir.Value) bool { return v.Args[0].Type.Span.Scope == ir.ScopeGroup }
+
 func bits(n int) int { k, _ := log2(n); return k }
 
 // finishReductions combines the partial results of a batch's reductions across lanes, then across warps. Doing all of
@@ -322,7 +325,11 @@ func (l *lowering) shuffleInto(op ir.Op, r thr.Ref, mask int) {
 
 // scratch is the shared memory for a reduction's partial results: one value a warp, value and kept lane.
 func (l *lowering) scratch(v *ir.Value, acc *thr.Local, x exchange) *thr.SharedBuf {
-	n := l.k.Threads / 32 * max(1, acc.Len) * x.keep
+	warps := l.k.Threads / 32
+	if ofGroup(v) {
+		warps = l.role.Warps * l.role.Parts
+	}
+	n := warps * max(1, acc.Len) * x.keep
 	b := &thr.SharedBuf{Name: l.names.fresh(acc.Name + "_part"), Bytes: n * acc.Type.DT.Size(), DT: acc.Type.DT,
 		Note: fmt.Sprintf("partial results of %s, one a warp", v.Op)}
 	l.out.Shared = append(l.out.Shared, b)
@@ -342,7 +349,13 @@ func (l *lowering) slot(b *thr.SharedBuf, acc *thr.Local, x exchange, warp, valu
 
 func (l *lowering) sendPartial(v *ir.Value, acc *thr.Local, x exchange, b *thr.SharedBuf) {
 	l.cur = v
-	l.comment("%s: over the warps of the block", v.Op)
+	scope, warp := ir.NoScope, call(thr.Warp, dtype.I32)
+	if ofGroup(v) {
+		scope, warp = ir.ScopeGroup, l.roleWarp()
+		l.comment("%s: over the warps of the group", v.Op)
+	} else {
+		l.comment("%s: over the warps of the block", v.Op)
+	}
 	// One lane of those that now hold the same value: the one whose other bits are zero.
 	others := 31 &^ ((x.keep - 1) << x.place)
 	var pred thr.Expr
@@ -354,27 +367,29 @@ func (l *lowering) sendPartial(v *ir.Value, acc *thr.Local, x exchange, b *thr.S
 	}
 	l.unrolled(max(1, acc.Len), func(i thr.Expr) {
 		l.emit(thr.Store{At: l.at(), Space: thr.Shared, Value: at(acc, i), Bytes: acc.Type.DT.Size(),
-			Addr: l.slot(b, acc, x, call(thr.Warp, dtype.I32), i), Pred: pred, Buf: b})
+			Addr: l.slot(b, acc, x, warp, i), Pred: pred, Buf: b, Scope: scope})
 	})
 }
 
 func (l *lowering) receivePartials(v *ir.Value, acc *thr.Local, x exchange, b *thr.SharedBuf) {
 	l.cur = v
 	t, size := acc.Type.DT, acc.Type.DT.Size()
+	scope, warp, first := ir.NoScope, call(thr.Warp, dtype.I32), i32(0)
+	if ofGroup(v) {
+		scope, warp, first = ir.ScopeGroup, l.roleWarp(), mul(l.groupIndex(), i32(l.role.Warps))
+	}
 	if n := x.warps; x.all && acc.Len == 0 && x.keep == 1 && size == 4 && n > 4 {
 		if _, pow2 := log2(n); pow2 {
 			// Each lane takes one warp's value, then shuffles: six steps where a loop would take up to 32 loads.
-			l.emit(thr.Load{At: l.at(), Space: thr.Shared, Dst: acc, Bytes: size, Buf: b,
-				Addr: l.slot(b, acc, x, rem(call(thr.Lane, dtype.I32), n), i32(0))})
+			l.emit(thr.Load{At: l.at(), Space: thr.Shared, Dst: acc, Bytes: size, Buf: b, Scope: scope,
+				Addr: l.slot(b, acc, x, add(first, rem(call(thr.Lane, dtype.I32), n)), i32(0))})
 			for m := n / 2; m > 0; m /= 2 {
 				l.shuffleInto(v.Op, ref(acc), m)
 			}
 			return
 		}
 	}
-	first := thr.Expr(i32(0))
 	if !x.all {
-		warp := call(thr.Warp, dtype.I32)
 		first = bin(ir.And, warp, i32(^((x.warps - 1) << x.shift)))
 	}
 	receive := func(i thr.Expr) {
@@ -382,7 +397,7 @@ func (l *lowering) receivePartials(v *ir.Value, acc *thr.Local, x exchange, b *t
 		l.emit(thr.Assign{At: l.at(), Dst: r, Src: identity(v.Op, t)})
 		part := l.local("part", thr.Val(t), nil)
 		l.unrolled(x.warps, func(w thr.Expr) {
-			l.emit(thr.Load{At: l.at(), Space: thr.Shared, Dst: part, Bytes: size, Buf: b,
+			l.emit(thr.Load{At: l.at(), Space: thr.Shared, Dst: part, Bytes: size, Buf: b, Scope: scope,
 				Addr: l.slot(b, acc, x, add(first, mul(w, i32(1<<x.shift))), i)})
 			l.emit(thr.Assign{At: l.at(), Dst: r, Src: bin(combine[v.Op], r, ref(part))})
 		})

@@ -15,8 +15,8 @@ func (l *lowering) arriveAt(v *ir.Value) {
 		do.Fn = thr.MBarRelaxedAt
 	}
 	if info.Leader {
-		l.emit(thr.Do{At: l.at(), Fn: meeting(v.Scope)}) // for the whole scope
-		do.Pred = leader(v.Scope)
+		l.meet(v.Scope) // for the whole scope
+		do.Pred = l.leader(v.Scope)
 	}
 	l.emit(do)
 }

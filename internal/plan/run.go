@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
 )
@@ -89,6 +90,8 @@ func (l *lowering) run(sinks, keeps []*ir.Value) {
 				switch {
 				case v.Op == ir.Coord:
 					xs[p] = l.coordOf(v.Type.Span, v.Attr.(int), e)
+				case v.Op == ir.Elect:
+					xs[p] = call(thr.Elect, dtype.Bool)
 				case v.Op == ir.Get:
 					xs[p] = l.readArray(l.vars[v.Args[0]], v.Type, e)
 				case v.Op == ir.Broadcast:

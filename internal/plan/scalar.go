@@ -113,6 +113,8 @@ func (l *lowering) unrounded(v *ir.Value, arg func(*ir.Value) thr.Expr) thr.Expr
 		return call(thr.GridX, dtype.I32)
 	case ir.WarpID:
 		return call(thr.Warp, dtype.I32)
+	case ir.GroupID:
+		return l.groupIndex()
 	case ir.ClusterID:
 		return call(thr.ClusterX, dtype.I32)
 	case ir.NumClusters:

@@ -61,8 +61,11 @@ type syncer struct {
 	groups    int              // the most groups that a WaitGroup leaves in flight
 	widest    map[any]ir.Scope // by memory: the widest scope that accesses it, the cluster's for peers
 	releases  ir.Scope         // the widest scope that releases
+	role      *thr.Role        // whose statements these are; nil: none's
+	mine      map[any]roleUse  // what it accesses, by memory
 	warpFlow  int              // depth of control flow on which only a warp agrees
-	blockFlow int              // the same of a block
+	groupFlow int              // the same of a group
+	blockFlow int              // and of a block
 	err       error
 }
 
@@ -90,9 +93,12 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 			out = y.access(out, h, s.At, t)
 			out = append(out, s)
 		case thr.Do:
+			if of := barrierScope(s); of != ir.NoScope {
+				y.clear(h, of)
+				out = append(out, s)
+				continue
+			}
 			switch s.Fn {
-			case thr.BlockSync, thr.WarpSync, thr.ClusterSync:
-				y.clear(h, s.Fn)
 			case thr.ClusterArrive:
 				h.arrive()
 			case thr.ClusterWait:
@@ -115,6 +121,10 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 			}
 			out = append(out, s)
 		case thr.If:
+			if s.Roles[0] != nil {
+				out, h = y.roles(out, s, h, lap)
+				continue
+			}
 			y.enter(s.Scope)
 			branches := func(h hazards) (then, els []thr.Stmt, after hazards) {
 				then, a := y.block(s.Then, h, lap)
@@ -185,16 +195,15 @@ func inserted(before, after []thr.Stmt) int {
 // past is what is left of the hazards after a barrier.
 func (y *syncer) past(h hazards, barrier thr.Stmt) hazards {
 	h = maps.Clone(h)
-	y.clear(h, barrier.(thr.Do).Fn)
+	y.clear(h, barrierScope(barrier))
 	return h
 }
 
 // clear takes out what a barrier separates from what follows. What a wider scope accesses, or is to release, stays: it
 // is only noted to be past the barrier.
-func (y *syncer) clear(h hazards, barrier thr.Fn) {
-	of := barrierScope(barrier)
+func (y *syncer) clear(h hazards, of ir.Scope) {
 	for t, pos := range maps.Clone(h) {
-		if t.flight > 0 || of <= t.past || of == ir.ScopeWarp && t.scope > of { // only a WaitGroup ends a copy
+		if t.flight > 0 || of <= t.past || of < ir.ScopeBlock && t.scope > of { // only a WaitGroup ends a copy
 			continue
 		}
 		delete(h, t)
@@ -213,21 +222,24 @@ func (y *syncer) needed(t touch) ir.Scope {
 	return widest
 }
 
-// barrierScope is the scope whose threads meet at a barrier.
-func barrierScope(f thr.Fn) ir.Scope {
-	switch f {
+// barrierScope is the scope whose threads meet at a statement; NoScope: it is no barrier. A named barrier of the author's,
+// which has no scope, is none either: nobody knows who comes.
+func barrierScope(s thr.Stmt) ir.Scope {
+	d, _ := s.(thr.Do)
+	switch d.Fn {
 	case thr.WarpSync:
 		return ir.ScopeWarp
+	case thr.NamedSync:
+		return d.Scope
+	case thr.BlockSync:
+		return ir.ScopeBlock
 	case thr.ClusterSync:
 		return ir.ScopeCluster
 	}
-	return ir.ScopeBlock
+	return ir.NoScope
 }
 
-func isBarrier(s thr.Stmt) bool {
-	d, ok := s.(thr.Do)
-	return ok && (d.Fn == thr.BlockSync || d.Fn == thr.WarpSync || d.Fn == thr.ClusterSync)
-}
+func isBarrier(s thr.Stmt) bool { return barrierScope(s) != ir.NoScope }
 
 // loop finds the fixed point: what reaches the top of the body is what comes before the loop and what the body leaves.
 func (y *syncer) loop(body []thr.Stmt, before hazards, lap int) ([]thr.Stmt, hazards) {
@@ -277,28 +289,34 @@ func (y *syncer) access(out []thr.Stmt, h hazards, at thr.At, t touch) []thr.Stm
 	conflicts := h.with(t)
 	if i := slices.IndexFunc(conflicts, func(o touch) bool { return o.scope != t.scope && !o.peers(t) }); i >= 0 {
 		if o := conflicts[i]; y.err == nil {
-			y.err = positioned(ir.ErrScope, at.Pos, "%s is used at %s scope here and at %s scope at %s; put a %s.Sync() between the two", t.name(), t.scope, o.scope, h[o], max(t.scope, o.scope, ir.ScopeBlock))
+			y.err = positioned(ir.ErrScope, at.Pos, "%s is used at %s scope here and at %s scope at %s; put a %s.Sync() between the two", t.name(), t.scope, o.scope, h[o], max(t.scope, o.scope, y.widestHere()))
 		}
 		return out
 	}
-	barrier := thr.InvalidFn
+	y.accessed(at, t)
+	barrier := ir.NoScope
 	switch {
 	case len(conflicts) == 0:
 	case slices.ContainsFunc(conflicts, func(o touch) bool { return o.across(t) }):
-		barrier = thr.ClusterSync
-		if y.warpFlow+y.blockFlow > 0 && y.err == nil {
+		barrier = ir.ScopeCluster
+		if y.agree() < ir.ScopeCluster && y.err == nil {
 			y.err = positioned(ir.ErrScope, at.Pos, "%s needs a barrier of the cluster here, inside control flow on which only a %s agrees; use a loop or condition at cluster scope, or put a cluster.Sync() before it", t.name(), y.agree())
 		}
 	case t.scope == ir.ScopeWarp:
-		barrier = thr.WarpSync
+		barrier = ir.ScopeWarp
+	case t.scope == ir.ScopeGroup:
+		barrier = ir.ScopeGroup
+		if y.warpFlow > 0 && y.err == nil {
+			y.err = positioned(ir.ErrScope, at.Pos, "%s needs a barrier of the group here, inside control flow on which only a warp agrees; use a loop or condition at the group's scope", t.name())
+		}
 	default:
-		barrier = thr.BlockSync
+		barrier = ir.ScopeBlock
 		if y.warpFlow > 0 && y.err == nil {
 			y.err = positioned(ir.ErrScope, at.Pos, "%s needs a barrier of the block here, inside control flow on which only a warp agrees; use a loop or condition at block scope", t.name())
 		}
 	}
-	if barrier != thr.InvalidFn {
-		out = append(out, thr.Do{At: at, Fn: barrier})
+	if barrier != ir.NoScope {
+		out = append(out, barrierOf(barrier, at, y.role))
 		y.clear(h, barrier)
 	}
 	h[t] = at.Pos
@@ -443,6 +461,8 @@ func (y *syncer) nest(s ir.Scope, by int) {
 	switch s {
 	case ir.ScopeWarp:
 		y.warpFlow += by
+	case ir.ScopeGroup:
+		y.groupFlow += by
 	case ir.ScopeBlock:
 		y.blockFlow += by
 	}

@@ -115,8 +115,10 @@ func (t touch) across(o touch) bool {
 // agree is who agrees on the control flow at this point.
 func (y *syncer) agree() ir.Scope {
 	switch {
-	case y.warpFlow > 0:
+	case y.warpFlow > 0 || y.role != nil && y.role.Barrier == 0:
 		return ir.ScopeWarp
+	case y.groupFlow > 0 || y.role != nil:
+		return ir.ScopeGroup
 	case y.blockFlow > 0:
 		return ir.ScopeBlock
 	}

@@ -69,7 +69,7 @@ func (l *lowering) tensor(v *ir.Value) {
 		coords = append(coords, l.scalarLocal(o))
 	}
 	l.needAligned(info.Arg)
-	do := thr.Do{At: l.at(), Fn: tensorFns[v.Op][info.Reduce], Pred: leader(v.Scope), Buf: shared.shared, Scope: v.Scope, Map: mapOf(l.args.maps, info)}
+	do := thr.Do{At: l.at(), Fn: tensorFns[v.Op][info.Reduce], Pred: l.leader(v.Scope), Buf: shared.shared, Scope: v.Scope, Map: mapOf(l.args.maps, info)}
 	var rest []thr.Expr // operands between the address and the coordinates
 	if info.Bar != nil {
 		bar, at := l.barrierAt(info.Bar, v.Args[m])

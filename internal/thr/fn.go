@@ -101,8 +101,14 @@ const (
 	GridWait   // griddepcontrol.wait
 
 	// Named barriers of a block.
-	NamedSync   // (const number, const threads)
+	NamedSync   // (number, const threads)
 	NamedArrive // the same
+
+	// Registers of a warpgroup, all of whose warps come; only in a kernel with MinBlocks.
+	RegsDec // (const registers): setmaxnreg.dec
+	RegsInc // (const registers): setmaxnreg.inc, which waits until so many are free
+
+	Elect // bool: whether the lane is the one that its warp elects; all lanes take part
 
 	NumFns
 )
@@ -203,6 +209,10 @@ var Fns = [NumFns]FnInfo{
 
 	NamedSync:   {"named_sync", 2, false, dtype.Invalid, false, "waits until so many threads have come to a named barrier"},
 	NamedArrive: {"named_arrive", 2, false, dtype.Invalid, false, "comes to a named barrier and goes on"},
+
+	RegsDec: {"regs_dec", 1, false, dtype.Invalid, false, "gives registers of each thread of a warpgroup back to the block"},
+	RegsInc: {"regs_inc", 1, false, dtype.Invalid, false, "takes registers of the block for each thread of a warpgroup, once they are free"},
+	Elect:   {"elect", 0, true, dtype.Bool, false, "whether the lane is the one that its warp elects"},
 }
 
 // Pointer reports whether a statement's first operand is a pointer to global memory.

@@ -121,6 +121,12 @@ type SharedBuf struct {
 	Align  int    // of Offset; 0: 16
 }
 
+// Role is a part of the block's warps with work of its own: Parts groups of Warps warps, from warp First on.
+type Role struct {
+	First, Warps, Parts int
+	Barrier             int // the named barrier of its first group; 0: its parts are warps
+}
+
 // Grid says how many blocks a launch has; in a kernel with clusters, how many clusters.
 type Grid struct {
 	N      *ir.Value  // the loop's bound, i32 of leaves (dims, constants, scalars) and pure ops; nil: one block
@@ -300,6 +306,7 @@ type (
 		Cond       Expr
 		Scope      ir.Scope // who agrees on the condition; NoScope: the whole block
 		Then, Else []Stmt
+		Roles      [2]*Role // whose Then and Else are; nil: of whoever comes
 	}
 	// Load reads Bytes (1, 2, 4, 8 or 16) from Addr into consecutive registers of Dst from At on: one for up to 4 bytes
 	// (zero-extended), Bytes/4 of 32-bit type, or Bytes/8 of 64-bit type. Lanes where Pred is false get zeros.
@@ -345,7 +352,7 @@ type (
 		Pred  Expr
 		Order ir.Order   // of an atomic, at gpu scope
 		Buf   *SharedBuf // of an asynchronous copy: the tile in shared memory, and
-		Scope ir.Scope   // who copies together, for synchronisation
+		Scope ir.Scope   // who copies together, for synchronisation; of NamedSync: the group whose barrier it is
 		Bar   *SharedBuf // the array of the mbarrier that Fn.Barrier names
 		Map   *Arg       // of a tensor copy: its tensor map
 	}

@@ -31,19 +31,20 @@ func (p *pool) set(i int, v uint64) {
 
 // block runs one block at a time, as one of its cluster.
 type block struct {
-	program *Program
-	mem     *Memory
-	launch  launch
-	pool    pool
-	cluster *cluster
-	id      int // in the grid
-	rank    int // in the cluster
-	warps   []*warp
-	running int // warps that can run
-	shared  shared
-	bars    []*mbar     // by slot
-	named   []*namedBar // by number
-	peers   []record    // by warp of the cluster: its last access to this block's shared memory
+	program  *Program
+	mem      *Memory
+	launch   launch
+	pool     pool
+	cluster  *cluster
+	id       int // in the grid
+	rank     int // in the cluster
+	warps    []*warp
+	running  int // warps that can run
+	shared   shared
+	bars     []*mbar     // by slot
+	named    []*namedBar // by number
+	freeRegs int         // given back by setmaxnreg
+	peers    []record    // by warp of the cluster: its last access to this block's shared memory
 	// completion is when copies arrive, never BySeed.
 	completion Completion
 	cache      []*allocation // by site: the allocation it last accessed
@@ -76,6 +77,7 @@ func newBlock(p *Program, mem *Memory, pool pool, l launch) *block {
 // reset makes the block ready to run as block id of the grid.
 func (b *block) reset(id int) {
 	b.id, b.running, b.log = id, len(b.warps), log{}
+	b.freeRegs = 0
 	b.pool.set(poolBlock, uint64(id))
 	b.pool.set(poolRank, uint64(b.rank))
 	b.shared.reset()
@@ -91,6 +93,9 @@ func (b *block) reset(id int) {
 	}
 	for _, w := range b.warps {
 		w.reset()
+		if b.program.elects {
+			w.elected = uint64(b.cluster.rng.below(warpSize))
+		}
 	}
 }
 

@@ -15,7 +15,7 @@ func (c *cluster) progress() bool {
 		return true
 	}
 	for _, w := range c.warps {
-		if w.state == stalled && (w.blocked != nil || w.meets != nil) {
+		if w.state == stalled && (w.blocked != nil || w.meets != nil || w.lacks > 0) {
 			c.deadlocked(w)
 			return false
 		}
@@ -43,6 +43,8 @@ func (c *cluster) waitFor() string {
 			out = append(out, fmt.Sprintf("  warp %d%s waits at the %s of %s", w.id, w.whose(), w.block.program.sites[w.waits].what, w.block.program.sites[w.waits].pos))
 		case w.state == exited:
 			out = append(out, fmt.Sprintf("  warp %d%s has left the kernel", w.id, w.whose()))
+		case w.lacks > 0:
+			out = append(out, fmt.Sprintf("  warp %d%s waits at %s for %d registers a thread: %d of the block's are free", w.id, w.whose(), w.block.program.sites[w.waits].pos, w.lacks, w.block.freeRegs))
 		case w.meets != nil:
 			out = append(out, fmt.Sprintf("  warp %d%s waits at %s at named barrier %d: %s", w.id, w.whose(), w.block.program.sites[w.waits].pos, w.meets.id, w.meets.lacks()))
 		case b != nil:
@@ -81,6 +83,7 @@ func (c *cluster) finishAsync() {
 	}
 	c.flying = c.flying[:0]
 	for _, b := range c.blocks {
+		b.finishRegs()
 		for _, n := range b.named {
 			if n.come > 0 {
 				b.warps[0].report(BadBarrier, n.site, none, 0, "the kernel ends, and at named barrier %d %s", n.id, n.lacks())

@@ -117,6 +117,10 @@ func init() {
 
 		thr.NamedSync:   {do: namedDo(true)},
 		thr.NamedArrive: {do: namedDo(false)},
+
+		thr.RegsDec: {do: regsDo(false)},
+		thr.RegsInc: {do: regsDo(true)},
+		thr.Elect:   {call: (*compiler).elect},
 	}
 }
 

@@ -19,14 +19,24 @@ const maxNamed = 16
 // namedDo compiles a warp's coming to a named barrier.
 func namedDo(waits bool) func(*compiler, thr.Do) {
 	return func(c *compiler, s thr.Do) {
-		id, ok := c.fold(s.Args[0])
-		threads, ok2 := c.fold(s.Args[1])
-		if !ok || !ok2 || id < 1 || id >= maxNamed || s.Pred != nil {
-			c.fail("%s: a named barrier has a constant number from 1 to %d and a constant number of threads, and no predicate", s.Fn, maxNamed-1)
+		threads, ok := c.fold(s.Args[1])
+		if !ok || s.Pred != nil {
+			c.fail("%s: a named barrier has a constant number of threads, and no predicate", s.Fn)
 		}
 		site := c.site(s.Fn.String(), 0)
 		c.program.named = true
-		c.emit(0, func(w *warp) { w.block.named[id].meet(w, int(threads), site, waits) })
+		m := c.mark()
+		number := c.register(1, true).i
+		c.agreed(number, s.Args[0], site, "number")
+		c.release(m) // read at once
+		c.emit(0, func(w *warp) {
+			id := int32(w.u[number])
+			if id < 1 || id >= maxNamed {
+				w.report(BadBarrier, site, none, 0, "named barrier %d: a block has 1 to %d", id, maxNamed-1)
+				return
+			}
+			w.block.named[id].meet(w, int(threads), site, waits)
+		})
 	}
 }
 

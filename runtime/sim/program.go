@@ -28,6 +28,9 @@ type Program struct {
 	async         bool           // it has bulk copies
 	bulkStores    bool           // some of them from shared memory
 	named         bool           // it has named barriers
+	elects        bool           // warps elect lanes
+	entryRegs     int            // registers of a thread at the start, where roles move them, and
+	regsSite      int32          // where they do
 	bars          []barSlot
 	barAt         map[*thr.SharedBuf]int     // the first slot of an array of mbarriers
 	arrivals      map[*thr.SharedBuf][]int32 // sites that arrive at an array

@@ -30,6 +30,7 @@ const (
 	WrongBytes        Kind = "wrong number of bytes at an mbarrier"
 	MissingFence      Kind = "missing proxy fence"
 	Deadlock          Kind = "deadlock"
+	BadRegisters      Kind = "misuse of setmaxnreg"
 	Panicked          Kind = "panic"
 	Premature         Kind = "access before the kernels ahead are over"
 )

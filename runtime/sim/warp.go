@@ -45,6 +45,9 @@ type warp struct {
 	blocked *mbar     // what it waits for, in state stalled
 	wants   int       // which phase of it
 	meets   *namedBar // or the named barrier that it waits at
+	regs    int       // registers of a thread, and
+	lacks   int       // those that it waits for
+	elected uint64    // the lane that it elects
 	asked   *mbar     // what it asked for in vain in its last step
 
 	ahead *seen // what its last FenceCluster has ordered before what follows; nil: there was none
@@ -69,6 +72,7 @@ const none = int32(-1)
 // reset makes the warp ready to start the kernel.
 func (w *warp) reset() {
 	w.pc, w.state, w.steps = 0, running, 0
+	w.regs, w.lacks = w.block.program.entryRegs, 0
 	w.open, w.groups = nil, nil
 	w.ticks = 0
 	w.early = w.block.launch.overlaps != 0

@@ -1,0 +1,65 @@
+//go:build !gotilegen
+
+package optest
+
+import (
+	"fmt"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/tile/tiletest"
+)
+
+// pipeCases run each kernel as a case of all the ops in it.
+func pipeCases() []tiletest.Case {
+	var out []tiletest.Case
+	for _, t := range []dtype.Type{dtype.F32, dtype.BF16} {
+		for _, op := range []ir.Op{ir.PipeInit, ir.SlotAcquire, ir.SlotWait, ir.SlotRelease, ir.Roles, ir.GroupID, ir.SetMaxRegs} {
+			out = append(out, opCase(op, "pipe/"+t.String(), func(r run) error { return checkPipe(r, t) }))
+		}
+		out = append(out, opCase(ir.CopyAsync, "pipe/"+t.String(), func(r run) error { return checkPipe(r, t) }))
+	}
+	return append(out, opCase(ir.Elect, "i32", checkElect))
+}
+
+// checkPipe tries every trip count from 1 to past the stages, several rows a block, ragged ends, and tensors that bulk
+// copies and cp.async cannot copy.
+func checkPipe(r run, t dtype.Type) error {
+	vec := 16 / t.Size()
+	for _, l := range []lie{{1, vec, 0, 0}, {3, pipeChunk, 0, 0}, {300, pipeChunk - vec, vec, vec}, {2, (pipeStages - 1) * pipeChunk, 0, 0}, {2, pipeStages * pipeChunk, 0, 0},
+		{2, (pipeStages + 1) * pipeChunk, 0, 2 * vec}, {1, 7*pipeChunk + pipeHalf + vec, 0, 0}, {3, pipeHalf - 1, vec + 1, 0}, {2, 4*pipeChunk + 3, 2, 1}} {
+		xs, ws := r.Ints(0, 9, 1, l.rows*l.n), r.Ints(0, 9, 2, l.n)
+		place := func(role tiletest.Role, values []float64) tiletest.Spec {
+			return tiletest.Spec{Role: role, DType: t, Values: values, Shape: []int{l.rows, l.n}, Strides: []int{l.n + l.pad, 1}, Offset: l.offset}
+		}
+		p := pipeParams{X: r.Place(place(tiletest.Input, xs)), Y: r.Place(place(tiletest.Output, nil)), W: r.In(t, ws, l.n)}
+		if err := launchPipe(r.Stream, p); err != nil {
+			return err
+		}
+		want := make([]int, len(xs))
+		for i, x := range xs {
+			want[i] = int(x + ws[i%l.n])
+		}
+		ints(r, "sums of "+l.String(), p.Y, want)
+	}
+	return nil
+}
+
+// checkElect sees that one lane is elected, and that it has its element.
+func checkElect(r run) error {
+	const rows = 7
+	var xs []float64
+	var want []int
+	for i := range rows {
+		for range 32 {
+			xs = append(xs, float64(i+5))
+		}
+		want = append(want, i+5, 1)
+	}
+	p := electParams{X: r.In(dtype.I32, xs, rows, 32), S: r.Out(dtype.I32, rows, 2)}
+	if err := launchElect(r.Stream, p); err != nil {
+		return err
+	}
+	ints(r, fmt.Sprint("elected lanes of ", rows, " rows"), p.S, want)
+	return nil
+}
