@@ -23,14 +23,11 @@ func TestArgPadding(t *testing.T) {
 	_, body, _ := strings.Cut(text, "struct k_args {\n")
 	body, _, _ = strings.Cut(body, "extern")
 	const want = `  int s;
-  u32 padding0;
-  u32 padding1;
-  u32 padding2;
+  u32 padding0[3];
   i64 wide;
   u32 half_;
   u32 int_;
-  u32 padding3;
-  u32 padding4;
+  u32 padding1[2];
 };
 static_assert(sizeof(k_args) == 40, "size");
 static_assert(field_offset(k_args, s) == 0, "s");

@@ -113,7 +113,11 @@ func (p orders) kernel() (*tile.Kernel, error) {
 					for r := range tile.Range(warp, 0, a.P.Dim(0), 1) {
 						acc.Set(acc.Get().Add(tile.Load(warp, a.P.Row(r), warp.Striped(256, 1)).Sum()))
 					}
-					tile.Store(warp, a.O, acc.Get())
+					if p.unit == "warp" {
+						tile.Store(warp, a.O, acc.Get())
+					} else { // of several warps one
+						tile.If(warp, warp.Index().EqInt(0), func() { tile.Store(warp, a.O, acc.Get()) })
+					}
 				default:
 					acc := tile.NewVar(unit, tile.I32(0))
 					for r := range tile.Range(unit, 0, a.P.Dim(0), 1) {
