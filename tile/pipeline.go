@@ -91,7 +91,7 @@ func NewPipeline[S any](k *Builder, stages int, slot S) Pipeline[S] {
 func slotFields(b *ir.Builder, v reflect.Value) (tiles []*ir.SharedTile, fields []string, ok bool) {
 	t := v.Type()
 	if t.Kind() != reflect.Struct {
-		b.Errorf(ir.PipeInit, ErrPort, "a slot is a %v: use a struct that embeds tile.Slot and has tile.Shared fields", t)
+		b.Errorf(ir.PipeInit, ErrPort, "a slot is of type %v: use a struct that embeds tile.Slot and has tile.Shared fields", t)
 		return nil, nil, false
 	}
 	embedded := false
@@ -104,7 +104,7 @@ func slotFields(b *ir.Builder, v reflect.Value) (tiles []*ir.SharedTile, fields 
 		m, isTile := reflect.NewAt(f.Type, v.Field(i).Addr().UnsafePointer()).Interface().(member)
 		switch {
 		case !isTile:
-			b.Errorf(ir.PipeInit, ErrPort, "field %s of slot %v is a %v: use tile.Shared[T], and variables for what is not in shared memory", f.Name, t, f.Type)
+			b.Errorf(ir.PipeInit, ErrPort, "field %s of slot %v is of type %v: use tile.Shared[T], and variables for what is not in shared memory", f.Name, t, f.Type)
 			return nil, nil, false
 		case !f.IsExported():
 			b.Errorf(ir.PipeInit, ErrPort, "field %s of slot %v is not exported: Acquire and Wait set it; export it", f.Name, t)

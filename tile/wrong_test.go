@@ -88,6 +88,7 @@ var families = []struct {
 	{"order", wrongOrders},
 	{"asynchronous copy", wrongCopies},
 	{"mbarriers and bulk copies", wrongBarriers},
+	{"pipelines and roles", wrongPipelines},
 	{"tensor copies and swizzles", wrongTensors},
 	{"other blocks and kernels", wrongRemotes},
 	{"cluster", wrongClusters},

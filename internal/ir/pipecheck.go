@@ -166,7 +166,7 @@ func (u *pipeUse) access(v *Value, given map[*Value][]*Value) {
 	if slot == nil {
 		slot = filledSlot(v)
 	} else if slot.Op == SlotAcquire && tile.Pipe == u.p {
-		u.b.errorAt(v.Pos, v.Op, ErrControl, "%s of the slot acquired at %s: nothing is there yet; read what Wait gives", Table[v.Op].Go, slot.Pos)
+		u.b.errorAt(v.Pos, v.Op, ErrControl, "%s of the slot acquired at %s: nothing is there yet; use what Wait gives", Table[v.Op].Go, slot.Pos)
 		return
 	}
 	if tile == nil || tile.Pipe != u.p {
@@ -206,9 +206,9 @@ func (u *pipeUse) sides() {
 	held := (u.most + len(p.Members) - 1) / len(p.Members)
 	switch {
 	case !has[SlotAcquire]:
-		b.errorAt(p.Pos, PipeInit, ErrControl, "nobody acquires slots of this pipeline: a producer fills it with Acquire and tile.CopyAsync")
+		b.errorAt(p.Pos, PipeInit, ErrControl, "nobody acquires slots of this pipeline; use Acquire and tile.CopyAsync in a producer")
 	case !has[SlotWait]:
-		b.errorAt(p.Pos, PipeInit, ErrControl, "nobody waits for slots of this pipeline: a consumer reads them with Wait and Release")
+		b.errorAt(p.Pos, PipeInit, ErrControl, "nobody waits for slots of this pipeline; use Wait and Release in a consumer")
 	case p.Stages <= held:
 		b.errorAt(u.at.Pos, SlotWait, ErrLimit, "a consumer holds %s here, and the pipeline of %s has %s: none is left to be filled meanwhile; use %d stages, or release one before",
 			Count(held, "slot"), p.Pos, Count(p.Stages, "stage"), held+1)

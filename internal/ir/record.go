@@ -110,7 +110,7 @@ func (b *Builder) Persist(n *Value, step int, info PersistentInfo, body func(i *
 		ok = false
 	}
 	if ok && b.Kernel.Work != nil {
-		b.Errorf(Persistent, ErrControl, "Persistent in a kernel with a Schedule: a launch has one grid; loop over the Tiles of the schedule")
+		b.Errorf(Persistent, ErrControl, "Persistent in a kernel with a Schedule: a launch has one grid; use the Tiles of the schedule")
 		ok = false
 	}
 	b.loop(&Value{Op: Persistent, Args: []*Value{n, b.Int(step)}, Attr: &info, Scope: info.Scope}, ok, body)
@@ -122,7 +122,7 @@ func (b *Builder) Schedule(n *Value) bool {
 	case b.poisoned(Persistent, n):
 		return false
 	case b.cur != b.Kernel.Body:
-		b.Errorf(Persistent, ErrControl, "Schedule stands inside the %s at %s: it shares out the grid, so it stands at the top level; loop over its Tiles here", Table[b.cur.Owner.Op].Go, b.cur.Owner.Pos)
+		b.Errorf(Persistent, ErrControl, "Schedule stands inside the %s at %s: it shares out the grid, so it stands at the top level; put it there, and loop over its Tiles here", Table[b.cur.Owner.Op].Go, b.cur.Owner.Pos)
 		return false
 	case !hostValue(n):
 		b.Errorf(Persistent, ErrControl, "the work of Schedule is not known at launch; use dimensions, scalars and arithmetic on them, from which the grid is sized")
