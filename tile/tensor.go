@@ -58,7 +58,8 @@ func loadTensor[T Number](op ir.Op, s Scope, dst, src Source[T], bar MBarrier, m
 }
 
 // StoreTensor copies a shared tile to a box of a tensor in global memory, as CopyTensor does the other way: elements
-// outside of the tensor are not written. It belongs to the group that the next CommitBulk of the scope closes. What threads
+// outside of the tensor are not written. Its rows are whole 16-byte vectors, to which the launch sees, since the chip clips
+// what it writes by those. It belongs to the group that the next CommitBulk of the scope closes. What threads
 // wrote into the tile must be ordered before by FenceAsync and a barrier, in this order. The kernel must not read dst.
 func StoreTensor[T Number](s Scope, dst, src Source[T]) {
 	storeTensor(ir.StoreTensor, s, dst, src, 0)

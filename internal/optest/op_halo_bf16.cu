@@ -113,10 +113,10 @@ extern "C" __global__ void __launch_bounds__(64) op_halo_bf16(const __grid_const
       int acc_now = acc;
       int rem = acc_now % 2;
       int sub = (int)((u32)it - 1u);
-      int add = (int)((u32)it2 + 31u);
+      int max_of = max(sub, 0);
 
       // prefetch x
-      if ((int)threadIdx.x == 0) tensor_prefetch_2d(&a.x_map, add, sub);
+      if ((int)threadIdx.x == 0) tensor_prefetch_2d(&a.x_map, it2, max_of);
       int sub2 = it2 - 1;
 
       // tensor copy x to s0 (shared)

@@ -64,10 +64,6 @@ __device__ __forceinline__ void tensor_load_2d(void* to, void* bar, const tensor
   asm volatile("cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%2, {%3, %4}], [%1];"
                :: "r"(shared_at(to)), "r"(shared_at(bar)), "l"(map), "r"(x0), "r"(x1) : "memory");
 }
-__device__ __forceinline__ void tensor_prefetch_2d(const tensor_map* map, int x0, int x1) {
-  asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global [%0, {%1, %2}];"
-               :: "l"(map), "r"(x0), "r"(x1) : "memory");
-}
 
 struct op_halo_f32_args {
   tensor_map x_map; // X: a box of 8x32, swizzle 128
@@ -111,10 +107,6 @@ extern "C" __global__ void __launch_bounds__(64) op_halo_f32(const __grid_consta
       int acc_now = acc;
       int rem = acc_now % 2;
       int sub = (int)((u32)it - 1u);
-      int add = (int)((u32)it2 + 31u);
-
-      // prefetch x
-      if ((int)threadIdx.x == 0) tensor_prefetch_2d(&a.x_map, add, sub);
       int sub2 = it2 - 1;
 
       // tensor copy x to s0 (shared)

@@ -5,7 +5,7 @@
 // Targets: sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
 // Launch: 64 threads a block, 768 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most rows/8 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
-// The launch sees to whole vectors: x, y on 16 bytes
+// The launch sees to whole vectors: x, y on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer

@@ -78,7 +78,7 @@ var tensor1Family = bind.Family{
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32},
 			Max:      []int{0},
 			Aligned:  []int{0, 1},
-			Multiple: []int{1},
+			Multiple: []int{4},
 			Work:     []int{0},
 		},
 		{
@@ -100,7 +100,7 @@ var tensor1Family = bind.Family{
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16},
 			Max:      []int{0},
 			Aligned:  []int{0, 1},
-			Multiple: []int{1},
+			Multiple: []int{8},
 			Work:     []int{0},
 		},
 	},

@@ -93,7 +93,7 @@ var tensor2Family = bind.Family{
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32},
 			Max:      []int{0, 0},
 			Aligned:  []int{0, 1},
-			Multiple: []int{1, 1},
+			Multiple: []int{1, 4},
 			Work:     []int{0},
 		},
 		{
@@ -115,7 +115,7 @@ var tensor2Family = bind.Family{
 			DTypes:   []dtype.Type{dtype.I64, dtype.I64},
 			Max:      []int{0, 0},
 			Aligned:  []int{0, 1},
-			Multiple: []int{1, 1},
+			Multiple: []int{1, 2},
 			Work:     []int{0},
 		},
 		{
@@ -137,7 +137,7 @@ var tensor2Family = bind.Family{
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16},
 			Max:      []int{0, 0},
 			Aligned:  []int{0, 1},
-			Multiple: []int{1, 1},
+			Multiple: []int{1, 8},
 			Work:     []int{0},
 		},
 		{
@@ -159,7 +159,7 @@ var tensor2Family = bind.Family{
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16},
 			Max:      []int{0, 0},
 			Aligned:  []int{0, 1},
-			Multiple: []int{1, 1},
+			Multiple: []int{1, 8},
 			Work:     []int{0},
 		},
 		{
@@ -181,7 +181,7 @@ var tensor2Family = bind.Family{
 			DTypes:   []dtype.Type{dtype.I32, dtype.I32},
 			Max:      []int{0, 0},
 			Aligned:  []int{0, 1},
-			Multiple: []int{1, 1},
+			Multiple: []int{1, 4},
 			Work:     []int{0},
 		},
 	},

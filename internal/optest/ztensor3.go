@@ -90,7 +90,7 @@ var tensor3Family = bind.Family{
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16},
 			Max:      []int{0, 0, 0},
 			Aligned:  []int{0, 1},
-			Multiple: []int{1, 1, 1},
+			Multiple: []int{1, 1, 8},
 			Work:     []int{0},
 		},
 		{
@@ -112,7 +112,7 @@ var tensor3Family = bind.Family{
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32},
 			Max:      []int{0, 0, 0},
 			Aligned:  []int{0, 1},
-			Multiple: []int{1, 1, 1},
+			Multiple: []int{1, 1, 4},
 			Work:     []int{0},
 		},
 	},

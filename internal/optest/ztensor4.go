@@ -96,7 +96,7 @@ var tensor4Family = bind.Family{
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16},
 			Max:      []int{0, 0, 0, 0},
 			Aligned:  []int{0, 1},
-			Multiple: []int{1, 1, 1, 1},
+			Multiple: []int{1, 1, 1, 8},
 			Work:     []int{0},
 		},
 		{
@@ -118,7 +118,7 @@ var tensor4Family = bind.Family{
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32},
 			Max:      []int{0, 0, 0, 0},
 			Aligned:  []int{0, 1},
-			Multiple: []int{1, 1, 1, 1},
+			Multiple: []int{1, 1, 1, 4},
 			Work:     []int{0},
 		},
 	},

@@ -99,7 +99,7 @@ var tensor5Family = bind.Family{
 			DTypes:   []dtype.Type{dtype.U32, dtype.U32},
 			Max:      []int{0, 0, 0, 0, 0},
 			Aligned:  []int{0, 1},
-			Multiple: []int{1, 1, 1, 1, 1},
+			Multiple: []int{1, 1, 1, 1, 4},
 			Work:     []int{0},
 		},
 	},

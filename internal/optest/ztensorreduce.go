@@ -94,7 +94,7 @@ var tensorReduceFamily = bind.Family{
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32},
 			Max:      []int{0, 0, 0},
 			Aligned:  []int{0, 1},
-			Multiple: []int{1, 1, 1},
+			Multiple: []int{1, 1, 4},
 			Work:     []int{0},
 		},
 		{
@@ -116,7 +116,7 @@ var tensorReduceFamily = bind.Family{
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16},
 			Max:      []int{0, 0, 0},
 			Aligned:  []int{0, 1},
-			Multiple: []int{1, 1, 1},
+			Multiple: []int{1, 1, 8},
 			Work:     []int{0},
 		},
 		{
@@ -138,7 +138,7 @@ var tensorReduceFamily = bind.Family{
 			DTypes:   []dtype.Type{dtype.I32, dtype.I32},
 			Max:      []int{0, 0, 0},
 			Aligned:  []int{0, 1},
-			Multiple: []int{1, 1, 1},
+			Multiple: []int{1, 1, 4},
 			Work:     []int{0},
 		},
 		{
@@ -160,7 +160,7 @@ var tensorReduceFamily = bind.Family{
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16},
 			Max:      []int{0, 0, 0},
 			Aligned:  []int{0, 1},
-			Multiple: []int{1, 1, 1},
+			Multiple: []int{1, 1, 8},
 			Work:     []int{0},
 		},
 	},

@@ -69,6 +69,9 @@ func (l *lowering) tensor(v *ir.Value) {
 		coords = append(coords, l.scalarLocal(o))
 	}
 	l.needAligned(info.Arg)
+	if (v.Op == ir.StoreTensor || v.Op == ir.ReduceTensor) && !l.wholeRows(v, info.Arg) {
+		return
+	}
 	do := thr.Do{At: l.at(), Fn: tensorFns[v.Op][info.Reduce], Pred: l.leader(v.Scope), Buf: shared.shared, Scope: v.Scope, Map: mapOf(l.args.maps, info)}
 	var rest []thr.Expr // operands between the address and the coordinates
 	if info.Bar != nil {
@@ -116,6 +119,23 @@ func (l *lowering) pieces(info *ir.TensorInfo, f func(outer []thr.Expr, panel th
 		})
 	}
 	along(0)
+}
+
+// wholeRows asks the launch for rows of whole 16-byte vectors: what a tensor copy writes is clipped by those, not by
+// elements (seen on an H200).
+func (l *lowering) wholeRows(v *ir.Value, a *ir.Arg) bool {
+	last, vec := a.Dims[len(a.Dims)-1], 16/a.DT.Size()
+	switch {
+	case last.Symbol != nil:
+		l.whole().Multiple[last.Symbol] = lcm(l.whole().Elems(last.Symbol), vec)
+	case last.Size%vec != 0:
+		if l.err == nil {
+			l.err = positioned(ir.ErrLayout, v.Pos, "%s to %s, whose rows of %d %v end within 16 bytes, by which it is clipped; make rows a multiple of %d, or use Store",
+				ir.Table[v.Op].Go, a.Field, last.Size, a.DT, vec)
+		}
+		return false
+	}
+	return true
 }
 
 func (l *lowering) tensorComment(v *ir.Value, shared *access) {
