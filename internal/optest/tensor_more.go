@@ -29,18 +29,16 @@ func halo[T tile.Number](name string, swizzle layout.Swizzle) kernel {
 			for row := range tile.Persistent(block, a.Y.Dim(0), tile.Step(haloRows)) {
 				for col := range tile.Range(block, 0, a.Y.Dim(1), haloCols) {
 					i := tile.AsIndex(count.Get())
-					stage, first := i.RemInt(haloStages), row.SubInt(1)
-					if name == "op_halo_bf16" {
-						tile.PrefetchTensor(block, s.At(stage), a.X.At(first.MaxInt(0), col)) // of the next turn
-					}
-					full.At(stage).ArriveExpect(block, tile.CopyTensor(block, s.At(stage), a.X.At(first, col.SubInt(1)), full.At(stage)))
+					stage, first := i.RemInt(haloStages), row.AddInt(1)
+					tile.PrefetchTensor(block, s.At(stage), a.X.At(first, col.AddInt(haloCols+1))) // of the next turn
+					full.At(stage).ArriveExpect(block, tile.CopyTensor(block, s.At(stage), a.X.At(first, col.AddInt(1)), full.At(stage)))
 					full.At(stage).Wait(block, i.DivInt(haloStages).RemInt(2))
 					tile.Store(block, a.Y.At(row, col), tile.Load(block, s.At(stage), matrix[T](block, []int{haloRows, haloCols})))
 					block.Sync()
 					count.Set(count.Get().Add(tile.I32(1)))
 				}
 			}
-		}, tile.Threads(tensorThreads), tile.Targets(bulkTargets...), tile.Doc("y is x moved by one row and one column, with zeros around, by tensor copies."))
+		}, tile.Threads(tensorThreads), tile.Targets(bulkTargets...), tile.Doc("y is x moved back by one row and one column, with zeros behind, by tensor copies."))
 	}}
 }
 
