@@ -5,7 +5,7 @@ import (
 	"github.com/gotile/gotile/tile"
 )
 
-// haloArgs: Y[i, j] = X[i-1, j-1], zero where X has no such element.
+// haloArgs: Y[i, j] = X[i+1, j+1], zero where X has no such element.
 type haloArgs[T tile.Number] struct {
 	X tile.Global[T] `tile:"rows,n"`
 	Y tile.Global[T] `tile:"h,w"`
@@ -18,7 +18,7 @@ const (
 	haloStages = 2
 )
 
-// halo copies boxes that begin before the tensor and end past it.
+// halo copies boxes that end past the tensor, and fetches them ahead.
 func halo[T tile.Number](name string, swizzle layout.Swizzle) kernel {
 	return kernel{name, func(name string) (*tile.Kernel, error) {
 		return tile.Define(name, func(k *tile.Builder, a haloArgs[T]) {
