@@ -130,6 +130,15 @@ var ops = [ir.NumOps]opRow{
 	ir.NamedSync:   {lowered: "thr.NamedSync"},
 	ir.NamedArrive: {lowered: "thr.NamedArrive"},
 
+	ir.Elect:       {lowered: "thr.Elect"},
+	ir.PipeInit:    {lowered: "thr.MBarInit"},
+	ir.SlotAcquire: {lowered: "thr.MBarWait"},
+	ir.SlotWait:    {lowered: "thr.MBarWait"},
+	ir.SlotRelease: {lowered: "thr.MBarArrive"},
+	ir.SetMaxRegs:  {lowered: "thr.RegsDec, thr.RegsInc"},
+	ir.Roles:       {lowered: "thr.If"},
+	ir.GroupID:     {lowered: "thr.Warp"},
+
 	ir.Range:      {lowered: "thr.For"},
 	ir.Persistent: {lowered: "thr.For"},
 	ir.If:         {lowered: "thr.If"},
