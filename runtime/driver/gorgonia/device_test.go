@@ -120,6 +120,9 @@ func ExampleStreamOf() {
 	d := must(device.Open("cuda:0", device.WithDriver(drv)))
 	defer d.Close()
 	x := must(device.NewTensor(d, dtype.F32, 2))
+	ctx := must(must(cu.GetDevice(0)).RetainPrimaryCtx())
+	check(ctx.Lock()) // gorgonia.org/cu calls in the thread's current context
+	defer ctx.Unlock()
 	raw := gorgonia.StreamOf(must(d.Stream().Handle()))
 	check(cu.MemcpyHtoDAsync(cu.DevicePtr(x.Addr()), unsafe.Pointer(&[2]float32{1, 2}), 8, raw))
 	fmt.Println(device.DownloadFloats(d.Stream(), x)) // after the copy: it is one stream
