@@ -100,24 +100,22 @@ var asyncPrelude = []snippet{
 	{"fence_async", device + "void fence_async() { asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\"); }\n"},
 }
 
+// mbarrierQuestion is the instruction that asks whether a phase is over, into over.
+func mbarrierQuestion(indent, instruction, constraint string) string {
+	return fmt.Sprintf(`%[1]sasm volatile("{ .reg .pred p; mbarrier.%[2]s.shared.b64 p, [%%1], %%2; selp.u32 %%0, 1, 0, p; }"
+%[1]s             : "=r"(over) : "r"(shared_at(bar)), "%[3]s"(phase) : "memory");
+`, indent, instruction, constraint)
+}
+
 // mbarrierAsk asks whether a phase is over. The answer of a warp is that of all its lanes, each of which has acquired.
 func mbarrierAsk(name, instruction, phase, constraint string) string {
-	return fmt.Sprintf(device+`bool %s(void* bar, %s phase) { // all lanes: each has acquired
-  u32 over;
-  asm volatile("{ .reg .pred p; mbarrier.%s.shared.b64 p, [%%1], %%2; selp.u32 %%0, 1, 0, p; }"
-               : "=r"(over) : "r"(shared_at(bar)), "%s"(phase) : "memory");
-  return __all_sync(0xffffffffu, over != 0u);
-}
-`, name, phase, instruction, constraint)
+	return fmt.Sprintf(device+"bool %s(void* bar, %s phase) { // all lanes: each has acquired\n  u32 over;\n%s  return __all_sync(0xffffffffu, over != 0u);\n}\n",
+		name, phase, mbarrierQuestion("  ", instruction, constraint))
 }
 
 // mbarrierWait waits until a phase is over.
 func mbarrierWait(name, form, phase, constraint string) string {
-	ask := func(instruction string) string {
-		return fmt.Sprintf(`    asm volatile("{ .reg .pred p; mbarrier.%s%s.shared.b64 p, [%%1], %%2; selp.u32 %%0, 1, 0, p; }"
-                 : "=r"(over) : "r"(shared_at(bar)), "%s"(phase) : "memory");
-`, instruction, form, constraint)
-	}
+	ask := func(instruction string) string { return mbarrierQuestion("    ", instruction+form, constraint) }
 	return fmt.Sprintf(device+"void %s(void* bar, %s phase) {\n  u32 over = 0u;\n  while (over == 0u) {\n#if __CUDA_ARCH__ >= 900\n%s#else\n%s#endif\n  }\n}\n",
 		name, phase, ask("try_wait"), ask("test_wait"))
 }

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"fmt"
-
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
@@ -124,9 +122,7 @@ func some(n thr.Expr) thr.Expr {
 func (l *lowering) bulkWhole(v *ir.Value, global *access, elements *ir.Value) bool {
 	name, field, vec := ir.Table[v.Op].Go, global.Arg.Field, ir.BulkAlign/global.dt.Size()
 	refuse := func(format string, args ...any) bool {
-		if l.err == nil {
-			l.err = positioned(ir.ErrLayout, v.Pos, "%s", fmt.Sprintf(format, args...))
-		}
+		l.fail(v.Pos, format, args...)
 		return false
 	}
 	if !l.k.Whole {
@@ -140,9 +136,7 @@ func (l *lowering) bulkWhole(v *ir.Value, global *access, elements *ir.Value) bo
 		return refuse("%s of %s of a run that is not a multiple of %d elements for certain; use a dimension that the launch sees to", name, field, vec)
 	}
 	l.needAligned(global.Arg)
-	for _, s := range dims {
-		l.whole().Multiple[s] = lcm(l.whole().Elems(s), vec)
-	}
+	l.needMultiple(dims, vec)
 	return true
 }
 

@@ -127,12 +127,10 @@ func (l *lowering) wholeRows(v *ir.Value, a *ir.Arg) bool {
 	last, vec := a.Dims[len(a.Dims)-1], 16/a.DT.Size()
 	switch {
 	case last.Symbol != nil:
-		l.whole().Multiple[last.Symbol] = lcm(l.whole().Elems(last.Symbol), vec)
+		l.needMultiple([]*ir.Symbol{last.Symbol}, vec)
 	case last.Size%vec != 0:
-		if l.err == nil {
-			l.err = positioned(ir.ErrLayout, v.Pos, "%s to %s, whose rows of %d %v end within 16 bytes, by which it is clipped; make rows a multiple of %d, or use Store",
-				ir.Table[v.Op].Go, a.Field, last.Size, a.DT, vec)
-		}
+		l.fail(v.Pos, "%s to %s, whose rows of %d %v end within 16 bytes, by which it is clipped; make rows a multiple of %d, or use Store",
+			ir.Table[v.Op].Go, a.Field, last.Size, a.DT, vec)
 		return false
 	}
 	return true

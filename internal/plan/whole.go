@@ -23,6 +23,14 @@ func (l *lowering) needAligned(a *ir.Arg) {
 	}
 }
 
+// needMultiple asks for dimensions that are multiples of so many elements.
+func (l *lowering) needMultiple(dims []*ir.Symbol, elems int) {
+	w := l.whole()
+	for _, s := range dims {
+		w.Multiple[s] = lcm(w.Elems(s), elems)
+	}
+}
+
 // endsWhole asks that the last axis ends with a whole vector, and reports whether the launch can see to it.
 func (a *access) endsWhole() bool {
 	last, vec := a.span.Rank()-1, a.span.Dist.Vec()
@@ -34,9 +42,7 @@ func (a *access) endsWhole() bool {
 	}
 	dims, ok := a.l.flow.wholeIf(a.span.Extent[last], vec)
 	if ok {
-		for _, s := range dims {
-			a.l.whole().Multiple[s] = lcm(a.l.whole().Elems(s), vec)
-		}
+		a.l.needMultiple(dims, vec)
 	}
 	return ok
 }

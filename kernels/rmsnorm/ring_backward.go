@@ -44,11 +44,7 @@ func (r *ring[T]) total(turn tile.Index, sum tile.Reg[tile.F32]) tile.Reg[tile.F
 	}
 	told.ArriveExpect(block, 4*r.c.Cluster)
 	told.Wait(block, turn.DivInt(2).RemInt(2))
-	total := tile.LoadScalar(block, r.parts.At(side, 0, 0))
-	for i := 1; i < r.c.Cluster; i++ {
-		total = total.Add(tile.LoadScalar(block, r.parts.At(side, i, 0)))
-	}
-	return total
+	return r.c.addUp(block, func(i int) tile.View[tile.F32] { return r.parts.At(side, i, 0) })
 }
 
 // at is chunk i of a slot, an int or an Index.

@@ -97,10 +97,16 @@ func (c Config) total(k *tile.Builder, sum tile.Reg[tile.F32], meanwhile ...func
 		f()
 	}
 	if c.Cluster > 1 {
-		total = tile.LoadScalar(block, parts.At(0))
-		for i := 1; i < c.Cluster; i++ {
-			total = total.Add(tile.LoadScalar(block, parts.At(i)))
-		}
+		total = c.addUp(block, func(i int) tile.View[tile.F32] { return parts.At(i) })
+	}
+	return total
+}
+
+// addUp is the sum of what the blocks that share a row have told, in the order of their ranks.
+func (c Config) addUp(block tile.Block, part func(rank int) tile.View[tile.F32]) tile.Reg[tile.F32] {
+	total := tile.LoadScalar(block, part(0))
+	for i := 1; i < c.Cluster; i++ {
+		total = total.Add(tile.LoadScalar(block, part(i)))
 	}
 	return total
 }
