@@ -61,6 +61,7 @@ func (b *Builder) Bulk(op Op, s Scope, shared, global Place, bar *MBarrier, i *V
 	}
 	n := b.left(global.Arg, out[len(out)-1], box[0])
 	args := append(append(slices.Clone(in), out...), n)
+	shared.Shared.Bulk = true
 	if op == CopyBulk {
 		if !b.barrierIndex(op, s, bar, i) {
 			return nil

@@ -91,7 +91,7 @@ func (b *Builder) Tensor(op Op, s Scope, shared, global Place, reduce ReduceOp, 
 		global.Arg.Written = true
 	}
 	rank := len(shared.Shared.Shape) - len(shared.Offs)
-	shared.Shared.Tensor = true
+	shared.Shared.Bulk = true
 	v := b.emit(&Value{Op: op, Args: args, Scope: s, Attr: &TensorInfo{Shared: shared.Shared, Arg: global.Arg, Rank: rank, Bar: bar, Reduce: reduce}})
 	if v == nil || !load {
 		return nil
@@ -191,7 +191,7 @@ func (c *checker) tensor(v *Value) {
 	if v.Op == MulticastTensor {
 		want++
 	}
-	if len(v.Args) != want || !i.Shared.Manual || !i.Shared.Tensor || i.Shared.DT != i.Arg.DT || i.Rank < 1 || i.Rank > min(len(i.Shared.Shape), len(i.Arg.Dims)) {
+	if len(v.Args) != want || !i.Shared.Manual || !i.Shared.Bulk || i.Shared.DT != i.Arg.DT || i.Rank < 1 || i.Rank > min(len(i.Shared.Shape), len(i.Arg.Dims)) {
 		c.fail(v, "it has %d operands, not %d, or its tile is none for tensor copies", len(v.Args), want)
 		return
 	}

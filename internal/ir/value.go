@@ -124,7 +124,7 @@ type SharedTile struct {
 	Pipe   *Pipeline // whose slots it has, one after the other along the first dimension; nil: it is no member of any
 	// Swizzle permutes byte offsets in the tile, which is then stored as panels of its width; the zero value: none.
 	Swizzle layout.Swizzle
-	Tensor  bool // tensor copies access it
+	Bulk    bool // bulk or tensor copies access it
 	used    bool // something does
 }
 
@@ -139,7 +139,7 @@ func (s *SharedTile) PanelCols() int {
 // Align is the alignment of the tile in shared memory, in bytes.
 func (s *SharedTile) Align() int {
 	n := CopyBytes
-	if s.Tensor {
+	if s.Bulk { // those of tensors must; others from within a line of shared memory are slower
 		n = TensorAlign
 	}
 	return max(n, s.Swizzle.Align())

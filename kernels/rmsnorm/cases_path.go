@@ -26,7 +26,15 @@ func (p problem) backward(r *tiletest.Run, in Saved, out Gradients, scratch *Scr
 	if p.rows*p.n <= p.work() && c.Whole && c.Cap <= smallCap {
 		c.Name += "_one"
 	} else {
-		want[Config{Name: "rmsnorm_dw", W: p.w}.KernelName()] = 1
+		plan, err := planBackward(r.Stream, in, out, false, p.work())
+		if err != nil {
+			return err
+		}
+		dw := Config{Name: "rmsnorm_dw", W: p.w}
+		if plan.parts <= fewCap {
+			dw.Cap = fewCap
+		}
+		want[dw.KernelName()] = 1
 	}
 	want[c.KernelName()] = 1
 	if c.Wide && p.rows > 0 {

@@ -36,18 +36,19 @@ import (
 
 // Config is one compiled kernel: the element types and the longest row it takes.
 type Config struct {
-	Name  string     // of the pass: rmsnorm_fwd
-	Act   Activation // of the gated form
-	X, W  dtype.Type // of x, y and their gradients; of w and dw
-	Cap   int        // most elements in a row; without X or with Wide no limit
-	Whole bool       // rows are whole 16-byte vectors
-	Wide  bool       // rows are read in chunks of columns
-	Per   int        // elements of a row, or of a chunk, that a thread holds
-	Min   int        // least threads of a block: short rows are served several at a time; of chunks the threads
-	Tight bool       // registers are short: inputs are read as late as may be, and w again for each row
-	Loop  bool       // forward: a block has a loop over its one row
-	Again bool       // forward: a row is read twice, the second time from the caches
-	Ring  bool       // backward: rows pass through a ring of slots in shared memory
+	Name   string     // of the pass: rmsnorm_fwd
+	Act    Activation // of the gated form
+	X, W   dtype.Type // of x, y and their gradients; of w and dw
+	Cap    int        // most elements in a row or, without X, rows; 0: no limit
+	Whole  bool       // rows are whole 16-byte vectors
+	Wide   bool       // rows are read in chunks of columns
+	Per    int        // elements of a row, or of a chunk, that a thread holds
+	Min    int        // least threads of a block: short rows are served several at a time; of chunks the threads
+	Tight  bool       // registers are short: inputs are read as late as may be, and w again for each row
+	Loop   bool       // forward: a block has a loop over its one row
+	Again  bool       // forward: a row is read twice, the second time from the caches
+	Ring   bool       // backward: rows pass through a ring of slots in shared memory
+	Stages int        // the slots of a ring
 
 	Shared, Regs int      // of a staged row: chunks in shared memory, and in registers
 	Resident     int      // blocks that an SM is to hold; 0: as comes
@@ -62,8 +63,10 @@ func (c Config) KernelName() string {
 		name += "_" + c.Act.String()
 	}
 	switch {
-	case c.X == dtype.Invalid:
+	case c.X == dtype.Invalid && c.Cap == 0:
 		return fmt.Sprintf("%s_%s", name, c.W)
+	case c.X == dtype.Invalid:
+		return fmt.Sprintf("%s_%s_c%d", name, c.W, c.Cap)
 	case c.Wide:
 		return fmt.Sprintf("%s_%s_%s_wide", name, c.X, c.W)
 	}
@@ -163,11 +166,12 @@ func forwardConfigs(name string, act Activation, fit func(*Config)) []Config {
 }
 
 func backwardConfigs(name string, act Activation, fit func(*Config)) []Config {
+	held := stagingBackward
 	if act != 0 {
-		return slices.Concat(configs(name, act, fit), stagingGatedBackward.configs(name, act))
+		held = stagingGatedBackward
 	}
-	all := slices.Concat(configs(name, 0, fit), stagingBackward.configs(name, 0))
-	for _, r := range rings(name) { // in place of those that hold as much on the same targets, before those on others
+	all := slices.Concat(configs(name, act, fit), held.configs(name, act))
+	for _, r := range rings(name, act) { // in place of those that hold as much on the same targets, before those on others
 		same := func(c Config) bool { return c.X == r.X && c.W == r.W && c.Cap >= r.Cap }
 		at := slices.IndexFunc(all, same)
 		all = slices.Insert(slices.DeleteFunc(all, func(c Config) bool {
@@ -315,13 +319,13 @@ const stripeThreads = 256
 // fitStripes leaves registers for all inputs, w, and the sums of dw in f32.
 func fitStripes(c *Config) { c.Per, c.Min = stripeBytes/stripeThreads/c.X.Size(), stripeThreads }
 
-// weights are the configs of the kernel that sums the partial gradients of w.
+// weights are the configs of the kernel that sums the partial gradients of w: of few, and of any number.
 func weights() []Config {
-	return []Config{
-		{Name: "rmsnorm_dw", W: dtype.BF16},
-		{Name: "rmsnorm_dw", W: dtype.F16},
-		{Name: "rmsnorm_dw", W: dtype.F32},
+	var out []Config
+	for _, w := range []dtype.Type{dtype.BF16, dtype.F16, dtype.F32} {
+		out = append(out, Config{Name: "rmsnorm_dw", W: w, Cap: fewCap}, Config{Name: "rmsnorm_dw", W: w})
 	}
+	return out
 }
 
 // Kernels lists the committed kernels.

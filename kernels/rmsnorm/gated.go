@@ -81,7 +81,11 @@ func gatedBackwardRows[T, W tile.Float](k *tile.Builder, c Config, a gatedBackwa
 
 func gatedBackward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	body := func(k *tile.Builder, a gatedBackwardArgs[T, W]) {
-		if c.Shared > 0 {
+		switch {
+		case c.Ring:
+			ringGradient(k, c, rowOf[T]{x: a.X, dy: a.DY, dx: a.DX, z: &a.Z, dz: &a.DZ}, a.W, a.Rstd, a.Part)
+			return
+		case c.Shared > 0:
 			stagedGatedBackward(k, c, a)
 			return
 		}

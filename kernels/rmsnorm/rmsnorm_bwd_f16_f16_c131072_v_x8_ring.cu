@@ -3,7 +3,7 @@
 // rmsnorm_bwd_f16_f16_c131072_v_x8_ring: RMSNorm backward: dx, and the share of dw of each block or cluster in f32.
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 512 threads a block, clusters of 8 blocks, 196784 bytes of dynamic shared memory, a grid of parts clusters
+// Launch: 512 threads a block, clusters of 8 blocks, 196864 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, dy, dx, w, part on 16 bytes; n a multiple of 8
 //
@@ -11,10 +11,10 @@
 //   offset     size  type  buffer
 //        0       24  i64   bar0: 3 mbarriers
 //       32       16  i64   bar1: 2 mbarriers
-//       48    98304  f16   s0: tile [6 8192]
-//    98352    98304  f16   s1: tile [6 8192]
-//   196656       64  f32   sum_part: partial results of sum, one a warp
-//   196720       64  f32   s2: tile [2 8 1]
+//      128    98304  f16   s0: tile [6 8192]
+//    98432    98304  f16   s1: tile [6 8192]
+//   196736       64  f32   sum_part: partial results of sum, one a warp
+//   196800       64  f32   s2: tile [2 8 1]
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -102,6 +102,9 @@ __device__ __forceinline__ void mbarrier_wait_cluster(void* bar, int phase) {
 #endif
   }
 }
+__device__ __forceinline__ void mbarrier_arrive_at(u32 bar) {
+  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(bar) : "memory");
+}
 __device__ __forceinline__ void st_async_f32(u32 to, float x, u32 bar) {
   asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" :: "r"(to), "f"(x), "r"(bar) : "memory");
 }
@@ -175,7 +178,7 @@ static_assert(field_offset(rmsnorm_bwd_f16_f16_c131072_v_x8_ring_args, n) == 84,
 static_assert(field_offset(rmsnorm_bwd_f16_f16_c131072_v_x8_ring_args, parts) == 88, "parts");
 
 extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsnorm_bwd_f16_f16_c131072_v_x8_ring(const __grid_constant__ rmsnorm_bwd_f16_f16_c131072_v_x8_ring_args a) {
-  extern __shared__ __align__(16) char smem[];
+  extern __shared__ __align__(128) char smem[];
   int col0 = (int)threadIdx.x * 8;
   int col02 = (int)threadIdx.x;
 
@@ -190,7 +193,7 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
   // bar1
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    if ((int)threadIdx.x == 0) mbarrier_init(smem + (32u + (u32)(i * 8)), 1);
+    if ((int)threadIdx.x == 0) mbarrier_init(smem + (32u + (u32)(i * 8)), 9);
   }
   if ((int)threadIdx.x == 0) mbarrier_fence();
   cluster_sync();
@@ -205,11 +208,11 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
       int max_of = max(min(a.n - mul2, 8192), 0);
 
       // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 48, x_at, max_of * 2, smem);
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 128, x_at, max_of * 2, smem);
       const f16* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul2;
 
       // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 98352, dy_at, max_of * 2, smem);
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 98432, dy_at, max_of * 2, smem);
       int mul3 = max_of * 2;
       if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul3 + mul3);
       int mul4 = (mul + 1) * 8192;
@@ -217,11 +220,11 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
       int max_of2 = max(min(a.n - mul4, 8192), 0);
 
       // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16432, x_at2, max_of2 * 2, smem);
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16512, x_at2, max_of2 * 2, smem);
       const f16* dy_at2 = a.dy + (i64)t * a.dy_stride0 + (i64)mul4;
 
       // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 114736, dy_at2, max_of2 * 2, smem);
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 114816, dy_at2, max_of2 * 2, smem);
       int mul5 = max_of2 * 2;
       if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul5 + mul5);
       if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
@@ -234,11 +237,11 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
       int max_of3 = max(min(a.n - mul7, 8192), 0);
 
       // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 32816, x_at3, max_of3 * 2, smem + 8);
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 32896, x_at3, max_of3 * 2, smem + 8);
       const f16* dy_at3 = a.dy + (i64)add * a.dy_stride0 + (i64)mul7;
 
       // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 131120, dy_at3, max_of3 * 2, smem + 8);
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 131200, dy_at3, max_of3 * 2, smem + 8);
       int mul8 = max_of3 * 2;
       if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul8 + mul8);
       int mul9 = (mul6 + 1) * 8192;
@@ -246,15 +249,31 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
       int max_of4 = max(min(a.n - mul9, 8192), 0);
 
       // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 49200, x_at4, max_of4 * 2, smem + 8);
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 49280, x_at4, max_of4 * 2, smem + 8);
       const f16* dy_at4 = a.dy + (i64)add * a.dy_stride0 + (i64)mul9;
 
       // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 147504, dy_at4, max_of4 * 2, smem + 8);
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 147584, dy_at4, max_of4 * 2, smem + 8);
       int mul10 = max_of4 * 2;
       if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul10 + mul10);
       if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 8, 0);
     }
+    __syncwarp();
+    if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_at(peer_shared(smem + 32, 0));
+    __syncwarp();
+    if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_at(peer_shared(smem + 32, 1));
+    __syncwarp();
+    if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_at(peer_shared(smem + 32, 2));
+    __syncwarp();
+    if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_at(peer_shared(smem + 32, 3));
+    __syncwarp();
+    if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_at(peer_shared(smem + 32, 4));
+    __syncwarp();
+    if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_at(peer_shared(smem + 32, 5));
+    __syncwarp();
+    if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_at(peer_shared(smem + 32, 6));
+    __syncwarp();
+    if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_at(peer_shared(smem + 32, 7));
   }
   int t3 = cluster_rank();
   int mul11 = t3 * 2;
@@ -304,14 +323,14 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
     u32 s02[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s02[i * 4], smem + (48u + (u32)(mul14 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      load_shared_u32x4_if(&s02[i * 4], smem + (128u + (u32)(mul14 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
     }
 
     // load s1 (shared)
     u32 s12[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s12[i * 4], smem + (0x00018030u + (u32)(mul14 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      load_shared_u32x4_if(&s12[i * 4], smem + (0x00018080u + (u32)(mul14 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
     }
     float fold = 0.0f;
     #pragma unroll
@@ -326,14 +345,14 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
     u32 s03[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s03[i * 4], smem + (48u + (u32)(add2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      load_shared_u32x4_if(&s03[i * 4], smem + (128u + (u32)(add2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
     }
 
     // load s1 (shared)
     u32 s13[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s13[i * 4], smem + (0x00018030u + (u32)(add2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      load_shared_u32x4_if(&s13[i * 4], smem + (0x00018080u + (u32)(add2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
     }
     float fold2 = 0.0f;
     #pragma unroll
@@ -353,9 +372,9 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
     // sum: over the warps of the block
-    store_shared_f32_if(smem + (0x00030030u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
+    store_shared_f32_if(smem + (0x00030080u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
     __syncthreads();
-    sum = load_shared_f32(smem + (0x00030030u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
+    sum = load_shared_f32(smem + (0x00030080u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
     sum += __shfl_xor_sync(0xffffffffu, sum, 8);
     sum += __shfl_xor_sync(0xffffffffu, sum, 4);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
@@ -371,11 +390,11 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
         int max_of5 = max(min(n_left, 8192), 0);
 
         // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (48u + (u32)(mul15 * 8192 * 2)), x_at5, max_of5 * 2, smem + (u32)(rem2 * 8));
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (128u + (u32)(mul15 * 8192 * 2)), x_at5, max_of5 * 2, smem + (u32)(rem2 * 8));
         const f16* dy_at5 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul12;
 
         // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (0x00018030u + (u32)(mul15 * 8192 * 2)), dy_at5, max_of5 * 2, smem + (u32)(rem2 * 8));
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (0x00018080u + (u32)(mul15 * 8192 * 2)), dy_at5, max_of5 * 2, smem + (u32)(rem2 * 8));
         int mul16 = max_of5 * 2;
         if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem2 * 8), mul16 + mul16);
         int add4 = mul15 + 1;
@@ -383,11 +402,11 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
         int max_of6 = max(min(n_left2, 8192), 0);
 
         // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (48u + (u32)(add4 * 8192 * 2)), x_at6, max_of6 * 2, smem + (u32)(rem2 * 8));
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (128u + (u32)(add4 * 8192 * 2)), x_at6, max_of6 * 2, smem + (u32)(rem2 * 8));
         const f16* dy_at6 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul13;
 
         // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (0x00018030u + (u32)(add4 * 8192 * 2)), dy_at6, max_of6 * 2, smem + (u32)(rem2 * 8));
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (0x00018080u + (u32)(add4 * 8192 * 2)), dy_at6, max_of6 * 2, smem + (u32)(rem2 * 8));
         int mul17 = max_of6 * 2;
         if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem2 * 8), mul17 + mul17);
         if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem2 * 8), 0);
@@ -397,51 +416,51 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
     int rem3 = acc_now % 2;
 
     // store s2 (shared, of a peer)
-    if (col02 < 1) st_async_f32(peer_shared(smem + (0x00030070u + (u32)((rem3 * 8 + t3) * 4) + (u32)(col02 * 4)), 0), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 0));
+    if (col02 < 1) st_async_f32(peer_shared(smem + (0x000300c0u + (u32)((rem3 * 8 + t3) * 4) + (u32)(col02 * 4)), 0), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 0));
 
     // store s2 (shared, of a peer)
-    if (col02 < 1) st_async_f32(peer_shared(smem + (0x00030070u + (u32)((rem3 * 8 + t3) * 4) + (u32)(col02 * 4)), 1), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 1));
+    if (col02 < 1) st_async_f32(peer_shared(smem + (0x000300c0u + (u32)((rem3 * 8 + t3) * 4) + (u32)(col02 * 4)), 1), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 1));
 
     // store s2 (shared, of a peer)
-    if (col02 < 1) st_async_f32(peer_shared(smem + (0x00030070u + (u32)((rem3 * 8 + t3) * 4) + (u32)(col02 * 4)), 2), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 2));
+    if (col02 < 1) st_async_f32(peer_shared(smem + (0x000300c0u + (u32)((rem3 * 8 + t3) * 4) + (u32)(col02 * 4)), 2), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 2));
 
     // store s2 (shared, of a peer)
-    if (col02 < 1) st_async_f32(peer_shared(smem + (0x00030070u + (u32)((rem3 * 8 + t3) * 4) + (u32)(col02 * 4)), 3), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 3));
+    if (col02 < 1) st_async_f32(peer_shared(smem + (0x000300c0u + (u32)((rem3 * 8 + t3) * 4) + (u32)(col02 * 4)), 3), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 3));
 
     // store s2 (shared, of a peer)
-    if (col02 < 1) st_async_f32(peer_shared(smem + (0x00030070u + (u32)((rem3 * 8 + t3) * 4) + (u32)(col02 * 4)), 4), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 4));
+    if (col02 < 1) st_async_f32(peer_shared(smem + (0x000300c0u + (u32)((rem3 * 8 + t3) * 4) + (u32)(col02 * 4)), 4), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 4));
 
     // store s2 (shared, of a peer)
-    if (col02 < 1) st_async_f32(peer_shared(smem + (0x00030070u + (u32)((rem3 * 8 + t3) * 4) + (u32)(col02 * 4)), 5), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 5));
+    if (col02 < 1) st_async_f32(peer_shared(smem + (0x000300c0u + (u32)((rem3 * 8 + t3) * 4) + (u32)(col02 * 4)), 5), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 5));
 
     // store s2 (shared, of a peer)
-    if (col02 < 1) st_async_f32(peer_shared(smem + (0x00030070u + (u32)((rem3 * 8 + t3) * 4) + (u32)(col02 * 4)), 6), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 6));
+    if (col02 < 1) st_async_f32(peer_shared(smem + (0x000300c0u + (u32)((rem3 * 8 + t3) * 4) + (u32)(col02 * 4)), 6), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 6));
 
     // store s2 (shared, of a peer)
-    if (col02 < 1) st_async_f32(peer_shared(smem + (0x00030070u + (u32)((rem3 * 8 + t3) * 4) + (u32)(col02 * 4)), 7), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 7));
+    if (col02 < 1) st_async_f32(peer_shared(smem + (0x000300c0u + (u32)((rem3 * 8 + t3) * 4) + (u32)(col02 * 4)), 7), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 7));
     if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + (32u + (u32)(rem3 * 8)), 32);
     mbarrier_wait_cluster(smem + (32u + (u32)(rem3 * 8)), acc_now / 2 % 2);
-    float s22 = load_shared_f32(smem + (0x00030070u + (u32)(rem3 * 8 * 4)));
-    float s23 = load_shared_f32(smem + (0x00030070u + (u32)((rem3 * 8 + 1) * 4)));
-    float s24 = load_shared_f32(smem + (0x00030070u + (u32)((rem3 * 8 + 2) * 4)));
-    float s25 = load_shared_f32(smem + (0x00030070u + (u32)((rem3 * 8 + 3) * 4)));
-    float s26 = load_shared_f32(smem + (0x00030070u + (u32)((rem3 * 8 + 4) * 4)));
-    float s27 = load_shared_f32(smem + (0x00030070u + (u32)((rem3 * 8 + 5) * 4)));
-    float s28 = load_shared_f32(smem + (0x00030070u + (u32)((rem3 * 8 + 6) * 4)));
-    float s29 = load_shared_f32(smem + (0x00030070u + (u32)((rem3 * 8 + 7) * 4)));
+    float s22 = load_shared_f32(smem + (0x000300c0u + (u32)(rem3 * 8 * 4)));
+    float s23 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 1) * 4)));
+    float s24 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 2) * 4)));
+    float s25 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 3) * 4)));
+    float s26 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 4) * 4)));
+    float s27 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 5) * 4)));
+    float s28 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 6) * 4)));
+    float s29 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 7) * 4)));
 
     // load s0 (shared)
     u32 s04[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s04[i * 4], smem + (48u + (u32)(mul14 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      load_shared_u32x4_if(&s04[i * 4], smem + (128u + (u32)(mul14 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
     }
 
     // load s1 (shared)
     u32 s14[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s14[i * 4], smem + (0x00018030u + (u32)(mul14 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      load_shared_u32x4_if(&s14[i * 4], smem + (0x00018080u + (u32)(mul14 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
     }
     float div_of = (s22 + s23 + s24 + s25 + s26 + s27 + s28 + s29) * rstd * rstd / (float)a.n;
     u32 mul_f16[8];
@@ -459,21 +478,21 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
     // store s0 (shared)
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_shared_u32x4_if(smem + (48u + (u32)(mul14 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &mul_f16[i * 4], col0 + i * 4096 < min_of);
+      store_shared_u32x4_if(smem + (128u + (u32)(mul14 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &mul_f16[i * 4], col0 + i * 4096 < min_of);
     }
 
     // load s0 (shared)
     u32 s05[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s05[i * 4], smem + (48u + (u32)(add2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      load_shared_u32x4_if(&s05[i * 4], smem + (128u + (u32)(add2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
     }
 
     // load s1 (shared)
     u32 s15[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_shared_u32x4_if(&s15[i * 4], smem + (0x00018030u + (u32)(add2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      load_shared_u32x4_if(&s15[i * 4], smem + (0x00018080u + (u32)(add2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
     }
     u32 mul_f162[8];
     #pragma unroll
@@ -490,7 +509,7 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
     // store s0 (shared)
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_shared_u32x4_if(smem + (48u + (u32)(add2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &mul_f162[i * 4], col0 + i * 4096 < min_of2);
+      store_shared_u32x4_if(smem + (128u + (u32)(add2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &mul_f162[i * 4], col0 + i * 4096 < min_of2);
     }
     fence_async();
     __syncthreads();
@@ -499,13 +518,30 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
       int max_of7 = max(min(n_left, 8192), 0);
 
       // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_store(dx_at, smem + (48u + (u32)(mul14 * 8192 * 2)), max_of7 * 2);
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_store(dx_at, smem + (128u + (u32)(mul14 * 8192 * 2)), max_of7 * 2);
       f16* dx_at2 = a.dx + (i64)row * a.dx_stride0 + (i64)mul13;
       int max_of8 = max(min(n_left2, 8192), 0);
 
       // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of8) bulk_store(dx_at2, smem + (48u + (u32)(add2 * 8192 * 2)), max_of8 * 2);
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of8) bulk_store(dx_at2, smem + (128u + (u32)(add2 * 8192 * 2)), max_of8 * 2);
       if ((int)(threadIdx.x & 31) == 0) bulk_commit();
+      int rem4 = (int)((u32)acc_now + 1u) % 2;
+      __syncwarp();
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_at(peer_shared(smem + (32u + (u32)(rem4 * 8)), 0));
+      __syncwarp();
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_at(peer_shared(smem + (32u + (u32)(rem4 * 8)), 1));
+      __syncwarp();
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_at(peer_shared(smem + (32u + (u32)(rem4 * 8)), 2));
+      __syncwarp();
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_at(peer_shared(smem + (32u + (u32)(rem4 * 8)), 3));
+      __syncwarp();
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_at(peer_shared(smem + (32u + (u32)(rem4 * 8)), 4));
+      __syncwarp();
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_at(peer_shared(smem + (32u + (u32)(rem4 * 8)), 5));
+      __syncwarp();
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_at(peer_shared(smem + (32u + (u32)(rem4 * 8)), 6));
+      __syncwarp();
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_at(peer_shared(smem + (32u + (u32)(rem4 * 8)), 7));
     }
     int acc_now2 = acc3;
     acc3 = (int)((u32)acc_now2 + 1u);
@@ -514,6 +550,7 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
     bulk_wait_read_0();
     __syncwarp();
   }
+  cluster_sync();
   float part[16];
   float part2[16];
   #pragma unroll

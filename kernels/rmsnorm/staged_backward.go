@@ -6,6 +6,18 @@ import "github.com/gotile/gotile/tile"
 type rowOf[T tile.Float] struct {
 	x, dy, dx tile.Global[T]
 	ds        *tile.Global[T] // the gradient of the sum; nil without a residual
+	z, dz     *tile.Global[T] // the gate and its gradient; nil without one
+}
+
+// inputs are what is read of a row: x, dy, and ds or z.
+func (in rowOf[T]) inputs() []tile.Global[T] {
+	all := []tile.Global[T]{in.x, in.dy}
+	for _, third := range []*tile.Global[T]{in.ds, in.z} {
+		if third != nil {
+			all = append(all, *third)
+		}
+	}
+	return all
 }
 
 // stagedGradient is the backward pass of blocks that hold their rows of x and dy, and w, in shared memory, and their

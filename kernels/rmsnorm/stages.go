@@ -83,17 +83,33 @@ func (s staging) configs(name string, act Activation) []Config {
 	return out
 }
 
-// rings are the configs of rows that pass through a ring, of 16-bit types: 16,384 columns a block. At 32,768 the staged
-// kernel is as fast.
-func rings(name string) []Config {
+// rings are the configs of rows that pass through a ring.
+func rings(name string, act Activation) []Config {
+	inputs := 3
+	if name == "rmsnorm_bwd" {
+		inputs = 2
+	}
 	var out []Config
 	for _, t := range pairs {
-		for _, cluster := range []int{1, 4, 8} {
-			if t.x.Is16() && t.w.Is16() && (cluster > 1 || name == "rmsnorm_bwd") {
-				out = append(out, Config{Name: name, X: t.x, W: t.w, Whole: true, Ring: true,
-					Per: 16, Min: 512, Cap: 16384 * cluster, Cluster: cluster, Targets: clusters(true)})
+		if t.w.Size() > t.x.Size() {
+			continue
+		}
+		for _, cluster := range ringClusters {
+			bytes, stages := slotBytes, inRing/slotBytes/inputs
+			if cluster > 8 {
+				if act != 0 {
+					continue
+				}
+				bytes, stages, cluster = 2*slotBytes, 3, 8
 			}
+			per := 32 / t.x.Size()
+			out = append(out, Config{Name: name, Act: act, X: t.x, W: t.w, Whole: true, Ring: true, Stages: stages,
+				Per: per, Min: 512, Cap: bytes / t.x.Size() * cluster, Cluster: cluster, Targets: clusters(true)})
 		}
 	}
 	return out
 }
+
+const lag = 1
+
+var ringClusters = []int{2, 4, 8, 16}

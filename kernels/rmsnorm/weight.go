@@ -13,22 +13,31 @@ type weightArgs[W tile.Float] struct {
 }
 
 // The shape of a weight block: 16 columns, 64 bytes of a row of partial sums, and as many rows at a time as an H200 has
-// blocks of a backward pass, so that all loads are under way at once.
+// blocks of a backward pass, so that all loads are under way at once. Clusters that share long rows leave few rows of
+// many columns.
 const (
 	weightCols    = 16
 	weightRows    = 320
 	weightThreads = 256
+
+	fewRows = 32  // at a time
+	fewCap  = 128 // rows that count as few
+	fewCols = 64
 )
 
 // weight sums the blocks' shares of dw in a fixed order, so that dw is the same in every run on a device.
 func weight[W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a weightArgs[W]) {
-		block := k.Block()
+		block, rows, cols := k.Block(), weightRows, weightCols
+		if c.Cap > 0 {
+			a.Part.Dim(0).AtMost(c.Cap)
+			rows, cols = fewRows, fewCols
+		}
 		const vec = 4
-		span := block.Striped2(weightRows, weightCols, vec, weightCols/vec)
-		for col := range tile.Persistent(k, a.DW.Dim(0), tile.Step(weightCols)) {
+		span := block.Striped2(rows, cols, vec, cols/vec)
+		for col := range tile.Persistent(k, a.DW.Dim(0), tile.Step(cols)) {
 			acc := tile.NewVar(block, tile.Full(block, span.Clip(nil, a.DW.Dim(0).Sub(col)), tile.F32(0)))
-			for part := range tile.Range(block, 0, a.Part.Dim(0), weightRows) {
+			for part := range tile.Range(block, 0, a.Part.Dim(0), rows) {
 				x := tile.Load(block, a.Part.At(part, col), span)
 				acc.Set(acc.Get().Add(x.Fill(tile.F32(0), 0)))
 			}

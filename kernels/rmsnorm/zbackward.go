@@ -86,8 +86,8 @@ var cu_rmsnorm_bwd_bf16_bf16_c4096_v string
 //go:embed rmsnorm_bwd_bf16_bf16_c8192_v.cu
 var cu_rmsnorm_bwd_bf16_bf16_c8192_v string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c16384_v_ring.cu
-var cu_rmsnorm_bwd_bf16_bf16_c16384_v_ring string
+//go:embed rmsnorm_bwd_bf16_bf16_c16384_v_x2_ring.cu
+var cu_rmsnorm_bwd_bf16_bf16_c16384_v_x2_ring string
 
 //go:embed rmsnorm_bwd_bf16_bf16_c16384.cu
 var cu_rmsnorm_bwd_bf16_bf16_c16384 string
@@ -137,8 +137,8 @@ var cu_rmsnorm_bwd_f16_f16_c4096_v string
 //go:embed rmsnorm_bwd_f16_f16_c8192_v.cu
 var cu_rmsnorm_bwd_f16_f16_c8192_v string
 
-//go:embed rmsnorm_bwd_f16_f16_c16384_v_ring.cu
-var cu_rmsnorm_bwd_f16_f16_c16384_v_ring string
+//go:embed rmsnorm_bwd_f16_f16_c16384_v_x2_ring.cu
+var cu_rmsnorm_bwd_f16_f16_c16384_v_x2_ring string
 
 //go:embed rmsnorm_bwd_f16_f16_c16384.cu
 var cu_rmsnorm_bwd_f16_f16_c16384 string
@@ -185,14 +185,17 @@ var cu_rmsnorm_bwd_f32_f32_c2048 string
 //go:embed rmsnorm_bwd_f32_f32_c4096_v.cu
 var cu_rmsnorm_bwd_f32_f32_c4096_v string
 
+//go:embed rmsnorm_bwd_f32_f32_c8192_v_x2_ring.cu
+var cu_rmsnorm_bwd_f32_f32_c8192_v_x2_ring string
+
 //go:embed rmsnorm_bwd_f32_f32_c8192_v.cu
 var cu_rmsnorm_bwd_f32_f32_c8192_v string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c32768_v.cu
-var cu_rmsnorm_bwd_bf16_bf16_c32768_v string
+//go:embed rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring.cu
+var cu_rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c65536_v_x4_ring.cu
-var cu_rmsnorm_bwd_bf16_bf16_c65536_v_x4_ring string
+//go:embed rmsnorm_bwd_bf16_bf16_c65536_v_x8_ring.cu
+var cu_rmsnorm_bwd_bf16_bf16_c65536_v_x8_ring string
 
 //go:embed rmsnorm_bwd_bf16_bf16_c32768_v_x2.cu
 var cu_rmsnorm_bwd_bf16_bf16_c32768_v_x2 string
@@ -209,11 +212,11 @@ var cu_rmsnorm_bwd_bf16_bf16_c262144_v_x8 string
 //go:embed rmsnorm_bwd_bf16_bf16_c131072_v_x8.cu
 var cu_rmsnorm_bwd_bf16_bf16_c131072_v_x8 string
 
-//go:embed rmsnorm_bwd_f16_f16_c32768_v.cu
-var cu_rmsnorm_bwd_f16_f16_c32768_v string
+//go:embed rmsnorm_bwd_f16_f16_c32768_v_x4_ring.cu
+var cu_rmsnorm_bwd_f16_f16_c32768_v_x4_ring string
 
-//go:embed rmsnorm_bwd_f16_f16_c65536_v_x4_ring.cu
-var cu_rmsnorm_bwd_f16_f16_c65536_v_x4_ring string
+//go:embed rmsnorm_bwd_f16_f16_c65536_v_x8_ring.cu
+var cu_rmsnorm_bwd_f16_f16_c65536_v_x8_ring string
 
 //go:embed rmsnorm_bwd_f16_f16_c32768_v_x2.cu
 var cu_rmsnorm_bwd_f16_f16_c32768_v_x2 string
@@ -230,17 +233,17 @@ var cu_rmsnorm_bwd_f16_f16_c262144_v_x8 string
 //go:embed rmsnorm_bwd_f16_f16_c131072_v_x8.cu
 var cu_rmsnorm_bwd_f16_f16_c131072_v_x8 string
 
-//go:embed rmsnorm_bwd_f32_f32_c16384_v.cu
-var cu_rmsnorm_bwd_f32_f32_c16384_v string
+//go:embed rmsnorm_bwd_f32_f32_c16384_v_x4_ring.cu
+var cu_rmsnorm_bwd_f32_f32_c16384_v_x4_ring string
 
-//go:embed rmsnorm_bwd_f32_f32_c32768_v_x2.cu
-var cu_rmsnorm_bwd_f32_f32_c32768_v_x2 string
+//go:embed rmsnorm_bwd_f32_f32_c32768_v_x8_ring.cu
+var cu_rmsnorm_bwd_f32_f32_c32768_v_x8_ring string
 
 //go:embed rmsnorm_bwd_f32_f32_c16384_v_x2.cu
 var cu_rmsnorm_bwd_f32_f32_c16384_v_x2 string
 
-//go:embed rmsnorm_bwd_f32_f32_c65536_v_x4.cu
-var cu_rmsnorm_bwd_f32_f32_c65536_v_x4 string
+//go:embed rmsnorm_bwd_f32_f32_c65536_v_x8_ring.cu
+var cu_rmsnorm_bwd_f32_f32_c65536_v_x8_ring string
 
 //go:embed rmsnorm_bwd_f32_f32_c32768_v_x4.cu
 var cu_rmsnorm_bwd_f32_f32_c32768_v_x4 string
@@ -409,14 +412,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c16384_v_ring",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c16384_v_ring,
+				Name:     "rmsnorm_bwd_bf16_bf16_c16384_v_x2_ring",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c16384_v_x2_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Shared:   196704,
+				Cluster:  2,
+				Shared:   196816,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c16384_v_ring")
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c16384_v_x2_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -754,14 +758,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c16384_v_ring",
-				Source:   cu_rmsnorm_bwd_f16_f16_c16384_v_ring,
+				Name:     "rmsnorm_bwd_f16_f16_c16384_v_x2_ring",
+				Source:   cu_rmsnorm_bwd_f16_f16_c16384_v_x2_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Shared:   196704,
+				Cluster:  2,
+				Shared:   196816,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f16_c16384_v_ring")
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c16384_v_x2_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -1078,6 +1083,28 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
+				Name:     "rmsnorm_bwd_f32_f32_c8192_v_x2_ring",
+				Source:   cu_rmsnorm_bwd_f32_f32_c8192_v_x2_ring,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  2,
+				Shared:   196816,
+				ArgBytes: 96,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c8192_v_x2_ring")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 5},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
 				Name:     "rmsnorm_bwd_f32_f32_c8192_v",
 				Source:   cu_rmsnorm_bwd_f32_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
@@ -1099,14 +1126,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c32768_v",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c32768_v,
+				Name:     "rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Shared:   196672,
+				Cluster:  4,
+				Shared:   196832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c32768_v")
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -1120,15 +1148,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c65536_v_x4_ring",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c65536_v_x4_ring,
+				Name:     "rmsnorm_bwd_bf16_bf16_c65536_v_x8_ring",
+				Source:   cu_rmsnorm_bwd_bf16_bf16_c65536_v_x8_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Cluster:  4,
-				Shared:   196752,
+				Cluster:  8,
+				Shared:   196864,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c65536_v_x4_ring")
+					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c65536_v_x8_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -1169,7 +1197,7 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
 				Cluster:  8,
-				Shared:   196784,
+				Shared:   196864,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c131072_v_x8_ring")
@@ -1252,14 +1280,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c32768_v",
-				Source:   cu_rmsnorm_bwd_f16_f16_c32768_v,
+				Name:     "rmsnorm_bwd_f16_f16_c32768_v_x4_ring",
+				Source:   cu_rmsnorm_bwd_f16_f16_c32768_v_x4_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Shared:   196672,
+				Cluster:  4,
+				Shared:   196832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f16_c32768_v")
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c32768_v_x4_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -1273,15 +1302,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c65536_v_x4_ring",
-				Source:   cu_rmsnorm_bwd_f16_f16_c65536_v_x4_ring,
+				Name:     "rmsnorm_bwd_f16_f16_c65536_v_x8_ring",
+				Source:   cu_rmsnorm_bwd_f16_f16_c65536_v_x8_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Cluster:  4,
-				Shared:   196752,
+				Cluster:  8,
+				Shared:   196864,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f16_f16_c65536_v_x4_ring")
+					return Kernels().Build("rmsnorm_bwd_f16_f16_c65536_v_x8_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -1322,7 +1351,7 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
 				Cluster:  8,
-				Shared:   196784,
+				Shared:   196864,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c131072_v_x8_ring")
@@ -1405,14 +1434,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c16384_v",
-				Source:   cu_rmsnorm_bwd_f32_f32_c16384_v,
+				Name:     "rmsnorm_bwd_f32_f32_c16384_v_x4_ring",
+				Source:   cu_rmsnorm_bwd_f32_f32_c16384_v_x4_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Shared:   196672,
+				Cluster:  4,
+				Shared:   196832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f32_f32_c16384_v")
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c16384_v_x4_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1426,15 +1456,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c32768_v_x2",
-				Source:   cu_rmsnorm_bwd_f32_f32_c32768_v_x2,
+				Name:     "rmsnorm_bwd_f32_f32_c32768_v_x8_ring",
+				Source:   cu_rmsnorm_bwd_f32_f32_c32768_v_x8_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Cluster:  2,
-				Shared:   196688,
+				Cluster:  8,
+				Shared:   196864,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f32_f32_c32768_v_x2")
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c32768_v_x8_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1470,15 +1500,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c65536_v_x4",
-				Source:   cu_rmsnorm_bwd_f32_f32_c65536_v_x4,
+				Name:     "rmsnorm_bwd_f32_f32_c65536_v_x8_ring",
+				Source:   cu_rmsnorm_bwd_f32_f32_c65536_v_x8_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Cluster:  4,
-				Shared:   196688,
+				Cluster:  8,
+				Shared:   196864,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f32_f32_c65536_v_x4")
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c65536_v_x8_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},

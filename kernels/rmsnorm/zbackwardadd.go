@@ -91,6 +91,9 @@ var cu_rmsnorm_add_bwd_bf16_bf16_c4096_v string
 //go:embed rmsnorm_add_bwd_bf16_bf16_c8192_v.cu
 var cu_rmsnorm_add_bwd_bf16_bf16_c8192_v string
 
+//go:embed rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring string
+
 //go:embed rmsnorm_add_bwd_bf16_bf16_c16384_v.cu
 var cu_rmsnorm_add_bwd_bf16_bf16_c16384_v string
 
@@ -136,6 +139,9 @@ var cu_rmsnorm_add_bwd_f16_f16_c4096_v string
 //go:embed rmsnorm_add_bwd_f16_f16_c8192_v.cu
 var cu_rmsnorm_add_bwd_f16_f16_c8192_v string
 
+//go:embed rmsnorm_add_bwd_f16_f16_c16384_v_x2_ring.cu
+var cu_rmsnorm_add_bwd_f16_f16_c16384_v_x2_ring string
+
 //go:embed rmsnorm_add_bwd_f16_f16_c16384_v.cu
 var cu_rmsnorm_add_bwd_f16_f16_c16384_v string
 
@@ -178,14 +184,17 @@ var cu_rmsnorm_add_bwd_f32_f32_c2048 string
 //go:embed rmsnorm_add_bwd_f32_f32_c4096_v.cu
 var cu_rmsnorm_add_bwd_f32_f32_c4096_v string
 
+//go:embed rmsnorm_add_bwd_f32_f32_c8192_v_x2_ring.cu
+var cu_rmsnorm_add_bwd_f32_f32_c8192_v_x2_ring string
+
 //go:embed rmsnorm_add_bwd_f32_f32_c8192_v.cu
 var cu_rmsnorm_add_bwd_f32_f32_c8192_v string
 
-//go:embed rmsnorm_add_bwd_bf16_bf16_c32768_v.cu
-var cu_rmsnorm_add_bwd_bf16_bf16_c32768_v string
+//go:embed rmsnorm_add_bwd_bf16_bf16_c32768_v_x4_ring.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c32768_v_x4_ring string
 
-//go:embed rmsnorm_add_bwd_bf16_bf16_c65536_v_x4_ring.cu
-var cu_rmsnorm_add_bwd_bf16_bf16_c65536_v_x4_ring string
+//go:embed rmsnorm_add_bwd_bf16_bf16_c65536_v_x8_ring.cu
+var cu_rmsnorm_add_bwd_bf16_bf16_c65536_v_x8_ring string
 
 //go:embed rmsnorm_add_bwd_bf16_bf16_c32768_v_x2.cu
 var cu_rmsnorm_add_bwd_bf16_bf16_c32768_v_x2 string
@@ -202,11 +211,11 @@ var cu_rmsnorm_add_bwd_bf16_bf16_c262144_v_x8 string
 //go:embed rmsnorm_add_bwd_bf16_bf16_c131072_v_x8.cu
 var cu_rmsnorm_add_bwd_bf16_bf16_c131072_v_x8 string
 
-//go:embed rmsnorm_add_bwd_f16_f16_c32768_v.cu
-var cu_rmsnorm_add_bwd_f16_f16_c32768_v string
+//go:embed rmsnorm_add_bwd_f16_f16_c32768_v_x4_ring.cu
+var cu_rmsnorm_add_bwd_f16_f16_c32768_v_x4_ring string
 
-//go:embed rmsnorm_add_bwd_f16_f16_c65536_v_x4_ring.cu
-var cu_rmsnorm_add_bwd_f16_f16_c65536_v_x4_ring string
+//go:embed rmsnorm_add_bwd_f16_f16_c65536_v_x8_ring.cu
+var cu_rmsnorm_add_bwd_f16_f16_c65536_v_x8_ring string
 
 //go:embed rmsnorm_add_bwd_f16_f16_c32768_v_x2.cu
 var cu_rmsnorm_add_bwd_f16_f16_c32768_v_x2 string
@@ -223,17 +232,17 @@ var cu_rmsnorm_add_bwd_f16_f16_c262144_v_x8 string
 //go:embed rmsnorm_add_bwd_f16_f16_c131072_v_x8.cu
 var cu_rmsnorm_add_bwd_f16_f16_c131072_v_x8 string
 
-//go:embed rmsnorm_add_bwd_f32_f32_c16384_v.cu
-var cu_rmsnorm_add_bwd_f32_f32_c16384_v string
+//go:embed rmsnorm_add_bwd_f32_f32_c16384_v_x4_ring.cu
+var cu_rmsnorm_add_bwd_f32_f32_c16384_v_x4_ring string
 
-//go:embed rmsnorm_add_bwd_f32_f32_c32768_v_x2.cu
-var cu_rmsnorm_add_bwd_f32_f32_c32768_v_x2 string
+//go:embed rmsnorm_add_bwd_f32_f32_c32768_v_x8_ring.cu
+var cu_rmsnorm_add_bwd_f32_f32_c32768_v_x8_ring string
 
 //go:embed rmsnorm_add_bwd_f32_f32_c16384_v_x2.cu
 var cu_rmsnorm_add_bwd_f32_f32_c16384_v_x2 string
 
-//go:embed rmsnorm_add_bwd_f32_f32_c65536_v_x4.cu
-var cu_rmsnorm_add_bwd_f32_f32_c65536_v_x4 string
+//go:embed rmsnorm_add_bwd_f32_f32_c65536_v_x8_ring.cu
+var cu_rmsnorm_add_bwd_f32_f32_c65536_v_x8_ring string
 
 //go:embed rmsnorm_add_bwd_f32_f32_c32768_v_x4.cu
 var cu_rmsnorm_add_bwd_f32_f32_c32768_v_x4 string
@@ -395,6 +404,28 @@ var backwardAddFamily = bind.Family{
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
 			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  2,
+				Shared:   196816,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384, 0},
 			Aligned:  []int{0, 1, 2, 3, 4, 6},
 			Multiple: []int{1, 8, 1},
 			Exact:    true,
@@ -712,6 +743,28 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f16_f16_c16384_v_x2_ring",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c16384_v_x2_ring,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  2,
+				Shared:   196816,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c16384_v_x2_ring")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
 				Name:     "rmsnorm_add_bwd_f16_f16_c16384_v",
 				Source:   cu_rmsnorm_add_bwd_f16_f16_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
@@ -998,6 +1051,28 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
+				Name:     "rmsnorm_add_bwd_f32_f32_c8192_v_x2_ring",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c8192_v_x2_ring,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  2,
+				Shared:   196816,
+				ArgBytes: 112,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c8192_v_x2_ring")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 6},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
 				Name:     "rmsnorm_add_bwd_f32_f32_c8192_v",
 				Source:   cu_rmsnorm_add_bwd_f32_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
@@ -1019,14 +1094,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c32768_v",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c32768_v,
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c32768_v_x4_ring",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c32768_v_x4_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Shared:   196672,
+				Cluster:  4,
+				Shared:   196832,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c32768_v")
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c32768_v_x4_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -1040,15 +1116,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c65536_v_x4_ring",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c65536_v_x4_ring,
+				Name:     "rmsnorm_add_bwd_bf16_bf16_c65536_v_x8_ring",
+				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c65536_v_x8_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Cluster:  4,
-				Shared:   196752,
+				Cluster:  8,
+				Shared:   196864,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c65536_v_x4_ring")
+					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c65536_v_x8_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -1089,7 +1165,7 @@ var backwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
 				Cluster:  8,
-				Shared:   196784,
+				Shared:   196864,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c131072_v_x8_ring")
@@ -1172,14 +1248,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c32768_v",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c32768_v,
+				Name:     "rmsnorm_add_bwd_f16_f16_c32768_v_x4_ring",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c32768_v_x4_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Shared:   196672,
+				Cluster:  4,
+				Shared:   196832,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c32768_v")
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c32768_v_x4_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -1193,15 +1270,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c65536_v_x4_ring",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c65536_v_x4_ring,
+				Name:     "rmsnorm_add_bwd_f16_f16_c65536_v_x8_ring",
+				Source:   cu_rmsnorm_add_bwd_f16_f16_c65536_v_x8_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Cluster:  4,
-				Shared:   196752,
+				Cluster:  8,
+				Shared:   196864,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c65536_v_x4_ring")
+					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c65536_v_x8_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -1242,7 +1319,7 @@ var backwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
 				Cluster:  8,
-				Shared:   196784,
+				Shared:   196864,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c131072_v_x8_ring")
@@ -1325,14 +1402,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c16384_v",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c16384_v,
+				Name:     "rmsnorm_add_bwd_f32_f32_c16384_v_x4_ring",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c16384_v_x4_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Shared:   196672,
+				Cluster:  4,
+				Shared:   196832,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c16384_v")
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c16384_v_x4_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1346,15 +1424,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c32768_v_x2",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c32768_v_x2,
+				Name:     "rmsnorm_add_bwd_f32_f32_c32768_v_x8_ring",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c32768_v_x8_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Cluster:  2,
-				Shared:   196688,
+				Cluster:  8,
+				Shared:   196864,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c32768_v_x2")
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c32768_v_x8_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1390,15 +1468,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c65536_v_x4",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c65536_v_x4,
+				Name:     "rmsnorm_add_bwd_f32_f32_c65536_v_x8_ring",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c65536_v_x8_ring,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
-				Cluster:  4,
-				Shared:   196688,
+				Cluster:  8,
+				Shared:   196864,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c65536_v_x4")
+					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c65536_v_x8_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1482,10 +1560,10 @@ var backwardAddFamily = bind.Family{
 // backwardAddWork is the number of blocks, or clusters where the kernel has them, that find work.
 func backwardAddWork(config int, p *backwardAddParams, dims []int32) int {
 	switch config {
-	case 0, 1, 8, 9, 15, 16, 23, 24:
+	case 0, 1, 9, 10, 16, 17, 25, 26:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
-	case 2, 10, 17, 25, 30, 31:
+	case 2, 11, 18, 27, 32, 33:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
 	}

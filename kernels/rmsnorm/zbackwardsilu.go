@@ -177,11 +177,20 @@ var cu_rmsnorm_gated_bwd_silu_f32_f32_c2048 string
 //go:embed rmsnorm_gated_bwd_silu_f32_f32_c4096_v.cu
 var cu_rmsnorm_gated_bwd_silu_f32_f32_c4096_v string
 
+//go:embed rmsnorm_gated_bwd_silu_bf16_bf16_c16384_v_x2_ring.cu
+var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c16384_v_x2_ring string
+
 //go:embed rmsnorm_gated_bwd_silu_bf16_bf16_c16384_v.cu
 var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c16384_v string
 
+//go:embed rmsnorm_gated_bwd_silu_bf16_bf16_c32768_v_x4_ring.cu
+var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c32768_v_x4_ring string
+
 //go:embed rmsnorm_gated_bwd_silu_bf16_bf16_c32768_v_x2.cu
 var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c32768_v_x2 string
+
+//go:embed rmsnorm_gated_bwd_silu_bf16_bf16_c65536_v_x8_ring.cu
+var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c65536_v_x8_ring string
 
 //go:embed rmsnorm_gated_bwd_silu_bf16_bf16_c65536_v_x4.cu
 var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c65536_v_x4 string
@@ -189,11 +198,20 @@ var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c65536_v_x4 string
 //go:embed rmsnorm_gated_bwd_silu_bf16_bf16_c131072_v_x8.cu
 var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c131072_v_x8 string
 
+//go:embed rmsnorm_gated_bwd_silu_f16_f16_c16384_v_x2_ring.cu
+var cu_rmsnorm_gated_bwd_silu_f16_f16_c16384_v_x2_ring string
+
 //go:embed rmsnorm_gated_bwd_silu_f16_f16_c16384_v.cu
 var cu_rmsnorm_gated_bwd_silu_f16_f16_c16384_v string
 
+//go:embed rmsnorm_gated_bwd_silu_f16_f16_c32768_v_x4_ring.cu
+var cu_rmsnorm_gated_bwd_silu_f16_f16_c32768_v_x4_ring string
+
 //go:embed rmsnorm_gated_bwd_silu_f16_f16_c32768_v_x2.cu
 var cu_rmsnorm_gated_bwd_silu_f16_f16_c32768_v_x2 string
+
+//go:embed rmsnorm_gated_bwd_silu_f16_f16_c65536_v_x8_ring.cu
+var cu_rmsnorm_gated_bwd_silu_f16_f16_c65536_v_x8_ring string
 
 //go:embed rmsnorm_gated_bwd_silu_f16_f16_c65536_v_x4.cu
 var cu_rmsnorm_gated_bwd_silu_f16_f16_c65536_v_x4 string
@@ -201,11 +219,20 @@ var cu_rmsnorm_gated_bwd_silu_f16_f16_c65536_v_x4 string
 //go:embed rmsnorm_gated_bwd_silu_f16_f16_c131072_v_x8.cu
 var cu_rmsnorm_gated_bwd_silu_f16_f16_c131072_v_x8 string
 
+//go:embed rmsnorm_gated_bwd_silu_f32_f32_c8192_v_x2_ring.cu
+var cu_rmsnorm_gated_bwd_silu_f32_f32_c8192_v_x2_ring string
+
 //go:embed rmsnorm_gated_bwd_silu_f32_f32_c8192_v.cu
 var cu_rmsnorm_gated_bwd_silu_f32_f32_c8192_v string
 
+//go:embed rmsnorm_gated_bwd_silu_f32_f32_c16384_v_x4_ring.cu
+var cu_rmsnorm_gated_bwd_silu_f32_f32_c16384_v_x4_ring string
+
 //go:embed rmsnorm_gated_bwd_silu_f32_f32_c16384_v_x2.cu
 var cu_rmsnorm_gated_bwd_silu_f32_f32_c16384_v_x2 string
+
+//go:embed rmsnorm_gated_bwd_silu_f32_f32_c32768_v_x8_ring.cu
+var cu_rmsnorm_gated_bwd_silu_f32_f32_c32768_v_x8_ring string
 
 //go:embed rmsnorm_gated_bwd_silu_f32_f32_c32768_v_x4.cu
 var cu_rmsnorm_gated_bwd_silu_f32_f32_c32768_v_x4 string
@@ -924,6 +951,28 @@ var backwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_bf16_bf16_c16384_v_x2_ring",
+				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c16384_v_x2_ring,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  2,
+				Shared:   196816,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_bf16_c16384_v_x2_ring")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_silu_bf16_bf16_c16384_v",
 				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
@@ -936,6 +985,28 @@ var backwardSiluFamily = bind.Family{
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
 			Max:      []int{0, 16384, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_bf16_bf16_c32768_v_x4_ring",
+				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c32768_v_x4_ring,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  4,
+				Shared:   196832,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_bf16_c32768_v_x4_ring")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 32768, 0},
 			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
 			Multiple: []int{1, 8, 1},
 			Exact:    true,
@@ -958,6 +1029,28 @@ var backwardSiluFamily = bind.Family{
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
 			Max:      []int{0, 32768, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_bf16_bf16_c65536_v_x8_ring",
+				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c65536_v_x8_ring,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  8,
+				Shared:   196864,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_bf16_c65536_v_x8_ring")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 65536, 0},
 			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
 			Multiple: []int{1, 8, 1},
 			Exact:    true,
@@ -1011,6 +1104,28 @@ var backwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_f16_f16_c16384_v_x2_ring",
+				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c16384_v_x2_ring,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  2,
+				Shared:   196816,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f16_c16384_v_x2_ring")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_silu_f16_f16_c16384_v",
 				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
@@ -1023,6 +1138,28 @@ var backwardSiluFamily = bind.Family{
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
 			Max:      []int{0, 16384, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_f16_f16_c32768_v_x4_ring",
+				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c32768_v_x4_ring,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  4,
+				Shared:   196832,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f16_c32768_v_x4_ring")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 32768, 0},
 			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
 			Multiple: []int{1, 8, 1},
 			Exact:    true,
@@ -1045,6 +1182,28 @@ var backwardSiluFamily = bind.Family{
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
 			Max:      []int{0, 32768, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_f16_f16_c65536_v_x8_ring",
+				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c65536_v_x8_ring,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  8,
+				Shared:   196864,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f16_c65536_v_x8_ring")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 65536, 0},
 			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
 			Multiple: []int{1, 8, 1},
 			Exact:    true,
@@ -1098,6 +1257,28 @@ var backwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_f32_f32_c8192_v_x2_ring",
+				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c8192_v_x2_ring,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  2,
+				Shared:   196816,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f32_f32_c8192_v_x2_ring")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_silu_f32_f32_c8192_v",
 				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
@@ -1110,6 +1291,28 @@ var backwardSiluFamily = bind.Family{
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:      []int{0, 8192, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_f32_f32_c16384_v_x4_ring",
+				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c16384_v_x4_ring,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  4,
+				Shared:   196832,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f32_f32_c16384_v_x4_ring")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 16384, 0},
 			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
 			Multiple: []int{1, 4, 1},
 			Exact:    true,
@@ -1132,6 +1335,28 @@ var backwardSiluFamily = bind.Family{
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:      []int{0, 16384, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_f32_f32_c32768_v_x8_ring",
+				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c32768_v_x8_ring,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  8,
+				Shared:   196864,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f32_f32_c32768_v_x8_ring")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 32768, 0},
 			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
 			Multiple: []int{1, 4, 1},
 			Exact:    true,

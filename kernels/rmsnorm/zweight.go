@@ -43,11 +43,20 @@ var (
 	_ [32]struct{} = [unsafe.Sizeof(weightLayout{})]struct{}{}
 )
 
+//go:embed rmsnorm_dw_bf16_c128.cu
+var cu_rmsnorm_dw_bf16_c128 string
+
 //go:embed rmsnorm_dw_bf16.cu
 var cu_rmsnorm_dw_bf16 string
 
+//go:embed rmsnorm_dw_f16_c128.cu
+var cu_rmsnorm_dw_f16_c128 string
+
 //go:embed rmsnorm_dw_f16.cu
 var cu_rmsnorm_dw_f16 string
+
+//go:embed rmsnorm_dw_f32_c128.cu
+var cu_rmsnorm_dw_f32_c128 string
 
 //go:embed rmsnorm_dw_f32.cu
 var cu_rmsnorm_dw_f32 string
@@ -61,6 +70,22 @@ var weightFamily = bind.Family{
 		{Name: "DW", Dims: []bind.Dim{{Symbol: 1}}, Written: true},
 	},
 	Configs: []bind.Config{
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_dw_bf16_c128",
+				Source:   cu_rmsnorm_dw_bf16_c128,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  256,
+				Shared:   2048,
+				ArgBytes: 32,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_dw_bf16_c128")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.BF16},
+			Max:    []int{128, 0},
+			Work:   []int{1},
+		},
 		{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_dw_bf16",
@@ -79,6 +104,22 @@ var weightFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
+				Name:     "rmsnorm_dw_f16_c128",
+				Source:   cu_rmsnorm_dw_f16_c128,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  256,
+				Shared:   2048,
+				ArgBytes: 32,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_dw_f16_c128")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F16},
+			Max:    []int{128, 0},
+			Work:   []int{1},
+		},
+		{
+			Kernel: &device.Kernel{
 				Name:     "rmsnorm_dw_f16",
 				Source:   cu_rmsnorm_dw_f16,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
@@ -91,6 +132,22 @@ var weightFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F16},
 			Max:    []int{0, 0},
+			Work:   []int{1},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_dw_f32_c128",
+				Source:   cu_rmsnorm_dw_f32_c128,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  256,
+				Shared:   2048,
+				ArgBytes: 32,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_dw_f32_c128")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32},
+			Max:    []int{128, 0},
 			Work:   []int{1},
 		},
 		{
@@ -114,6 +171,11 @@ var weightFamily = bind.Family{
 
 // weightWork is the number of blocks that find work.
 func weightWork(config int, p *weightParams, dims []int32) int {
+	switch config {
+	case 0, 2, 4:
+		n := int64(dims[1])
+		return bind.Work(n, 64)
+	}
 	n := int64(dims[1])
 	return bind.Work(n, 16)
 }
