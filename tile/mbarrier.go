@@ -111,5 +111,17 @@ func (m MBarrier) ArriveAndWait(s Scope) { m.Wait(s, m.Arrive(s)) }
 //	full.Arrive(block)
 func (m MBarrier) Track(s Scope) { m.record(ir.MBarTrack, s, false, "", nil) }
 
+// ArriveEverywhere is one arrival of the scope, which meets first, at the same mbarrier in each block of the cluster, its
+// own included. Who waits there knows that the scope is done with what it did in its own block's shared memory: that it
+// has read what others are to write next, or has written what others are to read. What it stored in that of others it
+// does not say: a FenceCluster and PeerMBarrier.ArriveRelaxed do.
+func (m MBarrier) ArriveEverywhere(s Scope) {
+	b, scope := scopeOf(s)
+	if m.b != b {
+		ir.Fail(ErrScope, "the MBarrier of ArriveEverywhere was never assigned, or belongs to another kernel; take one of tile.NewMBarriers")
+	}
+	b.ArriveAll(scope, m.m, m.i)
+}
+
 // Inval ends the mbarrier. Nobody may use it any more.
 func (m MBarrier) Inval(s Scope) { m.record(ir.MBarInval, s, true, "", nil) }

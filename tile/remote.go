@@ -61,6 +61,27 @@ func StoreAsync[T Number](s Scope, dst Source[T], x Operand[T], bar PeerMBarrier
 	return Index{b: b, v: b.StoreAsync(scope, *p, v, bar.m, bar.i, bar.rank)}
 }
 
+// BroadcastAsync stores one value to the same element of a shared tile with Manual in each block of the cluster, its own
+// included, without waiting for it. In each the bytes are completed at its own mbarrier m, whose phase must expect those of
+// all who store: the result is the number of one's own.
+//
+//	bytes := tile.BroadcastAsync(block, parts.At(rank), sum, told)
+//	told.ArriveExpect(block, bytes.Scale(cluster.Size()))
+//	told.Wait(block, parity)
+//
+// For the rest it is StoreAsync.
+func BroadcastAsync[T Number](s Scope, dst Source[T], x Operand[T], m MBarrier) Index {
+	b, scope := scopeOf(s)
+	p, v := place(b, ir.BroadcastAsync, dst), operand(b, ir.BroadcastAsync, x)
+	if p == nil || v == nil {
+		return Index{b: b}
+	}
+	if m.b != b {
+		ir.Fail(ErrScope, "the MBarrier of BroadcastAsync was never assigned, or belongs to another kernel; take one of tile.NewMBarriers")
+	}
+	return Index{b: b, v: b.BroadcastAsync(scope, *p, v, m.m, m.i)}
+}
+
 // FenceCluster orders what the threads of the scope did, and what they know of, before what they do afterwards, for all
 // threads of the cluster. Arrivals, barriers and waits do so by themselves; PeerMBarrier.ArriveRelaxed does not.
 func FenceCluster(s Scope) {

@@ -96,6 +96,7 @@ func init() {
 		thr.StAsync:          {stmt: storeAsync},
 		thr.FenceAsyncGlobal: shared("fence_async_global", -1),
 		thr.FenceCluster:     shared("fence_cluster", -1),
+		thr.FenceShared:      shared("fence_shared", -1),
 
 		thr.GridLaunch: shared("launch_dependents", -1),
 		thr.GridWait:   shared("wait_prerequisites", -1),

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/thr"
@@ -48,20 +49,26 @@ var asyncPrelude = []snippet{
 	{"mbarrier_wait", mbarrierWait("mbarrier_wait", ".parity", "int", "r")},
 	{"mbarrier_wait_token", mbarrierWait("mbarrier_wait_token", "", "i64", "l")},
 
-	// The same of mbarriers at which other blocks arrive: they acquire what those have released. On the GPU that empties
-	// the L1 cache, so those of the block's own mbarriers do not.
-	{"mbarrier_test_cluster", mbarrierAsk("mbarrier_test_cluster", "test_wait.parity.acquire.cluster", "int", "r")},
-	{"mbarrier_test_token_cluster", mbarrierAsk("mbarrier_test_token_cluster", "test_wait.acquire.cluster", "i64", "l")},
-	{"mbarrier_try_cluster", mbarrierAsk("mbarrier_try_cluster", "try_wait.parity.acquire.cluster", "int", "r")},
-	{"mbarrier_try_token_cluster", mbarrierAsk("mbarrier_try_token_cluster", "try_wait.acquire.cluster", "i64", "l")},
-	{"mbarrier_wait_cluster", mbarrierWait("mbarrier_wait_cluster", ".parity.acquire.cluster", "int", "r")},
-	{"mbarrier_wait_token_cluster", mbarrierWait("mbarrier_wait_token_cluster", ".acquire.cluster", "i64", "l")},
+	// The same of mbarriers at which other blocks arrive: they acquire what those have released in shared memory, and what
+	// the block's own threads have anywhere. An acquire of all that the cluster has released would empty the L1 cache.
+	{"mbarrier_acquire", device + `void mbarrier_acquire() {
+  asm volatile("fence.acquire.sync_restrict::shared::cluster.cluster;" ::: "memory");
+  asm volatile("fence.acq_rel.cta;" ::: "memory");
+}
+`},
+	{"mbarrier_test_cluster", mbarrierAsk("mbarrier_test_cluster", "test_wait.parity"+ofPeers, "int", "r")},
+	{"mbarrier_test_token_cluster", mbarrierAsk("mbarrier_test_token_cluster", "test_wait"+ofPeers, "i64", "l")},
+	{"mbarrier_try_cluster", mbarrierAsk("mbarrier_try_cluster", "try_wait.parity"+ofPeers, "int", "r")},
+	{"mbarrier_try_token_cluster", mbarrierAsk("mbarrier_try_token_cluster", "try_wait"+ofPeers, "i64", "l")},
+	{"mbarrier_wait_cluster", mbarrierWait("mbarrier_wait_cluster", ".parity"+ofPeers, "int", "r")},
+	{"mbarrier_wait_token_cluster", mbarrierWait("mbarrier_wait_token_cluster", ofPeers, "i64", "l")},
 	{"mbarrier_arrive_at", arriveAtPTX("mbarrier_arrive_at", "release")},
 	{"mbarrier_arrive_relaxed_at", arriveAtPTX("mbarrier_arrive_relaxed_at", "relaxed")},
 	{"st_async_f32", storeAsyncPTX("f32", "float", "f")},
 	{"st_async_b32", storeAsyncPTX("b32", "u32", "r")},
 	{"st_async_b64", storeAsyncPTX("b64", "i64", "l")},
 	{"fence_async_global", device + "void fence_async_global() { asm volatile(\"fence.proxy.async.global;\" ::: \"memory\"); }\n"},
+	{"fence_shared", device + "void fence_shared() { asm volatile(\"fence.release.sync_restrict::shared::cta.cluster;\" ::: \"memory\"); }\n"},
 	{"fence_cluster", device + "void fence_cluster() { asm volatile(\"fence.acq_rel.cluster;\" ::: \"memory\"); }\n"},
 	{"launch_dependents", device + "void launch_dependents() { asm volatile(\"griddepcontrol.launch_dependents;\" ::: \"memory\"); }\n"},
 	{"wait_prerequisites", device + "void wait_prerequisites() { asm volatile(\"griddepcontrol.wait;\" ::: \"memory\"); }\n"},
@@ -100,6 +107,17 @@ var asyncPrelude = []snippet{
 	{"fence_async", device + "void fence_async() { asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\"); }\n"},
 }
 
+// ofPeers is how the question is asked of an mbarrier at which other blocks arrive; mbarrier_acquire follows.
+const ofPeers = ".relaxed.cluster"
+
+// mbarrierAcquire is that call, where it is needed.
+func mbarrierAcquire(instruction string) string {
+	if strings.Contains(instruction, ofPeers) {
+		return "  mbarrier_acquire();\n"
+	}
+	return ""
+}
+
 // mbarrierQuestion is the instruction that asks whether a phase is over, into over.
 func mbarrierQuestion(indent, instruction, constraint string) string {
 	return fmt.Sprintf(`%[1]sasm volatile("{ .reg .pred p; mbarrier.%[2]s.shared.b64 p, [%%1], %%2; selp.u32 %%0, 1, 0, p; }"
@@ -109,15 +127,15 @@ func mbarrierQuestion(indent, instruction, constraint string) string {
 
 // mbarrierAsk asks whether a phase is over. The answer of a warp is that of all its lanes, each of which has acquired.
 func mbarrierAsk(name, instruction, phase, constraint string) string {
-	return fmt.Sprintf(device+"bool %s(void* bar, %s phase) { // all lanes: each has acquired\n  u32 over;\n%s  return __all_sync(0xffffffffu, over != 0u);\n}\n",
-		name, phase, mbarrierQuestion("  ", instruction, constraint))
+	return fmt.Sprintf(device+"bool %s(void* bar, %s phase) { // all lanes: each has acquired\n  u32 over;\n%s%s  return __all_sync(0xffffffffu, over != 0u);\n}\n",
+		name, phase, mbarrierQuestion("  ", instruction, constraint), mbarrierAcquire(instruction))
 }
 
 // mbarrierWait waits until a phase is over.
 func mbarrierWait(name, form, phase, constraint string) string {
 	ask := func(instruction string) string { return mbarrierQuestion("    ", instruction+form, constraint) }
-	return fmt.Sprintf(device+"void %s(void* bar, %s phase) {\n  u32 over = 0u;\n  while (over == 0u) {\n#if __CUDA_ARCH__ >= 900\n%s#else\n%s#endif\n  }\n}\n",
-		name, phase, ask("try_wait"), ask("test_wait"))
+	return fmt.Sprintf(device+"void %s(void* bar, %s phase) {\n  u32 over = 0u;\n  while (over == 0u) {\n#if __CUDA_ARCH__ >= 900\n%s#else\n%s#endif\n  }\n%s}\n",
+		name, phase, ask("try_wait"), ask("test_wait"), mbarrierAcquire(form))
 }
 
 // arriveAtPTX arrives at an mbarrier of a block of the cluster, by an address of peer_shared.

@@ -167,7 +167,7 @@ func (b *Builder) WaitGroup(s Scope, n int) {
 func (c *checker) async(v *Value, r *Region) {
 	c.executes(v, r)
 	switch v.Op {
-	case MBarInit, MBarArrive, MBarArriveTx, MBarExpectTx, MBarTest, MBarTry, MBarWait, MBarTrack, MBarArriveAt, MBarInval:
+	case MBarInit, MBarArrive, MBarArriveTx, MBarExpectTx, MBarTest, MBarTry, MBarWait, MBarTrack, MBarArriveAt, MBarArriveAll, MBarInval:
 		c.barrier(v, r)
 		return
 	case NamedSync, NamedArrive:
@@ -192,7 +192,7 @@ func (c *checker) async(v *Value, r *Region) {
 			c.fail(v, "it waits for %v groups", v.Attr)
 		}
 		return
-	case StoreAsync:
+	case StoreAsync, BroadcastAsync:
 		c.remote(v)
 		return
 	case Commit, CommitBulk, FenceAsync, FenceAsyncGlobal, FenceCluster, LaunchDependents, WaitPrerequisites:

@@ -162,15 +162,16 @@ const (
 	WaitGroup // Attr Groups: how many of the newest groups may stay in flight
 
 	// mbarriers. Attr *BarrierInfo; Args: the index of the mbarrier, then what the op takes. Scope: who executes it.
-	MBarInit     // Args: the arrivals of a phase; all mbarriers of the array
-	MBarArrive   // count; the result, if it is used, is the token of the phase, i64 of each thread
-	MBarArriveTx // bytes; the leader arrives
-	MBarExpectTx // bytes; the leader
-	MBarTest     // parity or token
-	MBarTry      // the same
-	MBarWait     // the same
-	MBarTrack    // no operand
-	MBarArriveAt // rank: an arrival at the mbarrier of another block of the cluster
+	MBarInit      // Args: the arrivals of a phase; all mbarriers of the array
+	MBarArrive    // count; the result, if it is used, is the token of the phase, i64 of each thread
+	MBarArriveTx  // bytes; the leader arrives
+	MBarExpectTx  // bytes; the leader
+	MBarTest      // parity or token
+	MBarTry       // the same
+	MBarWait      // the same
+	MBarTrack     // no operand
+	MBarArriveAt  // rank: an arrival at the mbarrier of another block of the cluster
+	MBarArriveAll // an arrival at the mbarrier of each block of the cluster
 	MBarInval
 
 	CopyBulk  // Attr *BulkInfo; Args: offsets in the shared tile, in the argument, elements, index of the mbarrier
@@ -187,6 +188,7 @@ const (
 	WaitBulkRead // the same, of groups that have yet to read shared memory
 	FenceAsync   // generic accesses of shared memory before, asynchronous ones after
 
+	BroadcastAsync   // Attr *RemoteInfo; Args: the value, offsets in the shared tile, index of the mbarrier
 	StoreAsync       // Attr *RemoteInfo; Args: the value, rank, offsets in the shared tile, index of the mbarrier
 	FenceAsyncGlobal // FenceAsync of global memory
 	FenceCluster     // what came before, before relaxed arrivals at blocks of the cluster
@@ -336,16 +338,17 @@ var Table = [NumOps]Info{
 
 	Asm: {"asm", "PTX", -1, Elementwise, Any, ByAttr, 0, "inline PTX with a Go function for the simulator"},
 
-	MBarInit:     {"mbar_init", "NewMBarriers", 1, Async, Ints, Nothing, 0, "mbarriers in shared memory, each complete after so many arrivals and the bytes expected"},
-	MBarArrive:   {"mbar_arrive", "MBarrier.Arrive", 2, Async, Ints, ByAttr, 0, "each thread arrives, or the leader for its scope; releases what came before"},
-	MBarArriveTx: {"mbar_arrive_tx", "MBarrier.ArriveExpect", 2, Async, Ints, Nothing, 0, "the scope's leader arrives, and the phase expects so many bytes more"},
-	MBarExpectTx: {"mbar_expect_tx", "MBarrier.Expect", 2, Async, Ints, Nothing, 0, "the phase expects so many bytes more"},
-	MBarTest:     {"mbar_test", "MBarrier.TestWait", 2, Async, Ints, ByAttr, 0, "whether a phase is over; acquires if it is"},
-	MBarTry:      {"mbar_try", "MBarrier.TryWait", 2, Async, Ints, ByAttr, 0, "whether a phase is over, after a wait of bounded time"},
-	MBarWait:     {"mbar_wait", "MBarrier.Wait", 2, Async, Ints, Nothing, 0, "until a phase is over; acquires what was released in it, and its bytes"},
-	MBarTrack:    {"mbar_track", "MBarrier.Track", 1, Async, Ints, Nothing, 0, "the phase waits for the asynchronous copies that each thread has begun"},
-	MBarArriveAt: {"mbar_arrive_at", "PeerMBarrier.Arrive", 2, Async, Ints, Nothing, 0, "each thread arrives at another block's mbarrier, or the leader for its scope; releases what came before to the cluster"},
-	MBarInval:    {"mbar_inval", "MBarrier.Inval", 1, Async, Ints, Nothing, 0, "the mbarrier ends"},
+	MBarInit:      {"mbar_init", "NewMBarriers", 1, Async, Ints, Nothing, 0, "mbarriers in shared memory, each complete after so many arrivals and the bytes expected"},
+	MBarArrive:    {"mbar_arrive", "MBarrier.Arrive", 2, Async, Ints, ByAttr, 0, "each thread arrives, or the leader for its scope; releases what came before"},
+	MBarArriveTx:  {"mbar_arrive_tx", "MBarrier.ArriveExpect", 2, Async, Ints, Nothing, 0, "the scope's leader arrives, and the phase expects so many bytes more"},
+	MBarExpectTx:  {"mbar_expect_tx", "MBarrier.Expect", 2, Async, Ints, Nothing, 0, "the phase expects so many bytes more"},
+	MBarTest:      {"mbar_test", "MBarrier.TestWait", 2, Async, Ints, ByAttr, 0, "whether a phase is over; acquires if it is"},
+	MBarTry:       {"mbar_try", "MBarrier.TryWait", 2, Async, Ints, ByAttr, 0, "whether a phase is over, after a wait of bounded time"},
+	MBarWait:      {"mbar_wait", "MBarrier.Wait", 2, Async, Ints, Nothing, 0, "until a phase is over; acquires what was released in it, and its bytes"},
+	MBarTrack:     {"mbar_track", "MBarrier.Track", 1, Async, Ints, Nothing, 0, "the phase waits for the asynchronous copies that each thread has begun"},
+	MBarArriveAt:  {"mbar_arrive_at", "PeerMBarrier.Arrive", 2, Async, Ints, Nothing, 0, "each thread arrives at another block's mbarrier, or the leader for its scope; releases what came before to the cluster"},
+	MBarArriveAll: {"mbar_arrive_all", "MBarrier.ArriveEverywhere", 1, Async, Ints, Nothing, 0, "the scope arrives once at the mbarrier of each block of the cluster; releases what came before in its own shared memory"},
+	MBarInval:     {"mbar_inval", "MBarrier.Inval", 1, Async, Ints, Nothing, 0, "the mbarrier ends"},
 
 	CopyBulk:        {"copy_bulk", "CopyBulk", -1, Async, Numbers, Nothing, 0, "a row of global memory to a shared tile, by one thread; completes its bytes at an mbarrier"},
 	StoreBulk:       {"store_bulk", "StoreBulk", -1, Async, Numbers, Nothing, 0, "a row of a shared tile to global memory, by one thread, in a bulk group"},
@@ -360,6 +363,7 @@ var Table = [NumOps]Info{
 	WaitBulkRead: {"wait_bulk_read", "WaitBulkRead", 0, Async, None, Nothing, 0, "waits until at most so many bulk groups have yet to read their tiles"},
 	FenceAsync:   {"fence_async", "FenceAsync", 0, Async, None, Nothing, 0, "orders accesses of shared memory by threads before those by bulk copies"},
 
+	BroadcastAsync:   {"broadcast_async", "BroadcastAsync", -1, Async, Words, Nothing, 0, "a value to the same place of each block's shared tile; completes its bytes at the mbarrier there"},
 	StoreAsync:       {"store_async", "StoreAsync", -1, Async, Words, Nothing, 0, "a tile to another block's shared tile; completes its bytes at that block's mbarrier"},
 	FenceAsyncGlobal: {"fence_async_global", "FenceAsyncGlobal", 0, Async, None, Nothing, 0, "orders accesses of global memory by threads before those by bulk copies"},
 	FenceCluster:     {"fence_cluster", "FenceCluster", 0, Async, None, Nothing, 0, "orders what came before it ahead of relaxed arrivals in the cluster"},

@@ -190,7 +190,11 @@ func (p *printer) op(v *Value, indent string) {
 	case *RemoteInfo:
 		n := len(v.Args) - 1
 		p.args(v.Args[:1])
-		p.printf(" peer %s[%s],", a.Shared.Name, p.list(v.Args[1:n]))
+		who := "peer"
+		if v.Op == BroadcastAsync {
+			who = "each block's"
+		}
+		p.printf(" %s %s[%s],", who, a.Shared.Name, p.list(v.Args[1:n]))
 		p.args(v.Args[n:])
 		p.printf(" %s", a.Bar.Name)
 	case *Named:

@@ -21,6 +21,52 @@ func (b *Builder) ArriveAt(s Scope, info BarrierInfo, i, rank *Value) {
 	b.emit(&Value{Op: op, Args: []*Value{i, rank}, Scope: s, Attr: &info})
 }
 
+// ArriveAll records an arrival of the scope at mbarrier i of an array in each block of the cluster.
+func (b *Builder) ArriveAll(s Scope, bar *MBarrier, i *Value) {
+	const op = MBarArriveAll
+	if bar == nil || b.poisoned(op, i) || !b.executes(op, s) || !b.peerScope(op, s) || !b.barrierIndex(op, s, bar, i) {
+		return
+	}
+	b.emit(&Value{Op: op, Args: []*Value{i}, Scope: s, Attr: &BarrierInfo{Bar: bar, Leader: true}})
+}
+
+// BroadcastAsync records asynchronous stores of one value to the same element of a shared tile in each block of the
+// cluster, where mbarrier i takes its bytes. It returns the number of bytes that a block gets of it, i32 of rank 0.
+func (b *Builder) BroadcastAsync(s Scope, p Place, x *Value, bar *MBarrier, i *Value) *Value {
+	const op = BroadcastAsync
+	if bar == nil || b.poisoned(op, x, i) || b.poisoned(op, p.Offs...) {
+		return nil
+	}
+	switch {
+	case p.Shared == nil || p.Peer:
+		b.Errorf(op, ErrTarget, "BroadcastAsync to %s: it stores to the same place of each block's shared memory; give an element of a Shared", p.Name())
+		return nil
+	case !p.Shared.Manual:
+		b.Errorf(op, ErrScope, "BroadcastAsync to %s, which the planner synchronises: it cannot see mbarriers; make the tile with Manual, and order its accesses", p.Name())
+		return nil
+	case x.Type.Span != nil || len(p.Offs) != len(p.Shared.Shape):
+		b.Errorf(op, ErrShape, "BroadcastAsync of a tile of rank %d to %s with %d of %d offsets: it stores one value to one element; use StoreAsync for tiles", x.Type.Span.Rank(), p.Name(), len(p.Offs), len(p.Shared.Shape))
+		return nil
+	case !Table[op].Domain.Has(x.Type.DT):
+		b.Errorf(op, ErrDType, "BroadcastAsync of %v: st.async stores 4 or 8 bytes at a time; use f32, i32, u32 or i64", x.Type.DT)
+		return nil
+	case x.Type.DT != p.Shared.DT:
+		b.Errorf(op, ErrDType, "BroadcastAsync of %v to a tile of %v; Cast first", x.Type.DT, p.Shared.DT)
+		return nil
+	case !b.peerScope(op, s) || !b.barrierIndex(op, s, bar, i):
+		return nil
+	}
+	offs, _, ok := b.place(op, s, p, nil)
+	if !ok {
+		return nil
+	}
+	args := append(append([]*Value{x}, offs...), i)
+	if b.emit(&Value{Op: op, Args: args, Scope: s, Attr: &RemoteInfo{Shared: p.Shared, Bar: bar}}) == nil {
+		return nil
+	}
+	return b.Int(x.Type.DT.Size())
+}
+
 // StoreAsync records an asynchronous store of a tile to the shared tile of a peer, whose mbarrier i takes its bytes. It
 // returns their number, i32 of rank 0.
 func (b *Builder) StoreAsync(s Scope, p Place, x *Value, bar *MBarrier, i, rank *Value) *Value {
@@ -100,14 +146,18 @@ func (b *Builder) Fence(op Op, s Scope) {
 	b.emit(&Value{Op: op, Scope: s})
 }
 
-// remote checks StoreAsync.
+// remote checks StoreAsync and BroadcastAsync.
 func (c *checker) remote(v *Value) {
 	i, ok := v.Attr.(*RemoteInfo)
 	if !ok || !contains(c.k.Shared, i.Shared) || !contains(c.k.Barriers, i.Bar) || c.k.Cluster == 0 || !i.Shared.Manual {
 		c.fail(v, "its tile or its mbarrier is not the kernel's, or the kernel has no clusters")
 		return
 	}
-	if want := len(i.Shared.Shape) + 3; len(v.Args) != want || v.Args[0].Type.DT != i.Shared.DT || !v.Type.Span.SameShape(v.Args[0].Type.Span) {
+	want := len(i.Shared.Shape) + 2
+	if v.Op == StoreAsync {
+		want++ // the rank
+	}
+	if len(v.Args) != want || v.Args[0].Type.DT != i.Shared.DT || !v.Type.Span.SameShape(v.Args[0].Type.Span) {
 		c.fail(v, "it has %d operands, not %d, or stores another type than its tile's", len(v.Args), want)
 		return
 	}

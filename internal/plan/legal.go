@@ -32,7 +32,7 @@ func needs(v *ir.Value) (target.Feature, bool) {
 		return target.Multicast, true
 	case ir.StoreTensor, ir.ReduceTensor, ir.PrefetchTensor:
 		return target.TMA, true
-	case ir.MBarArriveAt, ir.StoreAsync, ir.FenceCluster:
+	case ir.MBarArriveAt, ir.MBarArriveAll, ir.StoreAsync, ir.BroadcastAsync, ir.FenceCluster:
 		return target.Cluster, true
 	case ir.LaunchDependents, ir.WaitPrerequisites:
 		return target.GridDep, true

@@ -261,8 +261,12 @@ func (l *lowering) effect(v *ir.Value) {
 		l.emit(thr.Do{At: l.at(), Fn: plainFns[v.Op]})
 	case ir.MBarArriveAt:
 		l.arriveAt(v)
+	case ir.MBarArriveAll:
+		l.arriveAll(v)
 	case ir.StoreAsync:
 		l.storeAsync(v)
+	case ir.BroadcastAsync:
+		l.broadcastAsync(v)
 	case ir.Barrier:
 		l.meet(v.Scope)
 	case ir.ClusterBarrier:

@@ -135,6 +135,17 @@ func (l *lowering) leader(s ir.Scope) thr.Expr {
 	return leader(s)
 }
 
+// position is a thread's number in a scope within a block.
+func (l *lowering) position(s ir.Scope) thr.Expr {
+	switch s {
+	case ir.ScopeWarp:
+		return call(thr.Lane, dtype.I32)
+	case ir.ScopeGroup:
+		return l.groupThread()
+	}
+	return call(thr.TID, dtype.I32)
+}
+
 // meet emits the barrier of a scope within a block.
 func (l *lowering) meet(s ir.Scope) { l.emit(barrierOf(s, l.at(), l.role)) }
 

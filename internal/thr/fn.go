@@ -95,6 +95,7 @@ const (
 	StAsync          // (u32 offset in shared memory, value, i32 rank, bar): to a block of the cluster, completing bytes there
 	FenceAsyncGlobal // fence.proxy.async.global
 	FenceCluster     // fence.acq_rel.cluster
+	FenceShared      // fence.release.sync_restrict::shared::cta.cluster
 
 	// Programmatic dependent launch.
 	GridLaunch // griddepcontrol.launch_dependents
@@ -202,6 +203,7 @@ var Fns = [NumFns]FnInfo{
 
 	StAsync:          {"st_async", 4, false, dtype.Invalid, false, "stores a value to shared memory of a block of the cluster, asynchronously, and completes its bytes at an mbarrier there"},
 	FenceAsyncGlobal: {"fence_async_global", 0, false, dtype.Invalid, false, "orders generic accesses to global memory before those of the async proxy"},
+	FenceShared:      {"fence_shared", 0, false, dtype.Invalid, false, "orders what came before in the block's own shared memory ahead of what follows, for the cluster"},
 	FenceCluster:     {"fence_cluster", 0, false, dtype.Invalid, false, "orders what came before ahead of what follows, for the cluster"},
 
 	GridLaunch: {"launch_dependents", 0, false, dtype.Invalid, false, "lets the next grid of the stream begin"},
@@ -235,7 +237,7 @@ func (f Fn) CopyBytes() int {
 
 // Remote reports whether a built-in acts on another block of the cluster.
 func (f Fn) Remote() bool {
-	return f == MBarArriveAt || f == MBarRelaxedAt || f == StAsync || f == FenceCluster
+	return f == MBarArriveAt || f == MBarRelaxedAt || f == StAsync || f == FenceCluster || f == FenceShared
 }
 
 // Tensor reports whether a statement copies a box of a tensor map; coordinates follow the operands of its row.

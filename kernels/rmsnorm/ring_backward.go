@@ -44,11 +44,8 @@ func (r *ring[T]) total(turn tile.Index, sum tile.Reg[tile.F32]) tile.Reg[tile.F
 	}
 	block, side := r.k.Block(), turn.RemInt(2)
 	told, rank := r.told.At(side), r.k.Cluster().Rank()
-	one := tile.Full(block, block.Striped(1, 1), sum)
-	for i := range r.c.Cluster {
-		tile.StoreAsync(block, tile.Peer(r.parts.At(side, rank), i), one, told.Peer(i))
-	}
-	told.ArriveExpect(block, 4*r.c.Cluster)
+	bytes := tile.BroadcastAsync(block, r.parts.At(side, rank, 0), sum, told)
+	told.ArriveExpect(block, bytes.Scale(r.c.Cluster))
 	told.Wait(block, turn.DivInt(2).RemInt(2))
 	return r.c.addUp(block, func(i int) tile.View[tile.F32] { return r.parts.At(side, i, 0) })
 }
@@ -56,9 +53,7 @@ func (r *ring[T]) total(turn tile.Index, sum tile.Reg[tile.F32]) tile.Reg[tile.F
 // done tells the blocks that share rows that this one has read all of them that was told of the rows before turn.
 func (r *ring[T]) done(warp tile.Warp, turn any) {
 	if r.c.Cluster > 1 {
-		for i := range r.c.Cluster {
-			r.told.At(turn).Peer(i).ArriveOnce(warp)
-		}
+		r.told.At(turn).ArriveEverywhere(warp)
 	}
 }
 
@@ -141,7 +136,7 @@ func ringGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w til
 	in.x.Dim(1).AtMost(c.Cap)
 	block, n, rows := k.Block(), in.x.Dim(1), in.x.Dim(0)
 	inputs := in.inputs()
-	if c.chunks() > 1 { // there is no room for ds, which is read from global memory
+	if in.ds != nil && c.chunks() > 1 { // there is no room for ds, which is read from global memory
 		inputs = inputs[:ringThird]
 	}
 	r := newRing(k, c, inputs...)
@@ -165,27 +160,30 @@ func ringGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w til
 		rstd := tile.LoadScalar(block, rstds.At(row))
 		r.full.At(slot).Wait(block, turn.DivInt(c.Stages).RemInt(2))
 		f32 := func(input, i int) tile.Reg[tile.F32] { return tile.Cast[tile.F32](r.load(input, slot, i)) }
-		// read gives x and the gradient of u, of which y is u*act(z). dz takes the place of z the first time.
-		read := func(i int, w tile.Reg[tile.F32]) (x, g tile.Reg[tile.F32]) {
+		// read gives x and the gradient of u, of which y is u*act(z). The last time dz takes the place of z.
+		read := func(i int, w tile.Reg[tile.F32], last bool) (x, g tile.Reg[tile.F32]) {
 			x, g = f32(ringX, i), f32(ringDY, i)
 			if in.z != nil {
 				act, slope := c.slope(block, f32(ringThird, i))
-				r.put(ringThird, slot, i, g.Mul(x.Mul(rstd)).Mul(w).Mul(slope))
+				if last {
+					r.put(ringThird, slot, i, g.Mul(x.Mul(rstd)).Mul(w).Mul(slope))
+				}
 				g = g.Mul(act)
 			}
 			return x, g
 		}
-		ds := func(i int) tile.Reg[tile.F32] {
-			if len(inputs) > ringThird {
-				return f32(ringThird, i)
+		once := c.chunks() == 1
+		var ds []tile.Reg[T]
+		if in.ds != nil && !once {
+			for i := range c.chunks() {
+				ds = append(ds, tile.Load(block, in.ds.At(row, r.column(i)), r.within(i)))
 			}
-			return tile.Cast[tile.F32](tile.Load(block, in.ds.At(row, r.column(i)), r.within(i)))
 		}
 		sum := newPartial(k)
 		var x, g tile.Reg[tile.F32]
 		for i := range c.chunks() {
 			w := tile.Cast[tile.F32](ws[i])
-			x, g = read(i, w)
+			x, g = read(i, w, once)
 			sum.add(x.Mul(g.Mul(w)))
 		}
 		total := sum.Get().Sum() // all threads are done with the row before
@@ -195,13 +193,16 @@ func ringGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w til
 		mean := r.total(turn, total).Mul(rstd).Mul(rstd).Div(n.Float())
 		for i := range c.chunks() {
 			w := tile.Cast[tile.F32](ws[i])
-			if c.chunks() > 1 {
-				x, g = read(i, w)
+			if !once {
+				x, g = read(i, w, true)
 			}
 			dw[i].Set(dw[i].Get().Add(g.Mul(x.Mul(rstd))))
 			dx := g.Mul(w).Sub(x.Mul(mean)).Mul(rstd)
-			if in.ds != nil {
-				dx = dx.Add(ds(i))
+			switch {
+			case ds != nil:
+				dx = dx.Add(tile.Cast[tile.F32](ds[i]))
+			case in.ds != nil:
+				dx = dx.Add(f32(ringThird, i))
 			}
 			r.put(ringX, slot, i, dx)
 		}

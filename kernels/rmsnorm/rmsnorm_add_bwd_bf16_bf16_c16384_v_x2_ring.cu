@@ -91,24 +91,30 @@ __device__ __forceinline__ void mbarrier_wait(void* bar, int phase) {
 #endif
   }
 }
+__device__ __forceinline__ void mbarrier_acquire() {
+  asm volatile("fence.acquire.sync_restrict::shared::cluster.cluster;" ::: "memory");
+  asm volatile("fence.acq_rel.cta;" ::: "memory");
+}
 __device__ __forceinline__ void mbarrier_wait_cluster(void* bar, int phase) {
   u32 over = 0u;
   while (over == 0u) {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.relaxed.cluster.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
                  : "=r"(over) : "r"(shared_at(bar)), "r"(phase) : "memory");
 #else
-    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.acquire.cluster.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.relaxed.cluster.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
                  : "=r"(over) : "r"(shared_at(bar)), "r"(phase) : "memory");
 #endif
   }
+  mbarrier_acquire();
 }
-__device__ __forceinline__ void mbarrier_arrive_at(u32 bar) {
-  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(bar) : "memory");
+__device__ __forceinline__ void mbarrier_arrive_relaxed_at(u32 bar) {
+  asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" :: "r"(bar) : "memory");
 }
 __device__ __forceinline__ void st_async_f32(u32 to, float x, u32 bar) {
   asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" :: "r"(to), "f"(x), "r"(bar) : "memory");
 }
+__device__ __forceinline__ void fence_shared() { asm volatile("fence.release.sync_restrict::shared::cta.cluster;" ::: "memory"); }
 __device__ __forceinline__ void bulk_load(void* to, const void* from, int bytes, void* bar) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                :: "r"(shared_at(to)), "l"(from), "r"(bytes), "r"(shared_at(bar)) : "memory");
@@ -185,7 +191,6 @@ static_assert(field_offset(rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring_args, part
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512) rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring(const __grid_constant__ rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring_args a) {
   extern __shared__ __align__(128) char smem[];
   int col0 = (int)threadIdx.x * 8;
-  int col02 = (int)threadIdx.x;
 
   // bar0
   #pragma unroll
@@ -266,9 +271,8 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512) rmsn
       if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 16, 0);
     }
     __syncwarp();
-    if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_at(peer_shared(smem + 32, 0));
-    __syncwarp();
-    if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_at(peer_shared(smem + 32, 1));
+    fence_shared();
+    if ((int)(threadIdx.x & 31) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + 32, (int)(threadIdx.x & 31)));
   }
   int t3 = cluster_rank();
   int mul7 = t3 * 8192;
@@ -358,14 +362,10 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512) rmsn
         if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem2 * 8), 0);
       }
     }
-    float x = sum;
     int rem3 = acc_now % 2;
 
-    // store s3 (shared, of a peer)
-    if (col02 < 1) st_async_f32(peer_shared(smem + (0x000300c0u + (u32)((rem3 * 2 + t3) * 4) + (u32)(col02 * 4)), 0), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 0));
-
-    // store s3 (shared, of a peer)
-    if (col02 < 1) st_async_f32(peer_shared(smem + (0x000300c0u + (u32)((rem3 * 2 + t3) * 4) + (u32)(col02 * 4)), 1), x, peer_shared(smem + (32u + (u32)(rem3 * 8)), 1));
+    // store s3 (shared) of each block
+    if ((int)threadIdx.x < 2) st_async_f32(peer_shared(smem + (0x000300c0u + (u32)((rem3 * 2 + t3) * 4)), (int)threadIdx.x), sum, peer_shared(smem + (32u + (u32)(rem3 * 8)), (int)threadIdx.x));
     if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + (32u + (u32)(rem3 * 8)), 8);
     mbarrier_wait_cluster(smem + (32u + (u32)(rem3 * 8)), acc_now / 2 % 2);
     float s32 = load_shared_f32(smem + (0x000300c0u + (u32)(rem3 * 2 * 4)));
@@ -403,11 +403,9 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512) rmsn
       // bulk copy s0 (shared) to dx
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_store(dx_at, smem + (128u + (u32)(rem * 8192 * 2)), max_of5 * 2);
       if ((int)(threadIdx.x & 31) == 0) bulk_commit();
-      int rem4 = (int)((u32)acc_now + 1u) % 2;
       __syncwarp();
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_at(peer_shared(smem + (32u + (u32)(rem4 * 8)), 0));
-      __syncwarp();
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_at(peer_shared(smem + (32u + (u32)(rem4 * 8)), 1));
+      fence_shared();
+      if ((int)(threadIdx.x & 31) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + (32u + (u32)((int)((u32)acc_now + 1u) % 2 * 8)), (int)(threadIdx.x & 31)));
     }
     int acc_now2 = acc2;
     acc2 = (int)((u32)acc_now2 + 1u);

@@ -97,10 +97,10 @@ func rings(name string, act Activation) []Config {
 		for _, cluster := range ringClusters {
 			bytes, stages := slotBytes, inRing/slotBytes/inputs
 			if cluster > 8 {
-				if act != 0 {
-					continue
-				}
 				bytes, stages, cluster = 2*slotBytes, 3, 8
+				if act != 0 {
+					stages = 2
+				}
 			}
 			per := 32 / t.x.Size()
 			out = append(out, Config{Name: name, Act: act, X: t.x, W: t.w, Whole: true, Ring: true, Stages: stages,

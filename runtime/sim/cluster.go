@@ -126,6 +126,7 @@ func (c *cluster) release() bool {
 	joinClocks(c.warps, meeting)
 	for _, w := range c.warps {
 		if w.state == meeting {
+			w.toPeers = nowhere
 			c.resume(w)
 		}
 	}
@@ -186,6 +187,9 @@ func (a *access) runPeer(w *warp) {
 			continue
 		}
 		peer.touched(w, a.site, first)
+		if a.write {
+			w.toPeers = toPeer(a.site + 1)
+		}
 		a.checkFlight(w, &peer.shared, same, &off)
 		a.check(w, &peer.shared, same, &off)
 		if a.write {

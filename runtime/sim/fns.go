@@ -111,6 +111,7 @@ func init() {
 		thr.StAsync:          {do: (*compiler).storeAsync},
 		thr.FenceAsyncGlobal: {do: (*compiler).fenceAsyncGlobal},
 		thr.FenceCluster:     {do: (*compiler).fenceCluster},
+		thr.FenceShared:      {do: (*compiler).fenceShared},
 
 		thr.GridLaunch: {do: (*compiler).gridLaunch},
 		thr.GridWait:   {do: (*compiler).gridWait},

@@ -89,11 +89,36 @@ func (c *compiler) fenceCluster(s thr.Do) {
 		c.fail("%s for some lanes", s.Fn)
 	}
 	c.emit(0, func(w *warp) {
-		if w.ahead == nil {
-			w.ahead = new(seen)
+		w.fence()
+	})
+}
+
+// fence keeps what relaxed arrivals pass on.
+func (w *warp) fence() {
+	if w.ahead == nil {
+		w.ahead = new(seen)
+	}
+	w.ahead.reset(len(w.block.cluster.warps), w.block.cluster.agents)
+	w.publish(w.ahead, allLanes)
+}
+
+// toPeer is the site of a store to another block's shared memory, and 1.
+type toPeer int32
+
+const nowhere toPeer = 0
+
+// fenceShared is fenceCluster for the block's own shared memory: stores to that of others are reported, those of this
+// warp at least.
+func (c *compiler) fenceShared(s thr.Do) {
+	if s.Pred != nil {
+		c.fail("%s for some lanes", s.Fn)
+	}
+	at := c.site(s.Fn.String(), 0)
+	c.emit(0, func(w *warp) {
+		if w.toPeers != nowhere {
+			w.report(MissingFence, at, int32(w.toPeers-1), 0, "the arrival orders what its block did in its own shared memory, and not the store to a peer's: put a FenceCluster and arrive at each peer")
 		}
-		w.ahead.reset(len(w.block.cluster.warps), w.block.cluster.agents)
-		w.publish(w.ahead, allLanes)
+		w.fence()
 	})
 }
 

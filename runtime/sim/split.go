@@ -85,6 +85,7 @@ func (c *cluster) arrival(w *warp) {
 func (w *warp) pass() {
 	w.passed = w.arrived
 	w.learn(&w.block.cluster.arrivals.over, allLanes)
+	w.toPeers = nowhere
 }
 
 // stuck reports the warps that wait for an arrival that does not come, and lets them go on. It returns whether there

@@ -50,6 +50,8 @@ type warp struct {
 	elected uint64    // the lane that it elects
 	asked   *mbar     // what it asked for in vain in its last step
 
+	toPeers toPeer // where it last stored to a peer's shared memory since it met the cluster
+
 	ahead *seen // what its last FenceCluster has ordered before what follows; nil: there was none
 
 	early bool // it may run before the kernel ahead is over
