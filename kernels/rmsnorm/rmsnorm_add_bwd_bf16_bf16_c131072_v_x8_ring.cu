@@ -312,6 +312,22 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
     float rstd = load_f32(rstd_at);
     int rem = acc_now % 3;
     mbarrier_wait(smem + (u32)(rem * 8), acc_now / 3 % 2);
+    const bf16* ds_at = a.ds + (i64)row * a.ds_stride0 + (i64)mul12;
+
+    // load ds
+    u32 ds[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&ds[i * 4], ds_at + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
+    }
+    const bf16* ds_at2 = a.ds + (i64)row * a.ds_stride0 + (i64)mul13;
+
+    // load ds
+    u32 ds2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&ds2[i * 4], ds_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of2);
+    }
     float acc4 = 0.0f;
     int mul14 = rem * 2;
 
@@ -436,24 +452,17 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4_if(&s14[i * 4], smem + (0x00018080u + (u32)(mul14 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
     }
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      acc[i * 2] = fmaf(bf16_lo(s14[i]), bf16_lo(s04[i]) * rstd, acc[i * 2]);
-      acc[i * 2 + 1] = fmaf(bf16_hi(s14[i]), bf16_hi(s04[i]) * rstd, acc[i * 2 + 1]);
-    }
-    const bf16* ds_at = a.ds + (i64)row * a.ds_stride0 + (i64)mul12;
-
-    // load ds
-    u32 ds[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&ds[i * 4], ds_at + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
-    }
     float div_of = (s22 + s23 + s24 + s25 + s26 + s27 + s28 + s29) * rstd * rstd / (float)a.n;
     u32 add_bf16[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      add_bf16[i] = bf16_pair(fmaf(fmaf(bf16_lo(s14[i]), bf16_lo(w[i]), -(bf16_lo(s04[i]) * div_of)), rstd, bf16_lo(ds[i])), fmaf(fmaf(bf16_hi(s14[i]), bf16_hi(w[i]), -(bf16_hi(s04[i]) * div_of)), rstd, bf16_hi(ds[i])));
+      float s0_f32_0 = bf16_lo(s04[i]);
+      float s0_f32_1 = bf16_hi(s04[i]);
+      float s1_f32_0 = bf16_lo(s14[i]);
+      float s1_f32_1 = bf16_hi(s14[i]);
+      acc[i * 2] = fmaf(s1_f32_0, s0_f32_0 * rstd, acc[i * 2]);
+      acc[i * 2 + 1] = fmaf(s1_f32_1, s0_f32_1 * rstd, acc[i * 2 + 1]);
+      add_bf16[i] = bf16_pair(fmaf(fmaf(s1_f32_0, bf16_lo(w[i]), -(s0_f32_0 * div_of)), rstd, bf16_lo(ds[i])), fmaf(fmaf(s1_f32_1, bf16_hi(w[i]), -(s0_f32_1 * div_of)), rstd, bf16_hi(ds[i])));
     }
 
     // store s0 (shared)
@@ -475,23 +484,16 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
     for (int i = 0; i < 2; i++) {
       load_shared_u32x4_if(&s15[i * 4], smem + (0x00018080u + (u32)(add2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
     }
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      acc2[i * 2] = fmaf(bf16_lo(s15[i]), bf16_lo(s05[i]) * rstd, acc2[i * 2]);
-      acc2[i * 2 + 1] = fmaf(bf16_hi(s15[i]), bf16_hi(s05[i]) * rstd, acc2[i * 2 + 1]);
-    }
-    const bf16* ds_at2 = a.ds + (i64)row * a.ds_stride0 + (i64)mul13;
-
-    // load ds
-    u32 ds2[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_u32x4_if(&ds2[i * 4], ds_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of2);
-    }
     u32 add_bf162[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      add_bf162[i] = bf16_pair(fmaf(fmaf(bf16_lo(s15[i]), bf16_lo(w2[i]), -(bf16_lo(s05[i]) * div_of)), rstd, bf16_lo(ds2[i])), fmaf(fmaf(bf16_hi(s15[i]), bf16_hi(w2[i]), -(bf16_hi(s05[i]) * div_of)), rstd, bf16_hi(ds2[i])));
+      float s0_f32_02 = bf16_lo(s05[i]);
+      float s0_f32_12 = bf16_hi(s05[i]);
+      float s1_f32_02 = bf16_lo(s15[i]);
+      float s1_f32_12 = bf16_hi(s15[i]);
+      acc2[i * 2] = fmaf(s1_f32_02, s0_f32_02 * rstd, acc2[i * 2]);
+      acc2[i * 2 + 1] = fmaf(s1_f32_12, s0_f32_12 * rstd, acc2[i * 2 + 1]);
+      add_bf162[i] = bf16_pair(fmaf(fmaf(s1_f32_02, bf16_lo(w2[i]), -(s0_f32_02 * div_of)), rstd, bf16_lo(ds2[i])), fmaf(fmaf(s1_f32_12, bf16_hi(w2[i]), -(s0_f32_12 * div_of)), rstd, bf16_hi(ds2[i])));
     }
 
     // store s0 (shared)

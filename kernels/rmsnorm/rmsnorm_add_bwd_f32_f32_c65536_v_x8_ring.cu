@@ -295,6 +295,22 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
     float rstd = load_f32(rstd_at);
     int rem = acc_now % 3;
     mbarrier_wait(smem + (u32)(rem * 8), acc_now / 3 % 2);
+    const float* ds_at = a.ds + (i64)row * a.ds_stride0 + (i64)mul12;
+
+    // load ds
+    float ds[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&ds[i * 4], ds_at + (i64)(col0 + i * 2048), col0 + i * 2048 < min_of);
+    }
+    const float* ds_at2 = a.ds + (i64)row * a.ds_stride0 + (i64)mul13;
+
+    // load ds
+    float ds2[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&ds2[i * 4], ds_at2 + (i64)(col0 + i * 2048), col0 + i * 2048 < min_of2);
+    }
     float acc4 = 0.0f;
     int mul14 = rem * 2;
 
@@ -417,22 +433,11 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
     for (int i = 0; i < 2; i++) {
       load_shared_f32x4_if(&s14[i * 4], smem + (0x00018080u + (u32)(mul14 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
     }
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      acc[i] = fmaf(s14[i], s04[i] * rstd, acc[i]);
-    }
-    const float* ds_at = a.ds + (i64)row * a.ds_stride0 + (i64)mul12;
-
-    // load ds
-    float ds[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&ds[i * 4], ds_at + (i64)(col0 + i * 2048), col0 + i * 2048 < min_of);
-    }
     float div_of = (s22 + s23 + s24 + s25 + s26 + s27 + s28 + s29) * rstd * rstd / (float)a.n;
     float add5[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
+      acc[i] = fmaf(s14[i], s04[i] * rstd, acc[i]);
       add5[i] = fmaf(fmaf(s14[i], w[i], -(s04[i] * div_of)), rstd, ds[i]);
     }
 
@@ -455,21 +460,10 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(512) rmsn
     for (int i = 0; i < 2; i++) {
       load_shared_f32x4_if(&s15[i * 4], smem + (0x00018080u + (u32)(add2 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of2);
     }
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      acc2[i] = fmaf(s15[i], s05[i] * rstd, acc2[i]);
-    }
-    const float* ds_at2 = a.ds + (i64)row * a.ds_stride0 + (i64)mul13;
-
-    // load ds
-    float ds2[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&ds2[i * 4], ds_at2 + (i64)(col0 + i * 2048), col0 + i * 2048 < min_of2);
-    }
     float add6[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
+      acc2[i] = fmaf(s15[i], s05[i] * rstd, acc2[i]);
       add6[i] = fmaf(fmaf(s15[i], w2[i], -(s05[i] * div_of)), rstd, ds2[i]);
     }
 

@@ -195,6 +195,9 @@ var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c65536_v_x8_ring string
 //go:embed rmsnorm_gated_bwd_silu_bf16_bf16_c65536_v_x4.cu
 var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c65536_v_x4 string
 
+//go:embed rmsnorm_gated_bwd_silu_bf16_bf16_c131072_v_x8_ring.cu
+var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c131072_v_x8_ring string
+
 //go:embed rmsnorm_gated_bwd_silu_bf16_bf16_c131072_v_x8.cu
 var cu_rmsnorm_gated_bwd_silu_bf16_bf16_c131072_v_x8 string
 
@@ -216,6 +219,9 @@ var cu_rmsnorm_gated_bwd_silu_f16_f16_c65536_v_x8_ring string
 //go:embed rmsnorm_gated_bwd_silu_f16_f16_c65536_v_x4.cu
 var cu_rmsnorm_gated_bwd_silu_f16_f16_c65536_v_x4 string
 
+//go:embed rmsnorm_gated_bwd_silu_f16_f16_c131072_v_x8_ring.cu
+var cu_rmsnorm_gated_bwd_silu_f16_f16_c131072_v_x8_ring string
+
 //go:embed rmsnorm_gated_bwd_silu_f16_f16_c131072_v_x8.cu
 var cu_rmsnorm_gated_bwd_silu_f16_f16_c131072_v_x8 string
 
@@ -236,6 +242,9 @@ var cu_rmsnorm_gated_bwd_silu_f32_f32_c32768_v_x8_ring string
 
 //go:embed rmsnorm_gated_bwd_silu_f32_f32_c32768_v_x4.cu
 var cu_rmsnorm_gated_bwd_silu_f32_f32_c32768_v_x4 string
+
+//go:embed rmsnorm_gated_bwd_silu_f32_f32_c65536_v_x8_ring.cu
+var cu_rmsnorm_gated_bwd_silu_f32_f32_c65536_v_x8_ring string
 
 //go:embed rmsnorm_gated_bwd_silu_f32_f32_c65536_v_x8.cu
 var cu_rmsnorm_gated_bwd_silu_f32_f32_c65536_v_x8 string
@@ -1082,6 +1091,28 @@ var backwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_bf16_bf16_c131072_v_x8_ring",
+				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c131072_v_x8_ring,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  8,
+				Shared:   196864,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_bf16_c131072_v_x8_ring")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_silu_bf16_bf16_c131072_v_x8",
 				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c131072_v_x8,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
@@ -1235,6 +1266,28 @@ var backwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_f16_f16_c131072_v_x8_ring",
+				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c131072_v_x8_ring,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  8,
+				Shared:   196864,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f16_c131072_v_x8_ring")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
+			Max:      []int{0, 131072, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 8, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_silu_f16_f16_c131072_v_x8",
 				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c131072_v_x8,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
@@ -1379,6 +1432,28 @@ var backwardSiluFamily = bind.Family{
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:      []int{0, 32768, 0},
+			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
+			Multiple: []int{1, 4, 1},
+			Exact:    true,
+			Blocks:   2,
+			Step:     1,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "rmsnorm_gated_bwd_silu_f32_f32_c65536_v_x8_ring",
+				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c65536_v_x8_ring,
+				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:  512,
+				Cluster:  8,
+				Shared:   196864,
+				ArgBytes: 128,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_bwd_silu_f32_f32_c65536_v_x8_ring")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 65536, 0},
 			Aligned:  []int{0, 1, 2, 3, 4, 5, 7},
 			Multiple: []int{1, 4, 1},
 			Exact:    true,
