@@ -58,18 +58,24 @@ func Persistent[N Int](s Scope, n N, opts ...LoopOption) iter.Seq[Index] {
 			o(&p)
 		}
 		bound := indexOf(b, ir.Persistent, "the bound of Persistent", n)
-		var blocks *ir.Symbol
-		if p.blocks != nil {
-			if v := indexOf(b, ir.Persistent, "the dimension of Blocks", *p.blocks); v != nil {
-				if v.Op != ir.Dim {
-					b.Errorf(ir.Persistent, ErrControl, "Blocks of what is no run-time dimension itself; give one such as a.Out.Dim(0)")
-				} else {
-					blocks = v.Attr.(*ir.Symbol)
-				}
-			}
-		}
-		b.Persist(bound, p.step, ir.PersistentInfo{Scope: scope, Blocks: blocks, Each: p.each, Looped: p.looped}, func(i *ir.Value) bool { return yield(Index{b: b, v: i}) })
+		b.Persist(bound, p.step, ir.PersistentInfo{Scope: scope, Blocks: p.symbol(b), Each: p.each, Looped: p.looped}, func(i *ir.Value) bool { return yield(Index{b: b, v: i}) })
 	}
+}
+
+// symbol is the dimension of Blocks; nil: there is none.
+func (p *persistent) symbol(b *ir.Builder) *ir.Symbol {
+	if p.blocks == nil {
+		return nil
+	}
+	v := indexOf(b, ir.Persistent, "the dimension of Blocks", *p.blocks)
+	if v == nil {
+		return nil
+	}
+	if v.Op != ir.Dim {
+		b.Errorf(ir.Persistent, ErrControl, "Blocks of what is no run-time dimension itself; give one such as a.Out.Dim(0)")
+		return nil
+	}
+	return v.Attr.(*ir.Symbol)
 }
 
 // If records then under a condition of rank 0, and els[0], if given, under its opposite. The functions are called

@@ -31,14 +31,26 @@ type Work struct {
 // Schedule shares work among the blocks of the grid, which is as many as the device holds at once and at most one a piece:
 // block i takes the pieces i, i+blocks, i+2*blocks and so on. In a kernel with clusters the clusters share it. It stands
 // at the top level, once; every role that works loops over its Tiles, so that all of a block's roles meet at the same
-// pieces.
-func (k *Builder) Schedule(p Policy) Work {
+// pieces. Of the options of loops it takes Blocks.
+func (k *Builder) Schedule(p Policy, opts ...LoopOption) Work {
 	b := k.kernel()
 	if p.count == nil {
 		ir.Fail(ErrScope, "the Policy of Schedule is the zero value of its type; use tile.Linear, tile.SuperRows or tile.WorkList")
 	}
 	w := Work{b: b, policy: p}
-	if n := p.count(b).v; n != nil && b.Schedule(n) {
+	var how persistent
+	for i, o := range opts {
+		if o == nil {
+			b.Errorf(ir.Persistent, ErrControl, "option %d of Schedule is nil: drop it", i+1)
+			continue
+		}
+		o(&how)
+	}
+	blocks := how.symbol(b)
+	if how.blocks = nil; how != (persistent{}) {
+		b.Errorf(ir.Persistent, ErrControl, "an option of Schedule that is not Blocks: its pieces are dealt out one by one; drop it")
+	}
+	if n := p.count(b).v; n != nil && b.Schedule(n, blocks) {
 		w.n = n
 	}
 	return w

@@ -60,7 +60,11 @@ func print(k *Kernel, pos bool) string {
 		p.printf("  mbarrier %s[%d]\n", m.Name, m.N)
 	}
 	if k.Work != nil {
-		p.printf("  work %s\n", name(k.Work))
+		p.printf("  work %s", name(k.Work))
+		if k.WorkBlocks != nil {
+			p.printf(" blocks %s", k.WorkBlocks.Name)
+		}
+		p.printf("\n")
 	}
 	for _, l := range k.Pipelines {
 		p.printf("  pipeline %s of %d:", l.Name, l.Stages)

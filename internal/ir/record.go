@@ -117,7 +117,7 @@ func (b *Builder) Persist(n *Value, step int, info PersistentInfo, body func(i *
 }
 
 // Schedule records that the grid's blocks share n pieces of work, by loops that step by the number of blocks.
-func (b *Builder) Schedule(n *Value) bool {
+func (b *Builder) Schedule(n *Value, blocks *Symbol) bool {
 	switch {
 	case b.poisoned(Persistent, n):
 		return false
@@ -131,7 +131,7 @@ func (b *Builder) Schedule(n *Value) bool {
 		b.Errorf(Persistent, ErrControl, "a second Schedule, or one beside Persistent: a launch has one grid; use the Tiles of one Schedule in all roles")
 		return false
 	}
-	b.Kernel.Work = n
+	b.Kernel.Work, b.Kernel.WorkBlocks = n, blocks
 	return true
 }
 

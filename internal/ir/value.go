@@ -241,7 +241,8 @@ type Kernel struct {
 	Barriers     []*MBarrier
 	Named        []*Named // by number, from 1 on
 	Pipelines    []*Pipeline
-	Work         *Value // pieces of work that the grid's blocks share by loops of their own; nil: there is no schedule
+	Work         *Value  // pieces of work that the grid's blocks share by loops of their own; nil: there is no schedule
+	WorkBlocks   *Symbol // the grid is exactly as many blocks (clusters) as this dimension; nil: as many as the device holds, at most one a piece
 	Body         *Region
 	Threads      int
 	Cluster      int      // blocks of a cluster; 0: none

@@ -53,7 +53,7 @@ func lowerKernel(s *state) error {
 		parts: map[*ir.Role]*thr.Role{}, sides: map[side]*slotState{}, fills: map[*ir.Value]*fill{}}
 	l.pipes, l.ends = pipesOf(l), fillEnds(s.k)
 	if s.k.Work != nil {
-		s.out.Grid = thr.Grid{N: s.k.Work, Step: 1}
+		s.out.Grid = thr.Grid{N: s.k.Work, Step: 1, Blocks: s.k.WorkBlocks}
 	}
 	var body []thr.Stmt
 	l.body = &body

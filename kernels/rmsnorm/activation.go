@@ -71,14 +71,14 @@ func (c Config) precise(block tile.Block, u, z tile.Reg[tile.F32]) tile.Reg[tile
 
 // slope is act(z) and act'(z), which share the exponential. 1 - s is the sigmoid of -z: as a difference it would lose
 // what s is short of 1 where z is large.
-func (c Config) slope(block tile.Block, z tile.Reg[tile.F32]) (act, slope tile.Reg[tile.F32]) {
+func (c Config) slope(scope tile.Scope, z tile.Reg[tile.F32]) (act, slope tile.Reg[tile.F32]) {
 	var s, rest tile.Reg[tile.F32]
 	if c.quick() { // e^-z times s, which is 1 where that is infinity times 0
 		s = z.SigmoidApprox()
 		rest = z.Neg().ExpApprox().Mul(s).Min(tile.F32(1))
 	} else { // with e = e^-|z| the larger of the two is 1/(1 + e), and the smaller e times that
 		e := z.Abs().Neg().Exp()
-		large := tile.Full(block, z.Span(), tile.F32(1)).Div(e.Add(tile.F32(1)))
+		large := tile.Full(scope, z.Span(), tile.F32(1)).Div(e.Add(tile.F32(1)))
 		small := e.Mul(large)
 		positive := z.Ge(tile.F32(0))
 		s, rest = tile.Select(positive, large, small), tile.Select(positive, small, large)

@@ -94,7 +94,10 @@ func (c Config) across() int { return c.Cap / c.Per }
 
 // threads is the block's size.
 func (c Config) threads() int {
-	if c.Wide || c.Again || c.Ring || c.Shared > 0 {
+	switch {
+	case c.Ring: // and the warp that moves rows
+		return c.Min + 32
+	case c.Wide || c.Again || c.Shared > 0:
 		return c.Min
 	}
 	return max(c.Min, c.across())

@@ -103,10 +103,10 @@ func (c Config) total(k *tile.Builder, sum tile.Reg[tile.F32], meanwhile ...func
 }
 
 // addUp is the sum of what the blocks that share a row have told, in the order of their ranks.
-func (c Config) addUp(block tile.Block, part func(rank int) tile.View[tile.F32]) tile.Reg[tile.F32] {
-	total := tile.LoadScalar(block, part(0))
+func (c Config) addUp(s tile.Scope, part func(rank int) tile.View[tile.F32]) tile.Reg[tile.F32] {
+	total := tile.LoadScalar(s, part(0))
 	for i := 1; i < c.Cluster; i++ {
-		total = total.Add(tile.LoadScalar(block, part(i)))
+		total = total.Add(tile.LoadScalar(s, part(i)))
 	}
 	return total
 }

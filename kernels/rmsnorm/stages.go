@@ -103,13 +103,11 @@ func rings(name string, act Activation) []Config {
 				}
 			}
 			per := 32 / t.x.Size()
-			out = append(out, Config{Name: name, Act: act, X: t.x, W: t.w, Whole: true, Ring: true, Stages: stages,
+			out = append(out, Config{Name: name, Act: act, X: t.x, W: t.w, Whole: true, Ring: true, Stages: stages, Resident: 1,
 				Per: per, Min: 512, Cap: bytes / t.x.Size() * cluster, Cluster: cluster, Targets: clusters(true)})
 		}
 	}
 	return out
 }
-
-const lag = 1
 
 var ringClusters = []int{2, 4, 8, 16}
