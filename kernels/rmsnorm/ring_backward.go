@@ -154,11 +154,20 @@ func ringGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w til
 func gradients[T, W tile.Float](g tile.Group, r *ring[T], in rowOf[T], w tile.Global[W], rstds tile.Global[tile.F32],
 	first, stride tile.Index, share func(i int, dw tile.Reg[tile.F32])) {
 	c, once := r.c, r.c.chunks() == 1
+	weight := func(i int) tile.Reg[W] { return tile.Load(g, w.At(r.column(i)), r.within(g, i)) }
 	var ws []tile.Reg[W]
 	var dw []tile.Var[tile.F32]
 	for i := range c.chunks() {
-		ws = append(ws, tile.Load(g, w.At(r.column(i)), r.within(g, i)))
+		if once || in.z == nil { // else there are no registers for it
+			ws = append(ws, weight(i))
+		}
 		dw = append(dw, tile.NewVar(g, tile.Full(g, r.within(g, i), tile.F32(0))))
+	}
+	held := func(i int) tile.Reg[tile.F32] {
+		if ws == nil {
+			return tile.Cast[tile.F32](weight(i))
+		}
+		return tile.Cast[tile.F32](ws[i])
 	}
 	count := tile.NewVar(g, tile.I32(0))
 	for row := range tile.Range(g, first, r.rows, stride) {
@@ -179,32 +188,39 @@ func gradients[T, W tile.Float](g tile.Group, r *ring[T], in rowOf[T], w tile.Gl
 			}
 			return x, du
 		}
-		var ds []tile.Reg[T]
-		if in.ds != nil && !once {
-			for i := range c.chunks() {
-				ds = append(ds, tile.Load(g, in.ds.At(row, r.column(i)), r.within(g, i)))
+		ds := func(i int) tile.Reg[T] {
+			if once {
+				return r.load(g, ringThird, slot, i)
 			}
+			return tile.Load(g, in.ds.At(row, r.column(i)), r.within(g, i))
+		}
+		var next tile.Reg[T] // a chunk of ds, under way; registers hold no more
+		if in.ds != nil && !once {
+			next = ds(0)
 		}
 		sum := partial{tile.NewVar(g, tile.Full(g, g.Striped(g.Threads(), 1), tile.F32(0)))}
 		var x, du tile.Reg[tile.F32]
 		for i := range c.chunks() {
-			w := tile.Cast[tile.F32](ws[i])
+			w := held(i)
 			x, du = read(i, w, once)
 			sum.add(x.Mul(du.Mul(w)))
 		}
 		mean := r.total(g, turn, sum.Get().Sum()).Mul(rstd).Mul(rstd).Div(r.n.Float())
 		for i := range c.chunks() {
-			w := tile.Cast[tile.F32](ws[i])
+			w := held(i)
 			if !once {
 				x, du = read(i, w, true)
 			}
 			dw[i].Set(dw[i].Get().Add(du.Mul(x.Mul(rstd))))
 			dx := du.Mul(w).Sub(x.Mul(mean)).Mul(rstd)
-			switch {
-			case ds != nil:
-				dx = dx.Add(tile.Cast[tile.F32](ds[i]))
-			case in.ds != nil:
-				dx = dx.Add(f32(ringThird, i))
+			if in.ds != nil {
+				now := next
+				if once {
+					now = ds(i)
+				} else if i+1 < c.chunks() {
+					next = ds(i + 1)
+				}
+				dx = dx.Add(tile.Cast[tile.F32](now))
 			}
 			r.put(g, ringX, slot, i, dx)
 		}

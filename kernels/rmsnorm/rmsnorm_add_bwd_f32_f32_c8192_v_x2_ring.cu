@@ -3,19 +3,20 @@
 // rmsnorm_add_bwd_f32_f32_c8192_v_x2_ring: RMSNorm backward of a sum: dx = dr, and the share of dw of each block or cluster in f32.
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 512 threads a block, clusters of 2 blocks, 196816 bytes of dynamic shared memory, a grid of parts clusters
+// Launch: 544 threads a block, at least 1 blocks an SM, clusters of 2 blocks, 196864 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: s, dy, ds, dx, w, part on 16 bytes; n a multiple of 4
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
 //        0       32  i64   bar0: 4 mbarriers
-//       32       16  i64   bar1: 2 mbarriers
+//       32       32  i64   bar1: 4 mbarriers
+//       64       16  i64   bar2: 2 mbarriers
 //      128    65536  f32   s0: tile [4 4096]
 //    65664    65536  f32   s1: tile [4 4096]
-//   131200    65536  f32   s2: tile [4 4096]
-//   196736       64  f32   sum_part: partial results of sum, one a warp
-//   196800       16  f32   s3: tile [2 2 1]
+//   131200       64  f32   sum_part: partial results of sum, one a warp
+//   131264       16  f32   s3: tile [2 2 1]
+//   131328    65536  f32   s2: tile [4 4096]
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -55,6 +56,11 @@ __device__ __forceinline__ void mbarrier_fence() { // inits are seen by the asyn
 #if __CUDA_ARCH__ >= 900
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #endif
+}
+__device__ __forceinline__ i64 mbarrier_arrive(void* bar) {
+  i64 token;
+  asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(token) : "r"(shared_at(bar)) : "memory");
+  return token;
 }
 __device__ __forceinline__ void mbarrier_arrive_expect_tx(void* bar, int bytes) {
   asm volatile("{ .reg .b64 token; mbarrier.arrive.expect_tx.shared.b64 token, [%0], %1; }" :: "r"(shared_at(bar)), "r"(bytes) : "memory");
@@ -106,6 +112,7 @@ __device__ __forceinline__ void bulk_store(void* to, const void* from, int bytes
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" :: "l"(to), "r"(shared_at(from)), "r"(bytes) : "memory");
 }
 __device__ __forceinline__ void bulk_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+__device__ __forceinline__ void named_sync(int bar, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(bar), "r"(threads) : "memory"); }
 __device__ __forceinline__ void fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 __device__ __forceinline__ float load_f32(const void* p) {
   float r;
@@ -171,7 +178,7 @@ static_assert(field_offset(rmsnorm_add_bwd_f32_f32_c8192_v_x2_ring_args, rows) =
 static_assert(field_offset(rmsnorm_add_bwd_f32_f32_c8192_v_x2_ring_args, n) == 100, "n");
 static_assert(field_offset(rmsnorm_add_bwd_f32_f32_c8192_v_x2_ring_args, parts) == 104, "parts");
 
-extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512) rmsnorm_add_bwd_f32_f32_c8192_v_x2_ring(const __grid_constant__ rmsnorm_add_bwd_f32_f32_c8192_v_x2_ring_args a) {
+extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(544, 1) rmsnorm_add_bwd_f32_f32_c8192_v_x2_ring(const __grid_constant__ rmsnorm_add_bwd_f32_f32_c8192_v_x2_ring_args a) {
   extern __shared__ __align__(128) char smem[];
   int col0 = (int)threadIdx.x * 4;
 
@@ -185,227 +192,242 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512) rmsn
 
   // bar1
   #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    if ((int)threadIdx.x == 0) mbarrier_init(smem + (32u + (u32)(i * 8)), 512);
+  }
+  if ((int)threadIdx.x == 0) mbarrier_fence();
+  cluster_sync();
+
+  // bar2
+  #pragma unroll
   for (int i = 0; i < 2; i++) {
-    if ((int)threadIdx.x == 0) mbarrier_init(smem + (32u + (u32)(i * 8)), 3);
+    if ((int)threadIdx.x == 0) mbarrier_init(smem + (64u + (u32)(i * 8)), 3);
   }
   if ((int)threadIdx.x == 0) mbarrier_fence();
   cluster_sync();
   int t = cluster_x();
   int t2 = clusters_x();
-  bool eq = (int)(threadIdx.x >> 5) == 15;
-  if (eq) {
+  if ((int)(threadIdx.x >> 5) < 16) {
+    // consumer group
+    int t3 = cluster_rank();
+    int mul = t3 * 4096;
+    int min_of = min(max(a.n - mul, 0), 4096);
+    const float* w_at = a.w + (i64)mul;
+
+    // load w
+    float w[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 2048), col0 + i * 2048 < min_of);
+    }
+    float acc[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      acc[i] = 0.0f;
+    }
+    int acc2 = 0;
+    for (int it = t; it < a.rows; it += t2) {
+      int acc_now = acc2;
+      const float* rstd_at = a.rstd + (i64)it;
+      float rstd = load_f32(rstd_at);
+      int rem = acc_now % 4;
+      mbarrier_wait(smem + (u32)(rem * 8), acc_now / 4 % 2);
+      float acc3 = 0.0f;
+
+      // load s0 (shared)
+      float s02[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_f32x4_if(&s02[i * 4], smem + (128u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+      }
+
+      // load s1 (shared)
+      float s12[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_f32x4_if(&s12[i * 4], smem + (0x00010080u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+      }
+      float fold = 0.0f;
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        fold = fmaf(s02[i], s12[i] * w[i], fold);
+      }
+      float sum = 0.0f;
+      acc3 += fold;
+      sum += acc3;
+
+      // sum: over the lanes of a warp
+      sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+      sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+      sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+      sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+      sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+      // sum: over the warps of the group
+      named_sync(1, 512);
+      store_shared_f32_if(smem + (0x00020080u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
+      named_sync(1, 512);
+      sum = load_shared_f32(smem + (0x00020080u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
+      sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+      sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+      sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+      sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+      int rem2 = acc_now % 2;
+
+      // store s3 (shared) of each block
+      if ((int)threadIdx.x < 2) st_async_f32(peer_shared(smem + (0x000200c0u + (u32)((rem2 * 2 + t3) * 4)), (int)threadIdx.x), sum, peer_shared(smem + (64u + (u32)(rem2 * 8)), (int)threadIdx.x));
+      if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + (64u + (u32)(rem2 * 8)), 8);
+      mbarrier_wait_cluster(smem + (64u + (u32)(rem2 * 8)), acc_now / 2 % 2);
+      float s32 = load_shared_f32(smem + (0x000200c0u + (u32)(rem2 * 2 * 4)));
+      float s33 = load_shared_f32(smem + (0x000200c0u + (u32)((rem2 * 2 + 1) * 4)));
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        acc[i] = fmaf(s12[i], s02[i] * rstd, acc[i]);
+      }
+
+      // load s2 (shared)
+      float s22[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_f32x4_if(&s22[i * 4], smem + (0x00020100u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+      }
+      float div_of = (s32 + s33) * rstd * rstd / (float)a.n;
+      float add[8];
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        add[i] = fmaf(fmaf(s12[i], w[i], -(s02[i] * div_of)), rstd, s22[i]);
+      }
+
+      // store s0 (shared)
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        store_shared_f32x4_if(smem + (128u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), &add[i * 4], col0 + i * 2048 < min_of);
+      }
+      fence_async();
+      mbarrier_arrive(smem + (32u + (u32)(rem * 8)));
+      int acc_now2 = acc2;
+      acc2 = (int)((u32)acc_now2 + 1u);
+    }
+    float part[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      part[i] = acc[i];
+    }
+    float* part_at = a.part + (i64)t * a.part_stride0 + (i64)mul;
+
+    // store part
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 4], col0 + i * 2048 < min_of);
+    }
+    named_sync(1, 512);
+  } else {
+    // producer
     if (t < a.rows) {
-      int mul = cluster_rank() * 4096;
-      const float* s_at = a.s + (i64)t * a.s_stride0 + (i64)mul;
-      int max_of = max(min(a.n - mul, 4096), 0);
+      int mul2 = cluster_rank() * 4096;
+      const float* s_at = a.s + (i64)t * a.s_stride0 + (i64)mul2;
+      int max_of = max(min(a.n - mul2, 4096), 0);
 
       // bulk copy s to s0 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 128, s_at, max_of * 4, smem);
-      const float* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul;
+      const float* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul2;
 
       // bulk copy dy to s1 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 65664, dy_at, max_of * 4, smem);
-      const float* ds_at = a.ds + (i64)t * a.ds_stride0 + (i64)mul;
+      const float* ds_at = a.ds + (i64)t * a.ds_stride0 + (i64)mul2;
 
       // bulk copy ds to s2 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 131200, ds_at, max_of * 4, smem);
-      int mul2 = max_of * 4;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul2 + mul2 + mul2);
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 131328, ds_at, max_of * 4, smem);
+      int mul3 = max_of * 4;
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul3 + mul3 + mul3);
       if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
     }
-    int add = t + t2;
-    if (add < a.rows) {
-      int mul3 = cluster_rank() * 4096;
-      const float* s_at2 = a.s + (i64)add * a.s_stride0 + (i64)mul3;
-      int max_of2 = max(min(a.n - mul3, 4096), 0);
+    int add2 = t + t2;
+    if (add2 < a.rows) {
+      int mul4 = cluster_rank() * 4096;
+      const float* s_at2 = a.s + (i64)add2 * a.s_stride0 + (i64)mul4;
+      int max_of2 = max(min(a.n - mul4, 4096), 0);
 
       // bulk copy s to s0 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16512, s_at2, max_of2 * 4, smem + 8);
-      const float* dy_at2 = a.dy + (i64)add * a.dy_stride0 + (i64)mul3;
+      const float* dy_at2 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul4;
 
       // bulk copy dy to s1 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 82048, dy_at2, max_of2 * 4, smem + 8);
-      const float* ds_at2 = a.ds + (i64)add * a.ds_stride0 + (i64)mul3;
+      const float* ds_at2 = a.ds + (i64)add2 * a.ds_stride0 + (i64)mul4;
 
       // bulk copy ds to s2 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 147584, ds_at2, max_of2 * 4, smem + 8);
-      int mul4 = max_of2 * 4;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul4 + mul4 + mul4);
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 147712, ds_at2, max_of2 * 4, smem + 8);
+      int mul5 = max_of2 * 4;
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul5 + mul5 + mul5);
       if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 8, 0);
     }
-    int add2 = (int)((u32)t + (u32)(t2 * 2));
-    if (add2 < a.rows) {
-      int mul5 = cluster_rank() * 4096;
-      const float* s_at3 = a.s + (i64)add2 * a.s_stride0 + (i64)mul5;
-      int max_of3 = max(min(a.n - mul5, 4096), 0);
+    int add3 = (int)((u32)t + (u32)(t2 * 2));
+    if (add3 < a.rows) {
+      int mul6 = cluster_rank() * 4096;
+      const float* s_at3 = a.s + (i64)add3 * a.s_stride0 + (i64)mul6;
+      int max_of3 = max(min(a.n - mul6, 4096), 0);
 
       // bulk copy s to s0 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 32896, s_at3, max_of3 * 4, smem + 16);
-      const float* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul5;
+      const float* dy_at3 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul6;
 
       // bulk copy dy to s1 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 98432, dy_at3, max_of3 * 4, smem + 16);
-      const float* ds_at3 = a.ds + (i64)add2 * a.ds_stride0 + (i64)mul5;
+      const float* ds_at3 = a.ds + (i64)add3 * a.ds_stride0 + (i64)mul6;
 
       // bulk copy ds to s2 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 163968, ds_at3, max_of3 * 4, smem + 16);
-      int mul6 = max_of3 * 4;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 16, mul6 + mul6 + mul6);
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 164096, ds_at3, max_of3 * 4, smem + 16);
+      int mul7 = max_of3 * 4;
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 16, mul7 + mul7 + mul7);
       if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 16, 0);
     }
     __syncwarp();
     fence_shared();
-    if ((int)(threadIdx.x & 31) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + 32, (int)(threadIdx.x & 31)));
-  }
-  int t3 = cluster_rank();
-  int mul7 = t3 * 4096;
-  int n_left = a.n - mul7;
-  int min_of = min(max(n_left, 0), 4096);
-  const float* w_at = a.w + (i64)mul7;
-
-  // load w
-  float w[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 2048), col0 + i * 2048 < min_of);
-  }
-  float acc[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    acc[i] = 0.0f;
-  }
-  int acc2 = 0;
-  for (int row = cluster_x(); row < a.rows; row += clusters_x()) {
-    int acc_now = acc2;
-    const float* rstd_at = a.rstd + (i64)row;
-    float rstd = load_f32(rstd_at);
-    int rem = acc_now % 4;
-    mbarrier_wait(smem + (u32)(rem * 8), acc_now / 4 % 2);
-    float acc3 = 0.0f;
-
-    // load s0 (shared)
-    float s02[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_shared_f32x4_if(&s02[i * 4], smem + (128u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
-    }
-
-    // load s1 (shared)
-    float s12[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_shared_f32x4_if(&s12[i * 4], smem + (0x00010080u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
-    }
-    float fold = 0.0f;
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      fold = fmaf(s02[i], s12[i] * w[i], fold);
-    }
-    float sum = 0.0f;
-    acc3 += fold;
-    sum += acc3;
-
-    // sum: over the lanes of a warp
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-
-    // sum: over the warps of the block
-    store_shared_f32_if(smem + (0x00030080u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
-    __syncthreads();
-    sum = load_shared_f32(smem + (0x00030080u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    int add3 = (int)((u32)row + (u32)t2 * 3u);
-    if (eq) {
+    if ((int)(threadIdx.x & 31) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + 64, (int)(threadIdx.x & 31)));
+    int acc4 = 0;
+    for (int it2 = t; it2 < a.rows; it2 += t2) {
+      int acc_now3 = acc4;
       bulk_wait_read_0();
       __syncwarp();
-      int rem2 = (int)((u32)acc_now + 3u) % 4;
-      if (add3 < a.rows) {
-        const float* s_at4 = a.s + (i64)add3 * a.s_stride0 + (i64)mul7;
-        int max_of4 = max(min(n_left, 4096), 0);
+      int rem3 = (int)((u32)acc_now3 + 3u) % 4;
+      int add4 = (int)((u32)it2 + (u32)t2 * 3u);
+      if (add4 < a.rows) {
+        int mul8 = cluster_rank() * 4096;
+        const float* s_at4 = a.s + (i64)add4 * a.s_stride0 + (i64)mul8;
+        int max_of4 = max(min(a.n - mul8, 4096), 0);
 
         // bulk copy s to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (128u + (u32)(rem2 * 4096 * 4)), s_at4, max_of4 * 4, smem + (u32)(rem2 * 8));
-        const float* dy_at4 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul7;
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (128u + (u32)(rem3 * 4096 * 4)), s_at4, max_of4 * 4, smem + (u32)(rem3 * 8));
+        const float* dy_at4 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul8;
 
         // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00010080u + (u32)(rem2 * 4096 * 4)), dy_at4, max_of4 * 4, smem + (u32)(rem2 * 8));
-        const float* ds_at4 = a.ds + (i64)add3 * a.ds_stride0 + (i64)mul7;
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00010080u + (u32)(rem3 * 4096 * 4)), dy_at4, max_of4 * 4, smem + (u32)(rem3 * 8));
+        const float* ds_at4 = a.ds + (i64)add4 * a.ds_stride0 + (i64)mul8;
 
         // bulk copy ds to s2 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00020080u + (u32)(rem2 * 4096 * 4)), ds_at4, max_of4 * 4, smem + (u32)(rem2 * 8));
-        int mul8 = max_of4 * 4;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem2 * 8), mul8 + mul8 + mul8);
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem2 * 8), 0);
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00020100u + (u32)(rem3 * 4096 * 4)), ds_at4, max_of4 * 4, smem + (u32)(rem3 * 8));
+        int mul9 = max_of4 * 4;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul9 + mul9 + mul9);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem3 * 8), 0);
       }
-    }
-    int rem3 = acc_now % 2;
-
-    // store s3 (shared) of each block
-    if ((int)threadIdx.x < 2) st_async_f32(peer_shared(smem + (0x000300c0u + (u32)((rem3 * 2 + t3) * 4)), (int)threadIdx.x), sum, peer_shared(smem + (32u + (u32)(rem3 * 8)), (int)threadIdx.x));
-    if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + (32u + (u32)(rem3 * 8)), 8);
-    mbarrier_wait_cluster(smem + (32u + (u32)(rem3 * 8)), acc_now / 2 % 2);
-    float s32 = load_shared_f32(smem + (0x000300c0u + (u32)(rem3 * 2 * 4)));
-    float s33 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 2 + 1) * 4)));
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      acc[i] = fmaf(s12[i], s02[i] * rstd, acc[i]);
-    }
-
-    // load s2 (shared)
-    float s22[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_shared_f32x4_if(&s22[i * 4], smem + (0x00020080u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
-    }
-    float div_of = (s32 + s33) * rstd * rstd / (float)a.n;
-    float add4[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      add4[i] = fmaf(fmaf(s12[i], w[i], -(s02[i] * div_of)), rstd, s22[i]);
-    }
-
-    // store s0 (shared)
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_shared_f32x4_if(smem + (128u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), &add4[i * 4], col0 + i * 2048 < min_of);
-    }
-    fence_async();
-    __syncthreads();
-    if (eq) {
-      float* dx_at = a.dx + (i64)row * a.dx_stride0 + (i64)mul7;
-      int max_of5 = max(min(n_left, 4096), 0);
+      int rem4 = acc_now3 % 4;
+      mbarrier_wait(smem + (32u + (u32)(rem4 * 8)), acc_now3 / 4 % 2);
+      int mul10 = cluster_rank() * 4096;
+      float* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul10;
+      int max_of5 = max(min(a.n - mul10, 4096), 0);
 
       // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_store(dx_at, smem + (128u + (u32)(rem * 4096 * 4)), max_of5 * 4);
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_store(dx_at, smem + (128u + (u32)(rem4 * 4096 * 4)), max_of5 * 4);
       if ((int)(threadIdx.x & 31) == 0) bulk_commit();
       __syncwarp();
       fence_shared();
-      if ((int)(threadIdx.x & 31) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + (32u + (u32)((int)((u32)acc_now + 1u) % 2 * 8)), (int)(threadIdx.x & 31)));
+      if ((int)(threadIdx.x & 31) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + (64u + (u32)((int)((u32)acc_now3 + 1u) % 2 * 8)), (int)(threadIdx.x & 31)));
+      int acc_now4 = acc4;
+      acc4 = (int)((u32)acc_now4 + 1u);
     }
-    int acc_now2 = acc2;
-    acc2 = (int)((u32)acc_now2 + 1u);
-  }
-  if (eq) {
     bulk_wait_read_0();
     __syncwarp();
   }
   cluster_sync();
-  float part[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    part[i] = acc[i];
-  }
-  float* part_at = a.part + (i64)t * a.part_stride0 + (i64)mul7;
-
-  // store part
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 4], col0 + i * 2048 < min_of);
-  }
 }

@@ -3,14 +3,15 @@
 // rmsnorm_bwd_f32_f32_c8192_v_x2_ring: RMSNorm backward: dx, and the share of dw of each block or cluster in f32.
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 512 threads a block, clusters of 2 blocks, 196816 bytes of dynamic shared memory, a grid of parts clusters
+// Launch: 544 threads a block, at least 1 blocks an SM, clusters of 2 blocks, 196816 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, dy, dx, w, part on 16 bytes; n a multiple of 4
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
 //        0       48  i64   bar0: 6 mbarriers
-//       48       16  i64   bar1: 2 mbarriers
+//       48       48  i64   bar1: 6 mbarriers
+//       96       16  i64   bar2: 2 mbarriers
 //      128    98304  f32   s0: tile [6 4096]
 //    98432    98304  f32   s1: tile [6 4096]
 //   196736       64  f32   sum_part: partial results of sum, one a warp
@@ -54,6 +55,11 @@ __device__ __forceinline__ void mbarrier_fence() { // inits are seen by the asyn
 #if __CUDA_ARCH__ >= 900
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #endif
+}
+__device__ __forceinline__ i64 mbarrier_arrive(void* bar) {
+  i64 token;
+  asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(token) : "r"(shared_at(bar)) : "memory");
+  return token;
 }
 __device__ __forceinline__ void mbarrier_arrive_expect_tx(void* bar, int bytes) {
   asm volatile("{ .reg .b64 token; mbarrier.arrive.expect_tx.shared.b64 token, [%0], %1; }" :: "r"(shared_at(bar)), "r"(bytes) : "memory");
@@ -105,6 +111,7 @@ __device__ __forceinline__ void bulk_store(void* to, const void* from, int bytes
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" :: "l"(to), "r"(shared_at(from)), "r"(bytes) : "memory");
 }
 __device__ __forceinline__ void bulk_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+__device__ __forceinline__ void named_sync(int bar, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(bar), "r"(threads) : "memory"); }
 __device__ __forceinline__ void fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 __device__ __forceinline__ float load_f32(const void* p) {
   float r;
@@ -166,7 +173,7 @@ static_assert(field_offset(rmsnorm_bwd_f32_f32_c8192_v_x2_ring_args, rows) == 80
 static_assert(field_offset(rmsnorm_bwd_f32_f32_c8192_v_x2_ring_args, n) == 84, "n");
 static_assert(field_offset(rmsnorm_bwd_f32_f32_c8192_v_x2_ring_args, parts) == 88, "parts");
 
-extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512) rmsnorm_bwd_f32_f32_c8192_v_x2_ring(const __grid_constant__ rmsnorm_bwd_f32_f32_c8192_v_x2_ring_args a) {
+extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(544, 1) rmsnorm_bwd_f32_f32_c8192_v_x2_ring(const __grid_constant__ rmsnorm_bwd_f32_f32_c8192_v_x2_ring_args a) {
   extern __shared__ __align__(128) char smem[];
   int col0 = (int)threadIdx.x * 4;
 
@@ -180,233 +187,248 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512) rmsn
 
   // bar1
   #pragma unroll
+  for (int i = 0; i < 6; i++) {
+    if ((int)threadIdx.x == 0) mbarrier_init(smem + (48u + (u32)(i * 8)), 512);
+  }
+  if ((int)threadIdx.x == 0) mbarrier_fence();
+  cluster_sync();
+
+  // bar2
+  #pragma unroll
   for (int i = 0; i < 2; i++) {
-    if ((int)threadIdx.x == 0) mbarrier_init(smem + (48u + (u32)(i * 8)), 3);
+    if ((int)threadIdx.x == 0) mbarrier_init(smem + (96u + (u32)(i * 8)), 3);
   }
   if ((int)threadIdx.x == 0) mbarrier_fence();
   cluster_sync();
   int t = cluster_x();
   int t2 = clusters_x();
-  bool eq = (int)(threadIdx.x >> 5) == 15;
-  if (eq) {
+  if ((int)(threadIdx.x >> 5) < 16) {
+    // consumer group
+    int t3 = cluster_rank();
+    int mul = t3 * 4096;
+    int min_of = min(max(a.n - mul, 0), 4096);
+    const float* w_at = a.w + (i64)mul;
+
+    // load w
+    float w[8];
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      load_f32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 2048), col0 + i * 2048 < min_of);
+    }
+    float acc[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      acc[i] = 0.0f;
+    }
+    int acc2 = 0;
+    for (int it = t; it < a.rows; it += t2) {
+      int acc_now = acc2;
+      const float* rstd_at = a.rstd + (i64)it;
+      float rstd = load_f32(rstd_at);
+      int rem = acc_now % 6;
+      mbarrier_wait(smem + (u32)(rem * 8), acc_now / 6 % 2);
+      float acc3 = 0.0f;
+
+      // load s0 (shared)
+      float s02[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_f32x4_if(&s02[i * 4], smem + (128u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+      }
+
+      // load s1 (shared)
+      float s12[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_f32x4_if(&s12[i * 4], smem + (0x00018080u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+      }
+      float fold = 0.0f;
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        fold = fmaf(s02[i], s12[i] * w[i], fold);
+      }
+      float sum = 0.0f;
+      acc3 += fold;
+      sum += acc3;
+
+      // sum: over the lanes of a warp
+      sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+      sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+      sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+      sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+      sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+
+      // sum: over the warps of the group
+      named_sync(1, 512);
+      store_shared_f32_if(smem + (0x00030080u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
+      named_sync(1, 512);
+      sum = load_shared_f32(smem + (0x00030080u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
+      sum += __shfl_xor_sync(0xffffffffu, sum, 8);
+      sum += __shfl_xor_sync(0xffffffffu, sum, 4);
+      sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+      sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+      int rem2 = acc_now % 2;
+
+      // store s2 (shared) of each block
+      if ((int)threadIdx.x < 2) st_async_f32(peer_shared(smem + (0x000300c0u + (u32)((rem2 * 2 + t3) * 4)), (int)threadIdx.x), sum, peer_shared(smem + (96u + (u32)(rem2 * 8)), (int)threadIdx.x));
+      if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + (96u + (u32)(rem2 * 8)), 8);
+      mbarrier_wait_cluster(smem + (96u + (u32)(rem2 * 8)), acc_now / 2 % 2);
+      float s22 = load_shared_f32(smem + (0x000300c0u + (u32)(rem2 * 2 * 4)));
+      float s23 = load_shared_f32(smem + (0x000300c0u + (u32)((rem2 * 2 + 1) * 4)));
+      float div_of = (s22 + s23) * rstd * rstd / (float)a.n;
+      float mul2[8];
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        acc[i] = fmaf(s12[i], s02[i] * rstd, acc[i]);
+        mul2[i] = fmaf(s12[i], w[i], -(s02[i] * div_of)) * rstd;
+      }
+
+      // store s0 (shared)
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        store_shared_f32x4_if(smem + (128u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), &mul2[i * 4], col0 + i * 2048 < min_of);
+      }
+      fence_async();
+      mbarrier_arrive(smem + (48u + (u32)(rem * 8)));
+      int acc_now2 = acc2;
+      acc2 = (int)((u32)acc_now2 + 1u);
+    }
+    float part[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      part[i] = acc[i];
+    }
+    float* part_at = a.part + (i64)t * a.part_stride0 + (i64)mul;
+
+    // store part
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 4], col0 + i * 2048 < min_of);
+    }
+    named_sync(1, 512);
+  } else {
+    // producer
     if (t < a.rows) {
-      int mul = cluster_rank() * 4096;
-      const float* x_at = a.x + (i64)t * a.x_stride0 + (i64)mul;
-      int max_of = max(min(a.n - mul, 4096), 0);
+      int mul3 = cluster_rank() * 4096;
+      const float* x_at = a.x + (i64)t * a.x_stride0 + (i64)mul3;
+      int max_of = max(min(a.n - mul3, 4096), 0);
 
       // bulk copy x to s0 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 128, x_at, max_of * 4, smem);
-      const float* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul;
+      const float* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul3;
 
       // bulk copy dy to s1 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 98432, dy_at, max_of * 4, smem);
-      int mul2 = max_of * 4;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul2 + mul2);
+      int mul4 = max_of * 4;
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul4 + mul4);
       if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
     }
     int add = t + t2;
     if (add < a.rows) {
-      int mul3 = cluster_rank() * 4096;
-      const float* x_at2 = a.x + (i64)add * a.x_stride0 + (i64)mul3;
-      int max_of2 = max(min(a.n - mul3, 4096), 0);
+      int mul5 = cluster_rank() * 4096;
+      const float* x_at2 = a.x + (i64)add * a.x_stride0 + (i64)mul5;
+      int max_of2 = max(min(a.n - mul5, 4096), 0);
 
       // bulk copy x to s0 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16512, x_at2, max_of2 * 4, smem + 8);
-      const float* dy_at2 = a.dy + (i64)add * a.dy_stride0 + (i64)mul3;
+      const float* dy_at2 = a.dy + (i64)add * a.dy_stride0 + (i64)mul5;
 
       // bulk copy dy to s1 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 114816, dy_at2, max_of2 * 4, smem + 8);
-      int mul4 = max_of2 * 4;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul4 + mul4);
+      int mul6 = max_of2 * 4;
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul6 + mul6);
       if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 8, 0);
     }
     int add2 = (int)((u32)t + (u32)(t2 * 2));
     if (add2 < a.rows) {
-      int mul5 = cluster_rank() * 4096;
-      const float* x_at3 = a.x + (i64)add2 * a.x_stride0 + (i64)mul5;
-      int max_of3 = max(min(a.n - mul5, 4096), 0);
+      int mul7 = cluster_rank() * 4096;
+      const float* x_at3 = a.x + (i64)add2 * a.x_stride0 + (i64)mul7;
+      int max_of3 = max(min(a.n - mul7, 4096), 0);
 
       // bulk copy x to s0 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 32896, x_at3, max_of3 * 4, smem + 16);
-      const float* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul5;
+      const float* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul7;
 
       // bulk copy dy to s1 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 131200, dy_at3, max_of3 * 4, smem + 16);
-      int mul6 = max_of3 * 4;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 16, mul6 + mul6);
+      int mul8 = max_of3 * 4;
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 16, mul8 + mul8);
       if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 16, 0);
     }
     int add3 = (int)((u32)t + (u32)t2 * 3u);
     if (add3 < a.rows) {
-      int mul7 = cluster_rank() * 4096;
-      const float* x_at4 = a.x + (i64)add3 * a.x_stride0 + (i64)mul7;
-      int max_of4 = max(min(a.n - mul7, 4096), 0);
+      int mul9 = cluster_rank() * 4096;
+      const float* x_at4 = a.x + (i64)add3 * a.x_stride0 + (i64)mul9;
+      int max_of4 = max(min(a.n - mul9, 4096), 0);
 
       // bulk copy x to s0 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 49280, x_at4, max_of4 * 4, smem + 24);
-      const float* dy_at4 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul7;
+      const float* dy_at4 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul9;
 
       // bulk copy dy to s1 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 147584, dy_at4, max_of4 * 4, smem + 24);
-      int mul8 = max_of4 * 4;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 24, mul8 + mul8);
+      int mul10 = max_of4 * 4;
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 24, mul10 + mul10);
       if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 24, 0);
     }
     int add4 = (int)((u32)t + (u32)t2 * 4u);
     if (add4 < a.rows) {
-      int mul9 = cluster_rank() * 4096;
-      const float* x_at5 = a.x + (i64)add4 * a.x_stride0 + (i64)mul9;
-      int max_of5 = max(min(a.n - mul9, 4096), 0);
+      int mul11 = cluster_rank() * 4096;
+      const float* x_at5 = a.x + (i64)add4 * a.x_stride0 + (i64)mul11;
+      int max_of5 = max(min(a.n - mul11, 4096), 0);
 
       // bulk copy x to s0 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + 65664, x_at5, max_of5 * 4, smem + 32);
-      const float* dy_at5 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul9;
+      const float* dy_at5 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul11;
 
       // bulk copy dy to s1 (shared)
       if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + 163968, dy_at5, max_of5 * 4, smem + 32);
-      int mul10 = max_of5 * 4;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 32, mul10 + mul10);
+      int mul12 = max_of5 * 4;
+      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 32, mul12 + mul12);
       if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 32, 0);
     }
     __syncwarp();
     fence_shared();
-    if ((int)(threadIdx.x & 31) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + 48, (int)(threadIdx.x & 31)));
-  }
-  int t3 = cluster_rank();
-  int mul11 = t3 * 4096;
-  int n_left = a.n - mul11;
-  int min_of = min(max(n_left, 0), 4096);
-  const float* w_at = a.w + (i64)mul11;
-
-  // load w
-  float w[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    load_f32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 2048), col0 + i * 2048 < min_of);
-  }
-  float acc[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    acc[i] = 0.0f;
-  }
-  int acc2 = 0;
-  for (int row = cluster_x(); row < a.rows; row += clusters_x()) {
-    int acc_now = acc2;
-    const float* rstd_at = a.rstd + (i64)row;
-    float rstd = load_f32(rstd_at);
-    int rem = acc_now % 6;
-    mbarrier_wait(smem + (u32)(rem * 8), acc_now / 6 % 2);
-    float acc3 = 0.0f;
-
-    // load s0 (shared)
-    float s02[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_shared_f32x4_if(&s02[i * 4], smem + (128u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
-    }
-
-    // load s1 (shared)
-    float s12[8];
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      load_shared_f32x4_if(&s12[i * 4], smem + (0x00018080u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
-    }
-    float fold = 0.0f;
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      fold = fmaf(s02[i], s12[i] * w[i], fold);
-    }
-    float sum = 0.0f;
-    acc3 += fold;
-    sum += acc3;
-
-    // sum: over the lanes of a warp
-    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-
-    // sum: over the warps of the block
-    store_shared_f32_if(smem + (0x00030080u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
-    __syncthreads();
-    sum = load_shared_f32(smem + (0x00030080u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
-    sum += __shfl_xor_sync(0xffffffffu, sum, 8);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 4);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    int add5 = (int)((u32)row + (u32)t2 * 5u);
-    if (eq) {
+    if ((int)(threadIdx.x & 31) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + 96, (int)(threadIdx.x & 31)));
+    int acc4 = 0;
+    for (int it2 = t; it2 < a.rows; it2 += t2) {
+      int acc_now3 = acc4;
       bulk_wait_read_0();
       __syncwarp();
-      int rem2 = (int)((u32)acc_now + 5u) % 6;
+      int rem3 = (int)((u32)acc_now3 + 5u) % 6;
+      int add5 = (int)((u32)it2 + (u32)t2 * 5u);
       if (add5 < a.rows) {
-        const float* x_at6 = a.x + (i64)add5 * a.x_stride0 + (i64)mul11;
-        int max_of6 = max(min(n_left, 4096), 0);
+        int mul13 = cluster_rank() * 4096;
+        const float* x_at6 = a.x + (i64)add5 * a.x_stride0 + (i64)mul13;
+        int max_of6 = max(min(a.n - mul13, 4096), 0);
 
         // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (128u + (u32)(rem2 * 4096 * 4)), x_at6, max_of6 * 4, smem + (u32)(rem2 * 8));
-        const float* dy_at6 = a.dy + (i64)add5 * a.dy_stride0 + (i64)mul11;
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (128u + (u32)(rem3 * 4096 * 4)), x_at6, max_of6 * 4, smem + (u32)(rem3 * 8));
+        const float* dy_at6 = a.dy + (i64)add5 * a.dy_stride0 + (i64)mul13;
 
         // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (0x00018080u + (u32)(rem2 * 4096 * 4)), dy_at6, max_of6 * 4, smem + (u32)(rem2 * 8));
-        int mul12 = max_of6 * 4;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem2 * 8), mul12 + mul12);
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem2 * 8), 0);
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (0x00018080u + (u32)(rem3 * 4096 * 4)), dy_at6, max_of6 * 4, smem + (u32)(rem3 * 8));
+        int mul14 = max_of6 * 4;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul14 + mul14);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem3 * 8), 0);
       }
-    }
-    int rem3 = acc_now % 2;
-
-    // store s2 (shared) of each block
-    if ((int)threadIdx.x < 2) st_async_f32(peer_shared(smem + (0x000300c0u + (u32)((rem3 * 2 + t3) * 4)), (int)threadIdx.x), sum, peer_shared(smem + (48u + (u32)(rem3 * 8)), (int)threadIdx.x));
-    if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + (48u + (u32)(rem3 * 8)), 8);
-    mbarrier_wait_cluster(smem + (48u + (u32)(rem3 * 8)), acc_now / 2 % 2);
-    float s22 = load_shared_f32(smem + (0x000300c0u + (u32)(rem3 * 2 * 4)));
-    float s23 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 2 + 1) * 4)));
-    float div_of = (s22 + s23) * rstd * rstd / (float)a.n;
-    float mul13[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      acc[i] = fmaf(s12[i], s02[i] * rstd, acc[i]);
-      mul13[i] = fmaf(s12[i], w[i], -(s02[i] * div_of)) * rstd;
-    }
-
-    // store s0 (shared)
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_shared_f32x4_if(smem + (128u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), &mul13[i * 4], col0 + i * 2048 < min_of);
-    }
-    fence_async();
-    __syncthreads();
-    if (eq) {
-      float* dx_at = a.dx + (i64)row * a.dx_stride0 + (i64)mul11;
-      int max_of7 = max(min(n_left, 4096), 0);
+      int rem4 = acc_now3 % 6;
+      mbarrier_wait(smem + (48u + (u32)(rem4 * 8)), acc_now3 / 6 % 2);
+      int mul15 = cluster_rank() * 4096;
+      float* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul15;
+      int max_of7 = max(min(a.n - mul15, 4096), 0);
 
       // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_store(dx_at, smem + (128u + (u32)(rem * 4096 * 4)), max_of7 * 4);
+      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_store(dx_at, smem + (128u + (u32)(rem4 * 4096 * 4)), max_of7 * 4);
       if ((int)(threadIdx.x & 31) == 0) bulk_commit();
       __syncwarp();
       fence_shared();
-      if ((int)(threadIdx.x & 31) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + (48u + (u32)((int)((u32)acc_now + 1u) % 2 * 8)), (int)(threadIdx.x & 31)));
+      if ((int)(threadIdx.x & 31) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + (96u + (u32)((int)((u32)acc_now3 + 1u) % 2 * 8)), (int)(threadIdx.x & 31)));
+      int acc_now4 = acc4;
+      acc4 = (int)((u32)acc_now4 + 1u);
     }
-    int acc_now2 = acc2;
-    acc2 = (int)((u32)acc_now2 + 1u);
-  }
-  if (eq) {
     bulk_wait_read_0();
     __syncwarp();
   }
   cluster_sync();
-  float part[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    part[i] = acc[i];
-  }
-  float* part_at = a.part + (i64)t * a.part_stride0 + (i64)mul11;
-
-  // store part
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 4], col0 + i * 2048 < min_of);
-  }
 }

@@ -95,14 +95,13 @@ func rings(name string, act Activation) []Config {
 			continue
 		}
 		for _, cluster := range ringClusters {
-			bytes, stages := slotBytes, inRing/slotBytes/inputs
+			bytes, stages, per := slotBytes, inRing/slotBytes/inputs, 32/t.x.Size()
 			if cluster > 8 {
-				bytes, stages, cluster = 2*slotBytes, 3, 8
+				bytes, stages, per, cluster = 2*slotBytes, 3, per/2, 8
 				if act != 0 {
 					stages = 2
 				}
 			}
-			per := 32 / t.x.Size()
 			out = append(out, Config{Name: name, Act: act, X: t.x, W: t.w, Whole: true, Ring: true, Stages: stages, Resident: 1,
 				Per: per, Min: 512, Cap: bytes / t.x.Size() * cluster, Cluster: cluster, Targets: clusters(true)})
 		}

@@ -412,13 +412,14 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c16384_v_x2_ring",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c16384_v_x2_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  2,
-				Shared:   196816,
-				ArgBytes: 96,
+				Name:      "rmsnorm_bwd_bf16_bf16_c16384_v_x2_ring",
+				Source:    cu_rmsnorm_bwd_bf16_bf16_c16384_v_x2_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   2,
+				MinBlocks: 1,
+				Shared:    196816,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c16384_v_x2_ring")
 				},
@@ -758,13 +759,14 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c16384_v_x2_ring",
-				Source:   cu_rmsnorm_bwd_f16_f16_c16384_v_x2_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  2,
-				Shared:   196816,
-				ArgBytes: 96,
+				Name:      "rmsnorm_bwd_f16_f16_c16384_v_x2_ring",
+				Source:    cu_rmsnorm_bwd_f16_f16_c16384_v_x2_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   2,
+				MinBlocks: 1,
+				Shared:    196816,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c16384_v_x2_ring")
 				},
@@ -1083,13 +1085,14 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c8192_v_x2_ring",
-				Source:   cu_rmsnorm_bwd_f32_f32_c8192_v_x2_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  2,
-				Shared:   196816,
-				ArgBytes: 96,
+				Name:      "rmsnorm_bwd_f32_f32_c8192_v_x2_ring",
+				Source:    cu_rmsnorm_bwd_f32_f32_c8192_v_x2_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   2,
+				MinBlocks: 1,
+				Shared:    196816,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c8192_v_x2_ring")
 				},
@@ -1126,13 +1129,14 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  4,
-				Shared:   196832,
-				ArgBytes: 96,
+				Name:      "rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring",
+				Source:    cu_rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   4,
+				MinBlocks: 1,
+				Shared:    196832,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring")
 				},
@@ -1148,13 +1152,14 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c65536_v_x8_ring",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c65536_v_x8_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196864,
-				ArgBytes: 96,
+				Name:      "rmsnorm_bwd_bf16_bf16_c65536_v_x8_ring",
+				Source:    cu_rmsnorm_bwd_bf16_bf16_c65536_v_x8_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   8,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c65536_v_x8_ring")
 				},
@@ -1192,13 +1197,14 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_bf16_bf16_c131072_v_x8_ring",
-				Source:   cu_rmsnorm_bwd_bf16_bf16_c131072_v_x8_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196864,
-				ArgBytes: 96,
+				Name:      "rmsnorm_bwd_bf16_bf16_c131072_v_x8_ring",
+				Source:    cu_rmsnorm_bwd_bf16_bf16_c131072_v_x8_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   8,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c131072_v_x8_ring")
 				},
@@ -1280,13 +1286,14 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c32768_v_x4_ring",
-				Source:   cu_rmsnorm_bwd_f16_f16_c32768_v_x4_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  4,
-				Shared:   196832,
-				ArgBytes: 96,
+				Name:      "rmsnorm_bwd_f16_f16_c32768_v_x4_ring",
+				Source:    cu_rmsnorm_bwd_f16_f16_c32768_v_x4_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   4,
+				MinBlocks: 1,
+				Shared:    196832,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c32768_v_x4_ring")
 				},
@@ -1302,13 +1309,14 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c65536_v_x8_ring",
-				Source:   cu_rmsnorm_bwd_f16_f16_c65536_v_x8_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196864,
-				ArgBytes: 96,
+				Name:      "rmsnorm_bwd_f16_f16_c65536_v_x8_ring",
+				Source:    cu_rmsnorm_bwd_f16_f16_c65536_v_x8_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   8,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c65536_v_x8_ring")
 				},
@@ -1346,13 +1354,14 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f16_f16_c131072_v_x8_ring",
-				Source:   cu_rmsnorm_bwd_f16_f16_c131072_v_x8_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196864,
-				ArgBytes: 96,
+				Name:      "rmsnorm_bwd_f16_f16_c131072_v_x8_ring",
+				Source:    cu_rmsnorm_bwd_f16_f16_c131072_v_x8_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   8,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c131072_v_x8_ring")
 				},
@@ -1434,13 +1443,14 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c16384_v_x4_ring",
-				Source:   cu_rmsnorm_bwd_f32_f32_c16384_v_x4_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  4,
-				Shared:   196832,
-				ArgBytes: 96,
+				Name:      "rmsnorm_bwd_f32_f32_c16384_v_x4_ring",
+				Source:    cu_rmsnorm_bwd_f32_f32_c16384_v_x4_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   4,
+				MinBlocks: 1,
+				Shared:    196832,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c16384_v_x4_ring")
 				},
@@ -1456,13 +1466,14 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c32768_v_x8_ring",
-				Source:   cu_rmsnorm_bwd_f32_f32_c32768_v_x8_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196864,
-				ArgBytes: 96,
+				Name:      "rmsnorm_bwd_f32_f32_c32768_v_x8_ring",
+				Source:    cu_rmsnorm_bwd_f32_f32_c32768_v_x8_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   8,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c32768_v_x8_ring")
 				},
@@ -1500,13 +1511,14 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c65536_v_x8_ring",
-				Source:   cu_rmsnorm_bwd_f32_f32_c65536_v_x8_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196864,
-				ArgBytes: 96,
+				Name:      "rmsnorm_bwd_f32_f32_c65536_v_x8_ring",
+				Source:    cu_rmsnorm_bwd_f32_f32_c65536_v_x8_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   8,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c65536_v_x8_ring")
 				},

@@ -413,13 +413,14 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  2,
-				Shared:   196816,
-				ArgBytes: 112,
+				Name:      "rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring",
+				Source:    cu_rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   2,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring")
 				},
@@ -743,13 +744,14 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c16384_v_x2_ring",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c16384_v_x2_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  2,
-				Shared:   196816,
-				ArgBytes: 112,
+				Name:      "rmsnorm_add_bwd_f16_f16_c16384_v_x2_ring",
+				Source:    cu_rmsnorm_add_bwd_f16_f16_c16384_v_x2_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   2,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c16384_v_x2_ring")
 				},
@@ -1051,13 +1053,14 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c8192_v_x2_ring",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c8192_v_x2_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  2,
-				Shared:   196816,
-				ArgBytes: 112,
+				Name:      "rmsnorm_add_bwd_f32_f32_c8192_v_x2_ring",
+				Source:    cu_rmsnorm_add_bwd_f32_f32_c8192_v_x2_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   2,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c8192_v_x2_ring")
 				},
@@ -1094,13 +1097,14 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c32768_v_x4_ring",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c32768_v_x4_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  4,
-				Shared:   196832,
-				ArgBytes: 112,
+				Name:      "rmsnorm_add_bwd_bf16_bf16_c32768_v_x4_ring",
+				Source:    cu_rmsnorm_add_bwd_bf16_bf16_c32768_v_x4_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   4,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c32768_v_x4_ring")
 				},
@@ -1116,13 +1120,14 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c65536_v_x8_ring",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c65536_v_x8_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196864,
-				ArgBytes: 112,
+				Name:      "rmsnorm_add_bwd_bf16_bf16_c65536_v_x8_ring",
+				Source:    cu_rmsnorm_add_bwd_bf16_bf16_c65536_v_x8_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   8,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c65536_v_x8_ring")
 				},
@@ -1160,13 +1165,14 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_bf16_bf16_c131072_v_x8_ring",
-				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c131072_v_x8_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196864,
-				ArgBytes: 112,
+				Name:      "rmsnorm_add_bwd_bf16_bf16_c131072_v_x8_ring",
+				Source:    cu_rmsnorm_add_bwd_bf16_bf16_c131072_v_x8_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   8,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_c131072_v_x8_ring")
 				},
@@ -1248,13 +1254,14 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c32768_v_x4_ring",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c32768_v_x4_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  4,
-				Shared:   196832,
-				ArgBytes: 112,
+				Name:      "rmsnorm_add_bwd_f16_f16_c32768_v_x4_ring",
+				Source:    cu_rmsnorm_add_bwd_f16_f16_c32768_v_x4_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   4,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c32768_v_x4_ring")
 				},
@@ -1270,13 +1277,14 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c65536_v_x8_ring",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c65536_v_x8_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196864,
-				ArgBytes: 112,
+				Name:      "rmsnorm_add_bwd_f16_f16_c65536_v_x8_ring",
+				Source:    cu_rmsnorm_add_bwd_f16_f16_c65536_v_x8_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   8,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c65536_v_x8_ring")
 				},
@@ -1314,13 +1322,14 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f16_f16_c131072_v_x8_ring",
-				Source:   cu_rmsnorm_add_bwd_f16_f16_c131072_v_x8_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196864,
-				ArgBytes: 112,
+				Name:      "rmsnorm_add_bwd_f16_f16_c131072_v_x8_ring",
+				Source:    cu_rmsnorm_add_bwd_f16_f16_c131072_v_x8_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   8,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f16_f16_c131072_v_x8_ring")
 				},
@@ -1402,13 +1411,14 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c16384_v_x4_ring",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c16384_v_x4_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  4,
-				Shared:   196832,
-				ArgBytes: 112,
+				Name:      "rmsnorm_add_bwd_f32_f32_c16384_v_x4_ring",
+				Source:    cu_rmsnorm_add_bwd_f32_f32_c16384_v_x4_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   4,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c16384_v_x4_ring")
 				},
@@ -1424,13 +1434,14 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c32768_v_x8_ring",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c32768_v_x8_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196864,
-				ArgBytes: 112,
+				Name:      "rmsnorm_add_bwd_f32_f32_c32768_v_x8_ring",
+				Source:    cu_rmsnorm_add_bwd_f32_f32_c32768_v_x8_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   8,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c32768_v_x8_ring")
 				},
@@ -1468,13 +1479,14 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c65536_v_x8_ring",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c65536_v_x8_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196864,
-				ArgBytes: 112,
+				Name:      "rmsnorm_add_bwd_f32_f32_c65536_v_x8_ring",
+				Source:    cu_rmsnorm_add_bwd_f32_f32_c65536_v_x8_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   8,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c65536_v_x8_ring")
 				},

@@ -960,13 +960,14 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v_x2_ring",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v_x2_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  2,
-				Shared:   196816,
-				ArgBytes: 128,
+				Name:      "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v_x2_ring",
+				Source:    cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v_x2_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   2,
+				MinBlocks: 1,
+				Shared:    196816,
+				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v_x2_ring")
 				},
@@ -1003,13 +1004,14 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v_x4_ring",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v_x4_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  4,
-				Shared:   196832,
-				ArgBytes: 128,
+				Name:      "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v_x4_ring",
+				Source:    cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v_x4_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   4,
+				MinBlocks: 1,
+				Shared:    196832,
+				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v_x4_ring")
 				},
@@ -1047,13 +1049,14 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x8_ring",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x8_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196864,
-				ArgBytes: 128,
+				Name:      "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x8_ring",
+				Source:    cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x8_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   8,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x8_ring")
 				},
@@ -1091,13 +1094,14 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x8_ring",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x8_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196864,
-				ArgBytes: 128,
+				Name:      "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x8_ring",
+				Source:    cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x8_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   8,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x8_ring")
 				},
@@ -1135,13 +1139,14 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c16384_v_x2_ring",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c16384_v_x2_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  2,
-				Shared:   196816,
-				ArgBytes: 128,
+				Name:      "rmsnorm_gated_bwd_sigmoid_f16_f16_c16384_v_x2_ring",
+				Source:    cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c16384_v_x2_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   2,
+				MinBlocks: 1,
+				Shared:    196816,
+				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c16384_v_x2_ring")
 				},
@@ -1178,13 +1183,14 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v_x4_ring",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v_x4_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  4,
-				Shared:   196832,
-				ArgBytes: 128,
+				Name:      "rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v_x4_ring",
+				Source:    cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v_x4_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   4,
+				MinBlocks: 1,
+				Shared:    196832,
+				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v_x4_ring")
 				},
@@ -1222,13 +1228,14 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x8_ring",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x8_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196864,
-				ArgBytes: 128,
+				Name:      "rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x8_ring",
+				Source:    cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x8_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   8,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x8_ring")
 				},
@@ -1266,13 +1273,14 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8_ring",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196864,
-				ArgBytes: 128,
+				Name:      "rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8_ring",
+				Source:    cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   8,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8_ring")
 				},
@@ -1310,13 +1318,14 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c8192_v_x2_ring",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c8192_v_x2_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  2,
-				Shared:   196816,
-				ArgBytes: 128,
+				Name:      "rmsnorm_gated_bwd_sigmoid_f32_f32_c8192_v_x2_ring",
+				Source:    cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c8192_v_x2_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   2,
+				MinBlocks: 1,
+				Shared:    196816,
+				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c8192_v_x2_ring")
 				},
@@ -1353,13 +1362,14 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v_x4_ring",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v_x4_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  4,
-				Shared:   196832,
-				ArgBytes: 128,
+				Name:      "rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v_x4_ring",
+				Source:    cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v_x4_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   4,
+				MinBlocks: 1,
+				Shared:    196832,
+				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v_x4_ring")
 				},
@@ -1397,13 +1407,14 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x8_ring",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x8_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196864,
-				ArgBytes: 128,
+				Name:      "rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x8_ring",
+				Source:    cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x8_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   8,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x8_ring")
 				},
@@ -1441,13 +1452,14 @@ var backwardSigmoidFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8_ring",
-				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8_ring,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196864,
-				ArgBytes: 128,
+				Name:      "rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8_ring",
+				Source:    cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   544,
+				Cluster:   8,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8_ring")
 				},
