@@ -95,8 +95,8 @@ func (c Config) across() int { return c.Cap / c.Per }
 // threads is the block's size.
 func (c Config) threads() int {
 	switch {
-	case c.Ring: // and the warp that moves rows
-		return c.Min + 32
+	case c.Ring: // and the warpgroup whose first warp moves rows
+		return c.Min + 128
 	case c.Wide || c.Again || c.Shared > 0:
 		return c.Min
 	}

@@ -12,6 +12,12 @@ const (
 	slotBytes = 16 << 10
 )
 
+// ringRegs and moverRegs are the registers of a thread that computes, and of one of the warpgroup of the warp that moves.
+const (
+	ringRegs  = 112
+	moverRegs = 24
+)
+
 // ring is the slots of a block. Slot s is the tiles s*chunks, s*chunks+1, ... of each input.
 type ring[T tile.Float] struct {
 	c       Config
@@ -91,6 +97,12 @@ func (r *ring[T]) within(g tile.Group, i int) tile.Span {
 	return g.Striped(r.c.chunk(), r.c.vec()).Clip(left.MaxInt(0).MinInt(r.c.chunk()))
 }
 
+// ready tells the blocks of the cluster that this one has read all that it was told of the rows before one, if that comes:
+// they wait for it, so that none leaves before it knows.
+func (r *ring[T]) ready(warp tile.Warp, side any, row tile.Index) {
+	tile.If(warp, row.Lt(r.rows), func() { r.told.At(side).ArriveEverywhere(warp) })
+}
+
 // gradientOf is where the gradient goes that takes an input's place.
 type gradientOf[T tile.Float] struct {
 	input int
@@ -104,13 +116,11 @@ func (r *ring[T]) move(warp tile.Warp, first, stride tile.Index, stored []gradie
 	for s := range c.Stages - 1 {
 		r.fill(warp, s, first.Add(stride.Scale(s)))
 	}
-	r.told.At(0).ArriveEverywhere(warp)
+	r.ready(warp, 0, first)
 	count := tile.NewVar(warp, tile.I32(0))
 	for row := range tile.Range(warp, first, r.rows, stride) {
 		turn := tile.AsIndex(count.Get())
 		slot := turn.RemInt(c.Stages)
-		tile.WaitBulkRead(warp, 0)
-		r.fill(warp, turn.AddInt(c.Stages-1).RemInt(c.Stages), row.Add(stride.Scale(c.Stages-1)))
 		r.done.At(slot).Wait(warp, turn.DivInt(c.Stages).RemInt(2))
 		for i := range c.chunks() {
 			for _, s := range stored {
@@ -118,7 +128,9 @@ func (r *ring[T]) move(warp tile.Warp, first, stride tile.Index, stored []gradie
 			}
 		}
 		tile.CommitBulk(warp)
-		r.told.At(turn.AddInt(1).RemInt(2)).ArriveEverywhere(warp)
+		r.ready(warp, turn.AddInt(1).RemInt(2), row.Add(stride))
+		tile.WaitBulkRead(warp, 1) // measured: earlier, before the gradients are done, is slower
+		r.fill(warp, turn.AddInt(c.Stages-1).RemInt(c.Stages), row.Add(stride.Scale(c.Stages-1)))
 		count.Set(count.Get().Add(tile.I32(1)))
 	}
 	tile.WaitBulkRead(warp, 0)
@@ -142,12 +154,10 @@ func ringGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w til
 	r := newRing(k, c, inputs...)
 	first, stride := c.share(k)
 	k.Schedule(tile.Linear(r.rows, 1), tile.Blocks(part.Dim(0)))
-	k.Roles(tile.ConsumerGroup(c.Min, 0, func(g tile.Group) {
+	k.Roles(tile.ConsumerGroup(c.Min, ringRegs, func(g tile.Group) {
 		share := func(i int, dw tile.Reg[tile.F32]) { tile.Store(g, part.At(first, r.column(i)), dw) }
 		gradients(g, r, in, w, rstds, first, stride, share)
-		g.Sync() // all have read what was told last
-	}), tile.Producer(0, func(p tile.Warp) { r.move(p, first, stride, stored) }))
-	k.Cluster().Sync() // what is told of a row that does not come reaches blocks that are there
+	}), tile.Producer(moverRegs, func(p tile.Warp) { r.move(p, first, stride, stored) }))
 }
 
 // gradients is what the other warps do.
@@ -188,15 +198,11 @@ func gradients[T, W tile.Float](g tile.Group, r *ring[T], in rowOf[T], w tile.Gl
 			}
 			return x, du
 		}
-		ds := func(i int) tile.Reg[T] {
-			if once {
-				return r.load(g, ringThird, slot, i)
-			}
-			return tile.Load(g, in.ds.At(row, r.column(i)), r.within(g, i))
-		}
-		var next tile.Reg[T] // a chunk of ds, under way; registers hold no more
+		var ds []tile.Reg[T] // under way meanwhile
 		if in.ds != nil && !once {
-			next = ds(0)
+			for i := range c.chunks() {
+				ds = append(ds, tile.Load(g, in.ds.At(row, r.column(i)), r.within(g, i)))
+			}
 		}
 		sum := partial{tile.NewVar(g, tile.Full(g, g.Striped(g.Threads(), 1), tile.F32(0)))}
 		var x, du tile.Reg[tile.F32]
@@ -213,14 +219,11 @@ func gradients[T, W tile.Float](g tile.Group, r *ring[T], in rowOf[T], w tile.Gl
 			}
 			dw[i].Set(dw[i].Get().Add(du.Mul(x.Mul(rstd))))
 			dx := du.Mul(w).Sub(x.Mul(mean)).Mul(rstd)
-			if in.ds != nil {
-				now := next
-				if once {
-					now = ds(i)
-				} else if i+1 < c.chunks() {
-					next = ds(i + 1)
-				}
-				dx = dx.Add(tile.Cast[tile.F32](now))
+			switch {
+			case ds != nil:
+				dx = dx.Add(tile.Cast[tile.F32](ds[i]))
+			case in.ds != nil:
+				dx = dx.Add(f32(ringThird, i))
 			}
 			r.put(g, ringX, slot, i, dx)
 		}

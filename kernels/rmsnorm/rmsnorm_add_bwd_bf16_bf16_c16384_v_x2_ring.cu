@@ -3,7 +3,7 @@
 // rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring: RMSNorm backward of a sum: dx = dr, and the share of dw of each block or cluster in f32.
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 544 threads a block, at least 1 blocks an SM, clusters of 2 blocks, 196864 bytes of dynamic shared memory, a grid of parts clusters
+// Launch: 640 threads a block, at least 1 blocks an SM, clusters of 2 blocks, 196864 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: s, dy, ds, dx, w, part on 16 bytes; n a multiple of 8
 //
@@ -142,6 +142,7 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   return r;
 }
 __device__ __forceinline__ void bulk_wait_read_0() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+__device__ __forceinline__ void bulk_wait_read_1() { asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory"); }
 __device__ __forceinline__ void load_shared_u32x4_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.shared.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
@@ -150,6 +151,8 @@ __device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void regs_dec_24() { asm volatile("setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory"); }
+__device__ __forceinline__ void regs_inc_112() { asm volatile("setmaxnreg.inc.sync.aligned.u32 112;" ::: "memory"); }
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
@@ -195,7 +198,7 @@ static_assert(field_offset(rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring_args, rows
 static_assert(field_offset(rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring_args, n) == 100, "n");
 static_assert(field_offset(rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring_args, parts) == 104, "parts");
 
-extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(544, 1) rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring(const __grid_constant__ rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring_args a) {
+extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(640, 1) rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring(const __grid_constant__ rmsnorm_add_bwd_bf16_bf16_c16384_v_x2_ring_args a) {
   extern __shared__ __align__(128) char smem[];
   int col0 = (int)threadIdx.x * 8;
 
@@ -226,6 +229,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(544, 1) r
   int t2 = clusters_x();
   if ((int)(threadIdx.x >> 5) < 16) {
     // consumer group
+    regs_inc_112();
     int t3 = cluster_rank();
     int mul = t3 * 8192;
     int min_of = min(max(a.n - mul, 0), 8192);
@@ -340,114 +344,119 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(544, 1) r
       store_f32x4_if(part_at + (i64)(col0 + i * 4096), &part[i * 8], col0 + i * 4096 < min_of);
       store_f32x4_if(part_at + (i64)(col0 + (4 + i * 4096)), &part[i * 8 + 4], col0 + (4 + i * 4096) < min_of);
     }
-    named_sync(1, 512);
   } else {
     // producer
-    if (t < a.rows) {
-      int mul2 = cluster_rank() * 8192;
-      const bf16* s_at = a.s + (i64)t * a.s_stride0 + (i64)mul2;
-      int max_of = max(min(a.n - mul2, 8192), 0);
-
-      // bulk copy s to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 128, s_at, max_of * 2, smem);
-      const bf16* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul2;
-
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 65664, dy_at, max_of * 2, smem);
-      const bf16* ds_at = a.ds + (i64)t * a.ds_stride0 + (i64)mul2;
-
-      // bulk copy ds to s2 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 131328, ds_at, max_of * 2, smem);
-      int mul3 = max_of * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul3 + mul3 + mul3);
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
-    }
-    int add = t + t2;
-    if (add < a.rows) {
-      int mul4 = cluster_rank() * 8192;
-      const bf16* s_at2 = a.s + (i64)add * a.s_stride0 + (i64)mul4;
-      int max_of2 = max(min(a.n - mul4, 8192), 0);
-
-      // bulk copy s to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16512, s_at2, max_of2 * 2, smem + 8);
-      const bf16* dy_at2 = a.dy + (i64)add * a.dy_stride0 + (i64)mul4;
-
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 82048, dy_at2, max_of2 * 2, smem + 8);
-      const bf16* ds_at2 = a.ds + (i64)add * a.ds_stride0 + (i64)mul4;
-
-      // bulk copy ds to s2 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 147712, ds_at2, max_of2 * 2, smem + 8);
-      int mul5 = max_of2 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul5 + mul5 + mul5);
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 8, 0);
-    }
-    int add2 = (int)((u32)t + (u32)(t2 * 2));
-    if (add2 < a.rows) {
-      int mul6 = cluster_rank() * 8192;
-      const bf16* s_at3 = a.s + (i64)add2 * a.s_stride0 + (i64)mul6;
-      int max_of3 = max(min(a.n - mul6, 8192), 0);
-
-      // bulk copy s to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 32896, s_at3, max_of3 * 2, smem + 16);
-      const bf16* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul6;
-
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 98432, dy_at3, max_of3 * 2, smem + 16);
-      const bf16* ds_at3 = a.ds + (i64)add2 * a.ds_stride0 + (i64)mul6;
-
-      // bulk copy ds to s2 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 164096, ds_at3, max_of3 * 2, smem + 16);
-      int mul7 = max_of3 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 16, mul7 + mul7 + mul7);
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 16, 0);
-    }
-    __syncwarp();
-    fence_shared();
-    if ((int)(threadIdx.x & 31) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + 64, (int)(threadIdx.x & 31)));
-    int acc4 = 0;
-    for (int it2 = t; it2 < a.rows; it2 += t2) {
-      int acc_now3 = acc4;
-      bulk_wait_read_0();
-      __syncwarp();
-      int rem3 = (int)((u32)acc_now3 + 3u) % 4;
-      int add3 = (int)((u32)it2 + (u32)t2 * 3u);
-      if (add3 < a.rows) {
-        int mul8 = cluster_rank() * 8192;
-        const bf16* s_at4 = a.s + (i64)add3 * a.s_stride0 + (i64)mul8;
-        int max_of4 = max(min(a.n - mul8, 8192), 0);
+    regs_dec_24();
+    if ((int)(threadIdx.x >> 5) < 17) {
+      bool lt = t < a.rows;
+      if (lt) {
+        int mul2 = cluster_rank() * 8192;
+        const bf16* s_at = a.s + (i64)t * a.s_stride0 + (i64)mul2;
+        int max_of = max(min(a.n - mul2, 8192), 0);
 
         // bulk copy s to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (128u + (u32)(rem3 * 8192 * 2)), s_at4, max_of4 * 2, smem + (u32)(rem3 * 8));
-        const bf16* dy_at4 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul8;
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 128, s_at, max_of * 2, smem);
+        const bf16* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul2;
 
         // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00010080u + (u32)(rem3 * 8192 * 2)), dy_at4, max_of4 * 2, smem + (u32)(rem3 * 8));
-        const bf16* ds_at4 = a.ds + (i64)add3 * a.ds_stride0 + (i64)mul8;
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 65664, dy_at, max_of * 2, smem);
+        const bf16* ds_at = a.ds + (i64)t * a.ds_stride0 + (i64)mul2;
 
         // bulk copy ds to s2 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00020100u + (u32)(rem3 * 8192 * 2)), ds_at4, max_of4 * 2, smem + (u32)(rem3 * 8));
-        int mul9 = max_of4 * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul9 + mul9 + mul9);
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem3 * 8), 0);
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 131328, ds_at, max_of * 2, smem);
+        int mul3 = max_of * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul3 + mul3 + mul3);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
       }
-      int rem4 = acc_now3 % 4;
-      mbarrier_wait(smem + (32u + (u32)(rem4 * 8)), acc_now3 / 4 % 2);
-      int mul10 = cluster_rank() * 8192;
-      bf16* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul10;
-      int max_of5 = max(min(a.n - mul10, 8192), 0);
+      int add = t + t2;
+      if (add < a.rows) {
+        int mul4 = cluster_rank() * 8192;
+        const bf16* s_at2 = a.s + (i64)add * a.s_stride0 + (i64)mul4;
+        int max_of2 = max(min(a.n - mul4, 8192), 0);
 
-      // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_store(dx_at, smem + (128u + (u32)(rem4 * 8192 * 2)), max_of5 * 2);
-      if ((int)(threadIdx.x & 31) == 0) bulk_commit();
+        // bulk copy s to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16512, s_at2, max_of2 * 2, smem + 8);
+        const bf16* dy_at2 = a.dy + (i64)add * a.dy_stride0 + (i64)mul4;
+
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 82048, dy_at2, max_of2 * 2, smem + 8);
+        const bf16* ds_at2 = a.ds + (i64)add * a.ds_stride0 + (i64)mul4;
+
+        // bulk copy ds to s2 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 147712, ds_at2, max_of2 * 2, smem + 8);
+        int mul5 = max_of2 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul5 + mul5 + mul5);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 8, 0);
+      }
+      int add2 = (int)((u32)t + (u32)(t2 * 2));
+      if (add2 < a.rows) {
+        int mul6 = cluster_rank() * 8192;
+        const bf16* s_at3 = a.s + (i64)add2 * a.s_stride0 + (i64)mul6;
+        int max_of3 = max(min(a.n - mul6, 8192), 0);
+
+        // bulk copy s to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 32896, s_at3, max_of3 * 2, smem + 16);
+        const bf16* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul6;
+
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 98432, dy_at3, max_of3 * 2, smem + 16);
+        const bf16* ds_at3 = a.ds + (i64)add2 * a.ds_stride0 + (i64)mul6;
+
+        // bulk copy ds to s2 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 164096, ds_at3, max_of3 * 2, smem + 16);
+        int mul7 = max_of3 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 16, mul7 + mul7 + mul7);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 16, 0);
+      }
+      if (lt) {
+        __syncwarp();
+        fence_shared();
+        if ((int)(threadIdx.x & 31) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + 64, (int)(threadIdx.x & 31)));
+      }
+      int acc4 = 0;
+      for (int it2 = t; it2 < a.rows; it2 += t2) {
+        int acc_now3 = acc4;
+        int rem3 = acc_now3 % 4;
+        mbarrier_wait(smem + (32u + (u32)(rem3 * 8)), acc_now3 / 4 % 2);
+        int mul8 = cluster_rank() * 8192;
+        bf16* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul8;
+        int max_of4 = max(min(a.n - mul8, 8192), 0);
+
+        // bulk copy s0 (shared) to dx
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_store(dx_at, smem + (128u + (u32)(rem3 * 8192 * 2)), max_of4 * 2);
+        if ((int)(threadIdx.x & 31) == 0) bulk_commit();
+        int rem4 = (int)((u32)acc_now3 + 1u) % 2;
+        if ((int)((u32)it2 + (u32)t2) < a.rows) {
+          __syncwarp();
+          fence_shared();
+          if ((int)(threadIdx.x & 31) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + (64u + (u32)(rem4 * 8)), (int)(threadIdx.x & 31)));
+        }
+        bulk_wait_read_1();
+        __syncwarp();
+        int rem5 = (int)((u32)acc_now3 + 3u) % 4;
+        int add3 = (int)((u32)it2 + (u32)t2 * 3u);
+        int mul9 = max_of4 * 2;
+        if (add3 < a.rows) {
+          const bf16* s_at4 = a.s + (i64)add3 * a.s_stride0 + (i64)mul8;
+
+          // bulk copy s to s0 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (128u + (u32)(rem5 * 8192 * 2)), s_at4, max_of4 * 2, smem + (u32)(rem5 * 8));
+          const bf16* dy_at4 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul8;
+
+          // bulk copy dy to s1 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00010080u + (u32)(rem5 * 8192 * 2)), dy_at4, max_of4 * 2, smem + (u32)(rem5 * 8));
+          const bf16* ds_at4 = a.ds + (i64)add3 * a.ds_stride0 + (i64)mul8;
+
+          // bulk copy ds to s2 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00020100u + (u32)(rem5 * 8192 * 2)), ds_at4, max_of4 * 2, smem + (u32)(rem5 * 8));
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem5 * 8), mul9 + mul9 + mul9);
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem5 * 8), 0);
+        }
+        int acc_now4 = acc4;
+        acc4 = (int)((u32)acc_now4 + 1u);
+      }
+      bulk_wait_read_0();
       __syncwarp();
-      fence_shared();
-      if ((int)(threadIdx.x & 31) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + (64u + (u32)((int)((u32)acc_now3 + 1u) % 2 * 8)), (int)(threadIdx.x & 31)));
-      int acc_now4 = acc4;
-      acc4 = (int)((u32)acc_now4 + 1u);
     }
-    bulk_wait_read_0();
-    __syncwarp();
   }
-  cluster_sync();
 }

@@ -3,7 +3,7 @@
 // rmsnorm_add_bwd_f32_f32_c16384_v_x4_ring: RMSNorm backward of a sum: dx = dr, and the share of dw of each block or cluster in f32.
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 544 threads a block, at least 1 blocks an SM, clusters of 4 blocks, 196864 bytes of dynamic shared memory, a grid of parts clusters
+// Launch: 640 threads a block, at least 1 blocks an SM, clusters of 4 blocks, 196864 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: s, dy, ds, dx, w, part on 16 bytes; n a multiple of 4
 //
@@ -125,6 +125,7 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   return r;
 }
 __device__ __forceinline__ void bulk_wait_read_0() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+__device__ __forceinline__ void bulk_wait_read_1() { asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory"); }
 __device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "r"((u32)on) : "memory");
@@ -133,6 +134,8 @@ __device__ __forceinline__ void load_shared_f32x4_if(float* r, const void* p, bo
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.shared.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void regs_dec_24() { asm volatile("setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory"); }
+__device__ __forceinline__ void regs_inc_112() { asm volatile("setmaxnreg.inc.sync.aligned.u32 112;" ::: "memory"); }
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
@@ -178,7 +181,7 @@ static_assert(field_offset(rmsnorm_add_bwd_f32_f32_c16384_v_x4_ring_args, rows) 
 static_assert(field_offset(rmsnorm_add_bwd_f32_f32_c16384_v_x4_ring_args, n) == 100, "n");
 static_assert(field_offset(rmsnorm_add_bwd_f32_f32_c16384_v_x4_ring_args, parts) == 104, "parts");
 
-extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(544, 1) rmsnorm_add_bwd_f32_f32_c16384_v_x4_ring(const __grid_constant__ rmsnorm_add_bwd_f32_f32_c16384_v_x4_ring_args a) {
+extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(640, 1) rmsnorm_add_bwd_f32_f32_c16384_v_x4_ring(const __grid_constant__ rmsnorm_add_bwd_f32_f32_c16384_v_x4_ring_args a) {
   extern __shared__ __align__(128) char smem[];
   int col0 = (int)threadIdx.x * 4;
 
@@ -209,6 +212,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(544, 1) r
   int t2 = clusters_x();
   if ((int)(threadIdx.x >> 5) < 16) {
     // consumer group
+    regs_inc_112();
     int t3 = cluster_rank();
     int mul = t3 * 4096;
     int min_of = min(max(a.n - mul, 0), 4096);
@@ -322,114 +326,119 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(544, 1) r
     for (int i = 0; i < 2; i++) {
       store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 4], col0 + i * 2048 < min_of);
     }
-    named_sync(1, 512);
   } else {
     // producer
-    if (t < a.rows) {
-      int mul2 = cluster_rank() * 4096;
-      const float* s_at = a.s + (i64)t * a.s_stride0 + (i64)mul2;
-      int max_of = max(min(a.n - mul2, 4096), 0);
-
-      // bulk copy s to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 128, s_at, max_of * 4, smem);
-      const float* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul2;
-
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 65664, dy_at, max_of * 4, smem);
-      const float* ds_at = a.ds + (i64)t * a.ds_stride0 + (i64)mul2;
-
-      // bulk copy ds to s2 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 131328, ds_at, max_of * 4, smem);
-      int mul3 = max_of * 4;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul3 + mul3 + mul3);
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
-    }
-    int add2 = t + t2;
-    if (add2 < a.rows) {
-      int mul4 = cluster_rank() * 4096;
-      const float* s_at2 = a.s + (i64)add2 * a.s_stride0 + (i64)mul4;
-      int max_of2 = max(min(a.n - mul4, 4096), 0);
-
-      // bulk copy s to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16512, s_at2, max_of2 * 4, smem + 8);
-      const float* dy_at2 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul4;
-
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 82048, dy_at2, max_of2 * 4, smem + 8);
-      const float* ds_at2 = a.ds + (i64)add2 * a.ds_stride0 + (i64)mul4;
-
-      // bulk copy ds to s2 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 147712, ds_at2, max_of2 * 4, smem + 8);
-      int mul5 = max_of2 * 4;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul5 + mul5 + mul5);
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 8, 0);
-    }
-    int add3 = t + t2 * 2;
-    if (add3 < a.rows) {
-      int mul6 = cluster_rank() * 4096;
-      const float* s_at3 = a.s + (i64)add3 * a.s_stride0 + (i64)mul6;
-      int max_of3 = max(min(a.n - mul6, 4096), 0);
-
-      // bulk copy s to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 32896, s_at3, max_of3 * 4, smem + 16);
-      const float* dy_at3 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul6;
-
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 98432, dy_at3, max_of3 * 4, smem + 16);
-      const float* ds_at3 = a.ds + (i64)add3 * a.ds_stride0 + (i64)mul6;
-
-      // bulk copy ds to s2 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 164096, ds_at3, max_of3 * 4, smem + 16);
-      int mul7 = max_of3 * 4;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 16, mul7 + mul7 + mul7);
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 16, 0);
-    }
-    __syncwarp();
-    fence_shared();
-    if ((int)(threadIdx.x & 31) < 4) mbarrier_arrive_relaxed_at(peer_shared(smem + 64, (int)(threadIdx.x & 31)));
-    int acc4 = 0;
-    for (int it2 = t; it2 < a.rows; it2 += t2) {
-      int acc_now3 = acc4;
-      bulk_wait_read_0();
-      __syncwarp();
-      int rem3 = (int)((u32)acc_now3 + 3u) % 4;
-      int add4 = (int)((u32)it2 + (u32)(t2 * 3));
-      if (add4 < a.rows) {
-        int mul8 = cluster_rank() * 4096;
-        const float* s_at4 = a.s + (i64)add4 * a.s_stride0 + (i64)mul8;
-        int max_of4 = max(min(a.n - mul8, 4096), 0);
+    regs_dec_24();
+    if ((int)(threadIdx.x >> 5) < 17) {
+      bool lt = t < a.rows;
+      if (lt) {
+        int mul2 = cluster_rank() * 4096;
+        const float* s_at = a.s + (i64)t * a.s_stride0 + (i64)mul2;
+        int max_of = max(min(a.n - mul2, 4096), 0);
 
         // bulk copy s to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (128u + (u32)(rem3 * 4096 * 4)), s_at4, max_of4 * 4, smem + (u32)(rem3 * 8));
-        const float* dy_at4 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul8;
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 128, s_at, max_of * 4, smem);
+        const float* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul2;
 
         // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00010080u + (u32)(rem3 * 4096 * 4)), dy_at4, max_of4 * 4, smem + (u32)(rem3 * 8));
-        const float* ds_at4 = a.ds + (i64)add4 * a.ds_stride0 + (i64)mul8;
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 65664, dy_at, max_of * 4, smem);
+        const float* ds_at = a.ds + (i64)t * a.ds_stride0 + (i64)mul2;
 
         // bulk copy ds to s2 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00020100u + (u32)(rem3 * 4096 * 4)), ds_at4, max_of4 * 4, smem + (u32)(rem3 * 8));
-        int mul9 = max_of4 * 4;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul9 + mul9 + mul9);
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem3 * 8), 0);
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 131328, ds_at, max_of * 4, smem);
+        int mul3 = max_of * 4;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul3 + mul3 + mul3);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
       }
-      int rem4 = acc_now3 % 4;
-      mbarrier_wait(smem + (32u + (u32)(rem4 * 8)), acc_now3 / 4 % 2);
-      int mul10 = cluster_rank() * 4096;
-      float* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul10;
-      int max_of5 = max(min(a.n - mul10, 4096), 0);
+      int add2 = t + t2;
+      if (add2 < a.rows) {
+        int mul4 = cluster_rank() * 4096;
+        const float* s_at2 = a.s + (i64)add2 * a.s_stride0 + (i64)mul4;
+        int max_of2 = max(min(a.n - mul4, 4096), 0);
 
-      // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_store(dx_at, smem + (128u + (u32)(rem4 * 4096 * 4)), max_of5 * 4);
-      if ((int)(threadIdx.x & 31) == 0) bulk_commit();
+        // bulk copy s to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16512, s_at2, max_of2 * 4, smem + 8);
+        const float* dy_at2 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul4;
+
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 82048, dy_at2, max_of2 * 4, smem + 8);
+        const float* ds_at2 = a.ds + (i64)add2 * a.ds_stride0 + (i64)mul4;
+
+        // bulk copy ds to s2 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 147712, ds_at2, max_of2 * 4, smem + 8);
+        int mul5 = max_of2 * 4;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul5 + mul5 + mul5);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 8, 0);
+      }
+      int add3 = t + t2 * 2;
+      if (add3 < a.rows) {
+        int mul6 = cluster_rank() * 4096;
+        const float* s_at3 = a.s + (i64)add3 * a.s_stride0 + (i64)mul6;
+        int max_of3 = max(min(a.n - mul6, 4096), 0);
+
+        // bulk copy s to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 32896, s_at3, max_of3 * 4, smem + 16);
+        const float* dy_at3 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul6;
+
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 98432, dy_at3, max_of3 * 4, smem + 16);
+        const float* ds_at3 = a.ds + (i64)add3 * a.ds_stride0 + (i64)mul6;
+
+        // bulk copy ds to s2 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 164096, ds_at3, max_of3 * 4, smem + 16);
+        int mul7 = max_of3 * 4;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 16, mul7 + mul7 + mul7);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 16, 0);
+      }
+      if (lt) {
+        __syncwarp();
+        fence_shared();
+        if ((int)(threadIdx.x & 31) < 4) mbarrier_arrive_relaxed_at(peer_shared(smem + 64, (int)(threadIdx.x & 31)));
+      }
+      int acc4 = 0;
+      for (int it2 = t; it2 < a.rows; it2 += t2) {
+        int acc_now3 = acc4;
+        int rem3 = acc_now3 % 4;
+        mbarrier_wait(smem + (32u + (u32)(rem3 * 8)), acc_now3 / 4 % 2);
+        int mul8 = cluster_rank() * 4096;
+        float* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul8;
+        int max_of4 = max(min(a.n - mul8, 4096), 0);
+
+        // bulk copy s0 (shared) to dx
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_store(dx_at, smem + (128u + (u32)(rem3 * 4096 * 4)), max_of4 * 4);
+        if ((int)(threadIdx.x & 31) == 0) bulk_commit();
+        int rem4 = (int)((u32)acc_now3 + 1u) % 2;
+        if ((int)((u32)it2 + (u32)t2) < a.rows) {
+          __syncwarp();
+          fence_shared();
+          if ((int)(threadIdx.x & 31) < 4) mbarrier_arrive_relaxed_at(peer_shared(smem + (64u + (u32)(rem4 * 8)), (int)(threadIdx.x & 31)));
+        }
+        bulk_wait_read_1();
+        __syncwarp();
+        int rem5 = (int)((u32)acc_now3 + 3u) % 4;
+        int add4 = (int)((u32)it2 + (u32)(t2 * 3));
+        int mul9 = max_of4 * 4;
+        if (add4 < a.rows) {
+          const float* s_at4 = a.s + (i64)add4 * a.s_stride0 + (i64)mul8;
+
+          // bulk copy s to s0 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (128u + (u32)(rem5 * 4096 * 4)), s_at4, max_of4 * 4, smem + (u32)(rem5 * 8));
+          const float* dy_at4 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul8;
+
+          // bulk copy dy to s1 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00010080u + (u32)(rem5 * 4096 * 4)), dy_at4, max_of4 * 4, smem + (u32)(rem5 * 8));
+          const float* ds_at4 = a.ds + (i64)add4 * a.ds_stride0 + (i64)mul8;
+
+          // bulk copy ds to s2 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00020100u + (u32)(rem5 * 4096 * 4)), ds_at4, max_of4 * 4, smem + (u32)(rem5 * 8));
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem5 * 8), mul9 + mul9 + mul9);
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem5 * 8), 0);
+        }
+        int acc_now4 = acc4;
+        acc4 = (int)((u32)acc_now4 + 1u);
+      }
+      bulk_wait_read_0();
       __syncwarp();
-      fence_shared();
-      if ((int)(threadIdx.x & 31) < 4) mbarrier_arrive_relaxed_at(peer_shared(smem + (64u + (u32)((int)((u32)acc_now3 + 1u) % 2 * 8)), (int)(threadIdx.x & 31)));
-      int acc_now4 = acc4;
-      acc4 = (int)((u32)acc_now4 + 1u);
     }
-    bulk_wait_read_0();
-    __syncwarp();
   }
-  cluster_sync();
 }

@@ -3,7 +3,7 @@
 // rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring: RMSNorm backward: dx, and the share of dw of each block or cluster in f32.
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 544 threads a block, at least 1 blocks an SM, clusters of 4 blocks, 196832 bytes of dynamic shared memory, a grid of parts clusters
+// Launch: 640 threads a block, at least 1 blocks an SM, clusters of 4 blocks, 196832 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, dy, dx, w, part on 16 bytes; n a multiple of 8
 //
@@ -141,6 +141,7 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   return r;
 }
 __device__ __forceinline__ void bulk_wait_read_0() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+__device__ __forceinline__ void bulk_wait_read_1() { asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory"); }
 __device__ __forceinline__ void load_shared_u32x4_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.shared.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
@@ -149,6 +150,8 @@ __device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void regs_dec_24() { asm volatile("setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory"); }
+__device__ __forceinline__ void regs_inc_112() { asm volatile("setmaxnreg.inc.sync.aligned.u32 112;" ::: "memory"); }
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
@@ -190,7 +193,7 @@ static_assert(field_offset(rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring_args, rows) ==
 static_assert(field_offset(rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring_args, n) == 84, "n");
 static_assert(field_offset(rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring_args, parts) == 88, "parts");
 
-extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(544, 1) rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring(const __grid_constant__ rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring_args a) {
+extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(640, 1) rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring(const __grid_constant__ rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring_args a) {
   extern __shared__ __align__(128) char smem[];
   int col0 = (int)threadIdx.x * 8;
 
@@ -221,6 +224,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(544, 1) r
   int t2 = clusters_x();
   if ((int)(threadIdx.x >> 5) < 16) {
     // consumer group
+    regs_inc_112();
     int t3 = cluster_rank();
     int mul = t3 * 8192;
     int min_of = min(max(a.n - mul, 0), 8192);
@@ -331,130 +335,135 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(544, 1) r
       store_f32x4_if(part_at + (i64)(col0 + i * 4096), &part[i * 8], col0 + i * 4096 < min_of);
       store_f32x4_if(part_at + (i64)(col0 + (4 + i * 4096)), &part[i * 8 + 4], col0 + (4 + i * 4096) < min_of);
     }
-    named_sync(1, 512);
   } else {
     // producer
-    if (t < a.rows) {
-      int mul2 = cluster_rank() * 8192;
-      const bf16* x_at = a.x + (i64)t * a.x_stride0 + (i64)mul2;
-      int max_of = max(min(a.n - mul2, 8192), 0);
-
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 128, x_at, max_of * 2, smem);
-      const bf16* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul2;
-
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 98432, dy_at, max_of * 2, smem);
-      int mul3 = max_of * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul3 + mul3);
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
-    }
-    int add = t + t2;
-    if (add < a.rows) {
-      int mul4 = cluster_rank() * 8192;
-      const bf16* x_at2 = a.x + (i64)add * a.x_stride0 + (i64)mul4;
-      int max_of2 = max(min(a.n - mul4, 8192), 0);
-
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16512, x_at2, max_of2 * 2, smem + 8);
-      const bf16* dy_at2 = a.dy + (i64)add * a.dy_stride0 + (i64)mul4;
-
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 114816, dy_at2, max_of2 * 2, smem + 8);
-      int mul5 = max_of2 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul5 + mul5);
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 8, 0);
-    }
-    int add2 = t + t2 * 2;
-    if (add2 < a.rows) {
-      int mul6 = cluster_rank() * 8192;
-      const bf16* x_at3 = a.x + (i64)add2 * a.x_stride0 + (i64)mul6;
-      int max_of3 = max(min(a.n - mul6, 8192), 0);
-
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 32896, x_at3, max_of3 * 2, smem + 16);
-      const bf16* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul6;
-
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 131200, dy_at3, max_of3 * 2, smem + 16);
-      int mul7 = max_of3 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 16, mul7 + mul7);
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 16, 0);
-    }
-    int add3 = t + t2 * 3;
-    if (add3 < a.rows) {
-      int mul8 = cluster_rank() * 8192;
-      const bf16* x_at4 = a.x + (i64)add3 * a.x_stride0 + (i64)mul8;
-      int max_of4 = max(min(a.n - mul8, 8192), 0);
-
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 49280, x_at4, max_of4 * 2, smem + 24);
-      const bf16* dy_at4 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul8;
-
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 147584, dy_at4, max_of4 * 2, smem + 24);
-      int mul9 = max_of4 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 24, mul9 + mul9);
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 24, 0);
-    }
-    int add4 = (int)((u32)t + (u32)(t2 * 4));
-    if (add4 < a.rows) {
-      int mul10 = cluster_rank() * 8192;
-      const bf16* x_at5 = a.x + (i64)add4 * a.x_stride0 + (i64)mul10;
-      int max_of5 = max(min(a.n - mul10, 8192), 0);
-
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + 65664, x_at5, max_of5 * 2, smem + 32);
-      const bf16* dy_at5 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul10;
-
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + 163968, dy_at5, max_of5 * 2, smem + 32);
-      int mul11 = max_of5 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 32, mul11 + mul11);
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 32, 0);
-    }
-    __syncwarp();
-    fence_shared();
-    if ((int)(threadIdx.x & 31) < 4) mbarrier_arrive_relaxed_at(peer_shared(smem + 96, (int)(threadIdx.x & 31)));
-    int acc4 = 0;
-    for (int it2 = t; it2 < a.rows; it2 += t2) {
-      int acc_now3 = acc4;
-      bulk_wait_read_0();
-      __syncwarp();
-      int rem3 = (int)((u32)acc_now3 + 5u) % 6;
-      int add5 = (int)((u32)it2 + (u32)t2 * 5u);
-      if (add5 < a.rows) {
-        int mul12 = cluster_rank() * 8192;
-        const bf16* x_at6 = a.x + (i64)add5 * a.x_stride0 + (i64)mul12;
-        int max_of6 = max(min(a.n - mul12, 8192), 0);
+    regs_dec_24();
+    if ((int)(threadIdx.x >> 5) < 17) {
+      bool lt = t < a.rows;
+      if (lt) {
+        int mul2 = cluster_rank() * 8192;
+        const bf16* x_at = a.x + (i64)t * a.x_stride0 + (i64)mul2;
+        int max_of = max(min(a.n - mul2, 8192), 0);
 
         // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (128u + (u32)(rem3 * 8192 * 2)), x_at6, max_of6 * 2, smem + (u32)(rem3 * 8));
-        const bf16* dy_at6 = a.dy + (i64)add5 * a.dy_stride0 + (i64)mul12;
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 128, x_at, max_of * 2, smem);
+        const bf16* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul2;
 
         // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (0x00018080u + (u32)(rem3 * 8192 * 2)), dy_at6, max_of6 * 2, smem + (u32)(rem3 * 8));
-        int mul13 = max_of6 * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul13 + mul13);
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem3 * 8), 0);
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 98432, dy_at, max_of * 2, smem);
+        int mul3 = max_of * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul3 + mul3);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
       }
-      int rem4 = acc_now3 % 6;
-      mbarrier_wait(smem + (48u + (u32)(rem4 * 8)), acc_now3 / 6 % 2);
-      int mul14 = cluster_rank() * 8192;
-      bf16* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul14;
-      int max_of7 = max(min(a.n - mul14, 8192), 0);
+      int add = t + t2;
+      if (add < a.rows) {
+        int mul4 = cluster_rank() * 8192;
+        const bf16* x_at2 = a.x + (i64)add * a.x_stride0 + (i64)mul4;
+        int max_of2 = max(min(a.n - mul4, 8192), 0);
 
-      // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_store(dx_at, smem + (128u + (u32)(rem4 * 8192 * 2)), max_of7 * 2);
-      if ((int)(threadIdx.x & 31) == 0) bulk_commit();
+        // bulk copy x to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16512, x_at2, max_of2 * 2, smem + 8);
+        const bf16* dy_at2 = a.dy + (i64)add * a.dy_stride0 + (i64)mul4;
+
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 114816, dy_at2, max_of2 * 2, smem + 8);
+        int mul5 = max_of2 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul5 + mul5);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 8, 0);
+      }
+      int add2 = t + t2 * 2;
+      if (add2 < a.rows) {
+        int mul6 = cluster_rank() * 8192;
+        const bf16* x_at3 = a.x + (i64)add2 * a.x_stride0 + (i64)mul6;
+        int max_of3 = max(min(a.n - mul6, 8192), 0);
+
+        // bulk copy x to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 32896, x_at3, max_of3 * 2, smem + 16);
+        const bf16* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul6;
+
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 131200, dy_at3, max_of3 * 2, smem + 16);
+        int mul7 = max_of3 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 16, mul7 + mul7);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 16, 0);
+      }
+      int add3 = t + t2 * 3;
+      if (add3 < a.rows) {
+        int mul8 = cluster_rank() * 8192;
+        const bf16* x_at4 = a.x + (i64)add3 * a.x_stride0 + (i64)mul8;
+        int max_of4 = max(min(a.n - mul8, 8192), 0);
+
+        // bulk copy x to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 49280, x_at4, max_of4 * 2, smem + 24);
+        const bf16* dy_at4 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul8;
+
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 147584, dy_at4, max_of4 * 2, smem + 24);
+        int mul9 = max_of4 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 24, mul9 + mul9);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 24, 0);
+      }
+      int add4 = (int)((u32)t + (u32)(t2 * 4));
+      if (add4 < a.rows) {
+        int mul10 = cluster_rank() * 8192;
+        const bf16* x_at5 = a.x + (i64)add4 * a.x_stride0 + (i64)mul10;
+        int max_of5 = max(min(a.n - mul10, 8192), 0);
+
+        // bulk copy x to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + 65664, x_at5, max_of5 * 2, smem + 32);
+        const bf16* dy_at5 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul10;
+
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + 163968, dy_at5, max_of5 * 2, smem + 32);
+        int mul11 = max_of5 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 32, mul11 + mul11);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 32, 0);
+      }
+      if (lt) {
+        __syncwarp();
+        fence_shared();
+        if ((int)(threadIdx.x & 31) < 4) mbarrier_arrive_relaxed_at(peer_shared(smem + 96, (int)(threadIdx.x & 31)));
+      }
+      int acc4 = 0;
+      for (int it2 = t; it2 < a.rows; it2 += t2) {
+        int acc_now3 = acc4;
+        int rem3 = acc_now3 % 6;
+        mbarrier_wait(smem + (48u + (u32)(rem3 * 8)), acc_now3 / 6 % 2);
+        int mul12 = cluster_rank() * 8192;
+        bf16* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul12;
+        int max_of6 = max(min(a.n - mul12, 8192), 0);
+
+        // bulk copy s0 (shared) to dx
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_store(dx_at, smem + (128u + (u32)(rem3 * 8192 * 2)), max_of6 * 2);
+        if ((int)(threadIdx.x & 31) == 0) bulk_commit();
+        int rem4 = (int)((u32)acc_now3 + 1u) % 2;
+        if ((int)((u32)it2 + (u32)t2) < a.rows) {
+          __syncwarp();
+          fence_shared();
+          if ((int)(threadIdx.x & 31) < 4) mbarrier_arrive_relaxed_at(peer_shared(smem + (96u + (u32)(rem4 * 8)), (int)(threadIdx.x & 31)));
+        }
+        bulk_wait_read_1();
+        __syncwarp();
+        int rem5 = (int)((u32)acc_now3 + 5u) % 6;
+        int add5 = (int)((u32)it2 + (u32)t2 * 5u);
+        int mul13 = max_of6 * 2;
+        if (add5 < a.rows) {
+          const bf16* x_at6 = a.x + (i64)add5 * a.x_stride0 + (i64)mul12;
+
+          // bulk copy x to s0 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (128u + (u32)(rem5 * 8192 * 2)), x_at6, max_of6 * 2, smem + (u32)(rem5 * 8));
+          const bf16* dy_at6 = a.dy + (i64)add5 * a.dy_stride0 + (i64)mul12;
+
+          // bulk copy dy to s1 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (0x00018080u + (u32)(rem5 * 8192 * 2)), dy_at6, max_of6 * 2, smem + (u32)(rem5 * 8));
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem5 * 8), mul13 + mul13);
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem5 * 8), 0);
+        }
+        int acc_now4 = acc4;
+        acc4 = (int)((u32)acc_now4 + 1u);
+      }
+      bulk_wait_read_0();
       __syncwarp();
-      fence_shared();
-      if ((int)(threadIdx.x & 31) < 4) mbarrier_arrive_relaxed_at(peer_shared(smem + (96u + (u32)((int)((u32)acc_now3 + 1u) % 2 * 8)), (int)(threadIdx.x & 31)));
-      int acc_now4 = acc4;
-      acc4 = (int)((u32)acc_now4 + 1u);
     }
-    bulk_wait_read_0();
-    __syncwarp();
   }
-  cluster_sync();
 }

@@ -3,7 +3,7 @@
 // rmsnorm_bwd_f16_f16_c131072_v_x8_ring: RMSNorm backward: dx, and the share of dw of each block or cluster in f32.
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 544 threads a block, at least 1 blocks an SM, clusters of 8 blocks, 196864 bytes of dynamic shared memory, a grid of parts clusters
+// Launch: 640 threads a block, at least 1 blocks an SM, clusters of 8 blocks, 196864 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, dy, dx, w, part on 16 bytes; n a multiple of 8
 //
@@ -12,8 +12,8 @@
 //        0       24  i64   bar0: 3 mbarriers
 //       32       24  i64   bar1: 3 mbarriers
 //       64       16  i64   bar2: 2 mbarriers
-//      128    98304  f16   s0: tile [12 4096]
-//    98432    98304  f16   s1: tile [12 4096]
+//      128    98304  f16   s0: tile [6 8192]
+//    98432    98304  f16   s1: tile [6 8192]
 //   196736       64  f32   sum_part: partial results of sum, one a warp
 //   196800       64  f32   s2: tile [2 8 1]
 
@@ -141,6 +141,7 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   return r;
 }
 __device__ __forceinline__ void bulk_wait_read_0() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+__device__ __forceinline__ void bulk_wait_read_1() { asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory"); }
 __device__ __forceinline__ void load_shared_u32x4_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.shared.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
@@ -149,6 +150,8 @@ __device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void regs_dec_24() { asm volatile("setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory"); }
+__device__ __forceinline__ void regs_inc_112() { asm volatile("setmaxnreg.inc.sync.aligned.u32 112;" ::: "memory"); }
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
@@ -190,7 +193,7 @@ static_assert(field_offset(rmsnorm_bwd_f16_f16_c131072_v_x8_ring_args, rows) == 
 static_assert(field_offset(rmsnorm_bwd_f16_f16_c131072_v_x8_ring_args, n) == 84, "n");
 static_assert(field_offset(rmsnorm_bwd_f16_f16_c131072_v_x8_ring_args, parts) == 88, "parts");
 
-extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(544, 1) rmsnorm_bwd_f16_f16_c131072_v_x8_ring(const __grid_constant__ rmsnorm_bwd_f16_f16_c131072_v_x8_ring_args a) {
+extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) rmsnorm_bwd_f16_f16_c131072_v_x8_ring(const __grid_constant__ rmsnorm_bwd_f16_f16_c131072_v_x8_ring_args a) {
   extern __shared__ __align__(128) char smem[];
   int col0 = (int)threadIdx.x * 8;
 
@@ -221,130 +224,93 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(544, 1) r
   int t2 = clusters_x();
   if ((int)(threadIdx.x >> 5) < 16) {
     // consumer group
+    regs_inc_112();
     int t3 = cluster_rank();
-    int mul = t3 * 4;
-    int mul2 = mul * 4096;
-    int min_of = min(max(a.n - mul2, 0), 4096);
+    int mul = t3 * 2;
+    int mul2 = mul * 8192;
+    int min_of = min(max(a.n - mul2, 0), 8192);
     const f16* w_at = a.w + (i64)mul2;
 
     // load w
-    u32 w[4];
-    load_u32x4_if(w, w_at + (i64)col0, col0 < min_of);
-    float acc[8];
+    u32 w[8];
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
+    }
+    float acc[16];
+    #pragma unroll
+    for (int i = 0; i < 16; i++) {
       acc[i] = 0.0f;
     }
-    int mul3 = (mul + 1) * 4096;
-    int min_of2 = min(max(a.n - mul3, 0), 4096);
+    int mul3 = (mul + 1) * 8192;
+    int min_of2 = min(max(a.n - mul3, 0), 8192);
     const f16* w_at2 = a.w + (i64)mul3;
 
     // load w
-    u32 w2[4];
-    load_u32x4_if(w2, w_at2 + (i64)col0, col0 < min_of2);
-    float acc2[8];
+    u32 w2[8];
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 2; i++) {
+      load_u32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of2);
+    }
+    float acc2[16];
+    #pragma unroll
+    for (int i = 0; i < 16; i++) {
       acc2[i] = 0.0f;
     }
-    int mul4 = (mul + 2) * 4096;
-    int min_of3 = min(max(a.n - mul4, 0), 4096);
-    const f16* w_at3 = a.w + (i64)mul4;
-
-    // load w
-    u32 w3[4];
-    load_u32x4_if(w3, w_at3 + (i64)col0, col0 < min_of3);
-    float acc3[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      acc3[i] = 0.0f;
-    }
-    int mul5 = (mul + 3) * 4096;
-    int min_of4 = min(max(a.n - mul5, 0), 4096);
-    const f16* w_at4 = a.w + (i64)mul5;
-
-    // load w
-    u32 w4[4];
-    load_u32x4_if(w4, w_at4 + (i64)col0, col0 < min_of4);
-    float acc4[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      acc4[i] = 0.0f;
-    }
-    int acc5 = 0;
+    int acc3 = 0;
     for (int it = t; it < a.rows; it += t2) {
-      int acc_now = acc5;
+      int acc_now = acc3;
       const float* rstd_at = a.rstd + (i64)it;
       float rstd = load_f32(rstd_at);
       int rem = acc_now % 3;
       mbarrier_wait(smem + (u32)(rem * 8), acc_now / 3 % 2);
-      float acc6 = 0.0f;
-      int mul6 = rem * 4;
+      float acc4 = 0.0f;
+      int mul4 = rem * 2;
 
       // load s0 (shared)
-      u32 s02[4];
-      load_shared_u32x4_if(s02, smem + (128u + (u32)(mul6 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of);
+      u32 s02[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_u32x4_if(&s02[i * 4], smem + (128u + (u32)(mul4 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      }
 
       // load s1 (shared)
-      u32 s12[4];
-      load_shared_u32x4_if(s12, smem + (0x00018080u + (u32)(mul6 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of);
+      u32 s12[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_u32x4_if(&s12[i * 4], smem + (0x00018080u + (u32)(mul4 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      }
       float fold = 0.0f;
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
+      for (int i = 0; i < 8; i++) {
         fold = fmaf(f16_lo(s02[i]), f16_lo(s12[i]) * f16_lo(w[i]), fold);
         fold = fmaf(f16_hi(s02[i]), f16_hi(s12[i]) * f16_hi(w[i]), fold);
       }
-      acc6 += fold;
-      int add = mul6 + 1;
+      acc4 += fold;
+      int add = mul4 + 1;
 
       // load s0 (shared)
-      u32 s03[4];
-      load_shared_u32x4_if(s03, smem + (128u + (u32)(add * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of2);
+      u32 s03[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_u32x4_if(&s03[i * 4], smem + (128u + (u32)(add * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      }
 
       // load s1 (shared)
-      u32 s13[4];
-      load_shared_u32x4_if(s13, smem + (0x00018080u + (u32)(add * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of2);
+      u32 s13[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_u32x4_if(&s13[i * 4], smem + (0x00018080u + (u32)(add * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      }
       float fold2 = 0.0f;
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
+      for (int i = 0; i < 8; i++) {
         fold2 = fmaf(f16_lo(s03[i]), f16_lo(s13[i]) * f16_lo(w2[i]), fold2);
         fold2 = fmaf(f16_hi(s03[i]), f16_hi(s13[i]) * f16_hi(w2[i]), fold2);
       }
-      acc6 += fold2;
-      int add2 = mul6 + 2;
-
-      // load s0 (shared)
-      u32 s04[4];
-      load_shared_u32x4_if(s04, smem + (128u + (u32)(add2 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of3);
-
-      // load s1 (shared)
-      u32 s14[4];
-      load_shared_u32x4_if(s14, smem + (0x00018080u + (u32)(add2 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of3);
-      float fold3 = 0.0f;
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        fold3 = fmaf(f16_lo(s04[i]), f16_lo(s14[i]) * f16_lo(w3[i]), fold3);
-        fold3 = fmaf(f16_hi(s04[i]), f16_hi(s14[i]) * f16_hi(w3[i]), fold3);
-      }
-      acc6 += fold3;
-      int add3 = mul6 + 3;
-
-      // load s0 (shared)
-      u32 s05[4];
-      load_shared_u32x4_if(s05, smem + (128u + (u32)(add3 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of4);
-
-      // load s1 (shared)
-      u32 s15[4];
-      load_shared_u32x4_if(s15, smem + (0x00018080u + (u32)(add3 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of4);
-      float fold4 = 0.0f;
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        fold4 = fmaf(f16_lo(s05[i]), f16_lo(s15[i]) * f16_lo(w4[i]), fold4);
-        fold4 = fmaf(f16_hi(s05[i]), f16_hi(s15[i]) * f16_hi(w4[i]), fold4);
-      }
       float sum = 0.0f;
-      acc6 += fold4;
-      sum += acc6;
+      acc4 += fold2;
+      sum += acc4;
 
       // sum: over the lanes of a warp
       sum += __shfl_xor_sync(0xffffffffu, sum, 16);
@@ -378,346 +344,224 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(544, 1) r
       float s29 = load_shared_f32(smem + (0x000300c0u + (u32)((rem2 * 8 + 7) * 4)));
 
       // load s0 (shared)
-      u32 s06[4];
-      load_shared_u32x4_if(s06, smem + (128u + (u32)(mul6 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of);
+      u32 s04[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_u32x4_if(&s04[i * 4], smem + (128u + (u32)(mul4 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      }
 
       // load s1 (shared)
-      u32 s16[4];
-      load_shared_u32x4_if(s16, smem + (0x00018080u + (u32)(mul6 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of);
-      float div_of = (s22 + s23 + s24 + s25 + s26 + s27 + s28 + s29) * rstd * rstd / (float)a.n;
-      u32 mul_f16[4];
+      u32 s14[8];
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float s0_f32_0 = f16_lo(s06[i]);
-        float s0_f32_1 = f16_hi(s06[i]);
-        float s1_f32_0 = f16_lo(s16[i]);
-        float s1_f32_1 = f16_hi(s16[i]);
+      for (int i = 0; i < 2; i++) {
+        load_shared_u32x4_if(&s14[i * 4], smem + (0x00018080u + (u32)(mul4 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      }
+      float div_of = (s22 + s23 + s24 + s25 + s26 + s27 + s28 + s29) * rstd * rstd / (float)a.n;
+      u32 mul_f16[8];
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        float s0_f32_0 = f16_lo(s04[i]);
+        float s0_f32_1 = f16_hi(s04[i]);
+        float s1_f32_0 = f16_lo(s14[i]);
+        float s1_f32_1 = f16_hi(s14[i]);
         acc[i * 2] = fmaf(s1_f32_0, s0_f32_0 * rstd, acc[i * 2]);
         acc[i * 2 + 1] = fmaf(s1_f32_1, s0_f32_1 * rstd, acc[i * 2 + 1]);
         mul_f16[i] = f16_pair(fmaf(s1_f32_0, f16_lo(w[i]), -(s0_f32_0 * div_of)) * rstd, fmaf(s1_f32_1, f16_hi(w[i]), -(s0_f32_1 * div_of)) * rstd);
       }
 
       // store s0 (shared)
-      store_shared_u32x4_if(smem + (128u + (u32)(mul6 * 4096 * 2) + (u32)(col0 * 2)), mul_f16, col0 < min_of);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        store_shared_u32x4_if(smem + (128u + (u32)(mul4 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &mul_f16[i * 4], col0 + i * 4096 < min_of);
+      }
 
       // load s0 (shared)
-      u32 s07[4];
-      load_shared_u32x4_if(s07, smem + (128u + (u32)(add * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of2);
+      u32 s05[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_u32x4_if(&s05[i * 4], smem + (128u + (u32)(add * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      }
 
       // load s1 (shared)
-      u32 s17[4];
-      load_shared_u32x4_if(s17, smem + (0x00018080u + (u32)(add * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of2);
-      u32 mul_f162[4];
+      u32 s15[8];
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float s0_f32_02 = f16_lo(s07[i]);
-        float s0_f32_12 = f16_hi(s07[i]);
-        float s1_f32_02 = f16_lo(s17[i]);
-        float s1_f32_12 = f16_hi(s17[i]);
+      for (int i = 0; i < 2; i++) {
+        load_shared_u32x4_if(&s15[i * 4], smem + (0x00018080u + (u32)(add * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      }
+      u32 mul_f162[8];
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        float s0_f32_02 = f16_lo(s05[i]);
+        float s0_f32_12 = f16_hi(s05[i]);
+        float s1_f32_02 = f16_lo(s15[i]);
+        float s1_f32_12 = f16_hi(s15[i]);
         acc2[i * 2] = fmaf(s1_f32_02, s0_f32_02 * rstd, acc2[i * 2]);
         acc2[i * 2 + 1] = fmaf(s1_f32_12, s0_f32_12 * rstd, acc2[i * 2 + 1]);
         mul_f162[i] = f16_pair(fmaf(s1_f32_02, f16_lo(w2[i]), -(s0_f32_02 * div_of)) * rstd, fmaf(s1_f32_12, f16_hi(w2[i]), -(s0_f32_12 * div_of)) * rstd);
       }
 
       // store s0 (shared)
-      store_shared_u32x4_if(smem + (128u + (u32)(add * 4096 * 2) + (u32)(col0 * 2)), mul_f162, col0 < min_of2);
-
-      // load s0 (shared)
-      u32 s08[4];
-      load_shared_u32x4_if(s08, smem + (128u + (u32)(add2 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of3);
-
-      // load s1 (shared)
-      u32 s18[4];
-      load_shared_u32x4_if(s18, smem + (0x00018080u + (u32)(add2 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of3);
-      u32 mul_f163[4];
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float s0_f32_03 = f16_lo(s08[i]);
-        float s0_f32_13 = f16_hi(s08[i]);
-        float s1_f32_03 = f16_lo(s18[i]);
-        float s1_f32_13 = f16_hi(s18[i]);
-        acc3[i * 2] = fmaf(s1_f32_03, s0_f32_03 * rstd, acc3[i * 2]);
-        acc3[i * 2 + 1] = fmaf(s1_f32_13, s0_f32_13 * rstd, acc3[i * 2 + 1]);
-        mul_f163[i] = f16_pair(fmaf(s1_f32_03, f16_lo(w3[i]), -(s0_f32_03 * div_of)) * rstd, fmaf(s1_f32_13, f16_hi(w3[i]), -(s0_f32_13 * div_of)) * rstd);
+      for (int i = 0; i < 2; i++) {
+        store_shared_u32x4_if(smem + (128u + (u32)(add * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &mul_f162[i * 4], col0 + i * 4096 < min_of2);
       }
-
-      // store s0 (shared)
-      store_shared_u32x4_if(smem + (128u + (u32)(add2 * 4096 * 2) + (u32)(col0 * 2)), mul_f163, col0 < min_of3);
-
-      // load s0 (shared)
-      u32 s09[4];
-      load_shared_u32x4_if(s09, smem + (128u + (u32)(add3 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of4);
-
-      // load s1 (shared)
-      u32 s19[4];
-      load_shared_u32x4_if(s19, smem + (0x00018080u + (u32)(add3 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of4);
-      u32 mul_f164[4];
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float s0_f32_04 = f16_lo(s09[i]);
-        float s0_f32_14 = f16_hi(s09[i]);
-        float s1_f32_04 = f16_lo(s19[i]);
-        float s1_f32_14 = f16_hi(s19[i]);
-        acc4[i * 2] = fmaf(s1_f32_04, s0_f32_04 * rstd, acc4[i * 2]);
-        acc4[i * 2 + 1] = fmaf(s1_f32_14, s0_f32_14 * rstd, acc4[i * 2 + 1]);
-        mul_f164[i] = f16_pair(fmaf(s1_f32_04, f16_lo(w4[i]), -(s0_f32_04 * div_of)) * rstd, fmaf(s1_f32_14, f16_hi(w4[i]), -(s0_f32_14 * div_of)) * rstd);
-      }
-
-      // store s0 (shared)
-      store_shared_u32x4_if(smem + (128u + (u32)(add3 * 4096 * 2) + (u32)(col0 * 2)), mul_f164, col0 < min_of4);
       fence_async();
       mbarrier_arrive(smem + (32u + (u32)(rem * 8)));
-      int acc_now2 = acc5;
-      acc5 = (int)((u32)acc_now2 + 1u);
+      int acc_now2 = acc3;
+      acc3 = (int)((u32)acc_now2 + 1u);
     }
-    float part[8];
-    float part2[8];
-    float part3[8];
-    float part4[8];
+    float part[16];
+    float part2[16];
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 16; i++) {
       part[i] = acc[i];
       part2[i] = acc2[i];
-      part3[i] = acc3[i];
-      part4[i] = acc4[i];
     }
     float* part_at = a.part + (i64)t * a.part_stride0 + (i64)mul2;
 
     // store part
-    store_f32x4_if(part_at + (i64)col0, part, col0 < min_of);
-    store_f32x4_if(part_at + (i64)(col0 + 4), &part[4], col0 + 4 < min_of);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(part_at + (i64)(col0 + i * 4096), &part[i * 8], col0 + i * 4096 < min_of);
+      store_f32x4_if(part_at + (i64)(col0 + (4 + i * 4096)), &part[i * 8 + 4], col0 + (4 + i * 4096) < min_of);
+    }
     float* part_at2 = a.part + (i64)t * a.part_stride0 + (i64)mul3;
 
     // store part
     named_sync(1, 512);
-    store_f32x4_if(part_at2 + (i64)col0, part2, col0 < min_of2);
-    store_f32x4_if(part_at2 + (i64)(col0 + 4), &part2[4], col0 + 4 < min_of2);
-    float* part_at3 = a.part + (i64)t * a.part_stride0 + (i64)mul4;
-
-    // store part
-    named_sync(1, 512);
-    store_f32x4_if(part_at3 + (i64)col0, part3, col0 < min_of3);
-    store_f32x4_if(part_at3 + (i64)(col0 + 4), &part3[4], col0 + 4 < min_of3);
-    float* part_at4 = a.part + (i64)t * a.part_stride0 + (i64)mul5;
-
-    // store part
-    named_sync(1, 512);
-    store_f32x4_if(part_at4 + (i64)col0, part4, col0 < min_of4);
-    store_f32x4_if(part_at4 + (i64)(col0 + 4), &part4[4], col0 + 4 < min_of4);
-    named_sync(1, 512);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(part_at2 + (i64)(col0 + i * 4096), &part2[i * 8], col0 + i * 4096 < min_of2);
+      store_f32x4_if(part_at2 + (i64)(col0 + (4 + i * 4096)), &part2[i * 8 + 4], col0 + (4 + i * 4096) < min_of2);
+    }
   } else {
     // producer
-    if (t < a.rows) {
-      int mul7 = cluster_rank() * 4;
-      int mul8 = mul7 * 4096;
-      const f16* x_at = a.x + (i64)t * a.x_stride0 + (i64)mul8;
-      int max_of = max(min(a.n - mul8, 4096), 0);
+    regs_dec_24();
+    if ((int)(threadIdx.x >> 5) < 17) {
+      bool lt = t < a.rows;
+      if (lt) {
+        int mul5 = cluster_rank() * 2;
+        int mul6 = mul5 * 8192;
+        const f16* x_at = a.x + (i64)t * a.x_stride0 + (i64)mul6;
+        int max_of = max(min(a.n - mul6, 8192), 0);
 
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 128, x_at, max_of * 2, smem);
-      const f16* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul8;
+        // bulk copy x to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 128, x_at, max_of * 2, smem);
+        const f16* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul6;
 
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 98432, dy_at, max_of * 2, smem);
-      int mul9 = max_of * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul9 + mul9);
-      int mul10 = (mul7 + 1) * 4096;
-      const f16* x_at2 = a.x + (i64)t * a.x_stride0 + (i64)mul10;
-      int max_of2 = max(min(a.n - mul10, 4096), 0);
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 98432, dy_at, max_of * 2, smem);
+        int mul7 = max_of * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul7 + mul7);
+        int mul8 = (mul5 + 1) * 8192;
+        const f16* x_at2 = a.x + (i64)t * a.x_stride0 + (i64)mul8;
+        int max_of2 = max(min(a.n - mul8, 8192), 0);
 
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 8320, x_at2, max_of2 * 2, smem);
-      const f16* dy_at2 = a.dy + (i64)t * a.dy_stride0 + (i64)mul10;
+        // bulk copy x to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16512, x_at2, max_of2 * 2, smem);
+        const f16* dy_at2 = a.dy + (i64)t * a.dy_stride0 + (i64)mul8;
 
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 106624, dy_at2, max_of2 * 2, smem);
-      int mul11 = max_of2 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul11 + mul11);
-      int mul12 = (mul7 + 2) * 4096;
-      const f16* x_at3 = a.x + (i64)t * a.x_stride0 + (i64)mul12;
-      int max_of3 = max(min(a.n - mul12, 4096), 0);
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 114816, dy_at2, max_of2 * 2, smem);
+        int mul9 = max_of2 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul9 + mul9);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
+      }
+      int add2 = t + t2;
+      if (add2 < a.rows) {
+        int mul10 = cluster_rank() * 2;
+        int mul11 = mul10 * 8192;
+        const f16* x_at3 = a.x + (i64)add2 * a.x_stride0 + (i64)mul11;
+        int max_of3 = max(min(a.n - mul11, 8192), 0);
 
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 16512, x_at3, max_of3 * 2, smem);
-      const f16* dy_at3 = a.dy + (i64)t * a.dy_stride0 + (i64)mul12;
+        // bulk copy x to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 32896, x_at3, max_of3 * 2, smem + 8);
+        const f16* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul11;
 
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 114816, dy_at3, max_of3 * 2, smem);
-      int mul13 = max_of3 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul13 + mul13);
-      int mul14 = (mul7 + 3) * 4096;
-      const f16* x_at4 = a.x + (i64)t * a.x_stride0 + (i64)mul14;
-      int max_of4 = max(min(a.n - mul14, 4096), 0);
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 131200, dy_at3, max_of3 * 2, smem + 8);
+        int mul12 = max_of3 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul12 + mul12);
+        int mul13 = (mul10 + 1) * 8192;
+        const f16* x_at4 = a.x + (i64)add2 * a.x_stride0 + (i64)mul13;
+        int max_of4 = max(min(a.n - mul13, 8192), 0);
 
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 24704, x_at4, max_of4 * 2, smem);
-      const f16* dy_at4 = a.dy + (i64)t * a.dy_stride0 + (i64)mul14;
+        // bulk copy x to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 49280, x_at4, max_of4 * 2, smem + 8);
+        const f16* dy_at4 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul13;
 
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 123008, dy_at4, max_of4 * 2, smem);
-      int mul15 = max_of4 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul15 + mul15);
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
-    }
-    int add4 = t + t2;
-    if (add4 < a.rows) {
-      int mul16 = cluster_rank() * 4;
-      int mul17 = mul16 * 4096;
-      const f16* x_at5 = a.x + (i64)add4 * a.x_stride0 + (i64)mul17;
-      int max_of5 = max(min(a.n - mul17, 4096), 0);
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 147584, dy_at4, max_of4 * 2, smem + 8);
+        int mul14 = max_of4 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul14 + mul14);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 8, 0);
+      }
+      if (lt) {
+        __syncwarp();
+        fence_shared();
+        if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + 64, (int)(threadIdx.x & 31)));
+      }
+      int acc5 = 0;
+      for (int it2 = t; it2 < a.rows; it2 += t2) {
+        int acc_now3 = acc5;
+        int rem3 = acc_now3 % 3;
+        mbarrier_wait(smem + (32u + (u32)(rem3 * 8)), acc_now3 / 3 % 2);
+        int mul15 = rem3 * 2;
+        int mul16 = cluster_rank() * 2;
+        int mul17 = mul16 * 8192;
+        f16* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul17;
+        int max_of5 = max(min(a.n - mul17, 8192), 0);
 
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + 32896, x_at5, max_of5 * 2, smem + 8);
-      const f16* dy_at5 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul17;
+        // bulk copy s0 (shared) to dx
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_store(dx_at, smem + (128u + (u32)(mul15 * 8192 * 2)), max_of5 * 2);
+        int add3 = mul15 + 1;
+        int mul18 = (mul16 + 1) * 8192;
+        f16* dx_at2 = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul18;
+        int max_of6 = max(min(a.n - mul18, 8192), 0);
 
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + 131200, dy_at5, max_of5 * 2, smem + 8);
-      int mul18 = max_of5 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul18 + mul18);
-      int mul19 = (mul16 + 1) * 4096;
-      const f16* x_at6 = a.x + (i64)add4 * a.x_stride0 + (i64)mul19;
-      int max_of6 = max(min(a.n - mul19, 4096), 0);
+        // bulk copy s0 (shared) to dx
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_store(dx_at2, smem + (128u + (u32)(add3 * 8192 * 2)), max_of6 * 2);
+        if ((int)(threadIdx.x & 31) == 0) bulk_commit();
+        int rem4 = (int)((u32)acc_now3 + 1u) % 2;
+        if ((int)((u32)it2 + (u32)t2) < a.rows) {
+          __syncwarp();
+          fence_shared();
+          if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + (64u + (u32)(rem4 * 8)), (int)(threadIdx.x & 31)));
+        }
+        bulk_wait_read_1();
+        __syncwarp();
+        int rem5 = (int)((u32)acc_now3 + 2u) % 3;
+        int add4 = (int)((u32)it2 + (u32)(t2 * 2));
+        int mul19 = max_of5 * 2;
+        int mul20 = max_of6 * 2;
+        if (add4 < a.rows) {
+          int mul21 = rem5 * 2;
+          const f16* x_at5 = a.x + (i64)add4 * a.x_stride0 + (i64)mul17;
 
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + 41088, x_at6, max_of6 * 2, smem + 8);
-      const f16* dy_at6 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul19;
+          // bulk copy x to s0 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (128u + (u32)(mul21 * 8192 * 2)), x_at5, max_of5 * 2, smem + (u32)(rem5 * 8));
+          const f16* dy_at5 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul17;
 
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + 139392, dy_at6, max_of6 * 2, smem + 8);
-      int mul20 = max_of6 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul20 + mul20);
-      int mul21 = (mul16 + 2) * 4096;
-      const f16* x_at7 = a.x + (i64)add4 * a.x_stride0 + (i64)mul21;
-      int max_of7 = max(min(a.n - mul21, 4096), 0);
+          // bulk copy dy to s1 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (0x00018080u + (u32)(mul21 * 8192 * 2)), dy_at5, max_of5 * 2, smem + (u32)(rem5 * 8));
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem5 * 8), mul19 + mul19);
+          int add5 = mul21 + 1;
+          const f16* x_at6 = a.x + (i64)add4 * a.x_stride0 + (i64)mul18;
 
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_load(smem + 49280, x_at7, max_of7 * 2, smem + 8);
-      const f16* dy_at7 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul21;
+          // bulk copy x to s0 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (128u + (u32)(add5 * 8192 * 2)), x_at6, max_of6 * 2, smem + (u32)(rem5 * 8));
+          const f16* dy_at6 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul18;
 
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_load(smem + 147584, dy_at7, max_of7 * 2, smem + 8);
-      int mul22 = max_of7 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul22 + mul22);
-      int mul23 = (mul16 + 3) * 4096;
-      const f16* x_at8 = a.x + (i64)add4 * a.x_stride0 + (i64)mul23;
-      int max_of8 = max(min(a.n - mul23, 4096), 0);
-
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of8) bulk_load(smem + 57472, x_at8, max_of8 * 2, smem + 8);
-      const f16* dy_at8 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul23;
-
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of8) bulk_load(smem + 155776, dy_at8, max_of8 * 2, smem + 8);
-      int mul24 = max_of8 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul24 + mul24);
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 8, 0);
-    }
-    __syncwarp();
-    fence_shared();
-    if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + 64, (int)(threadIdx.x & 31)));
-    int acc7 = 0;
-    for (int it2 = t; it2 < a.rows; it2 += t2) {
-      int acc_now3 = acc7;
+          // bulk copy dy to s1 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (0x00018080u + (u32)(add5 * 8192 * 2)), dy_at6, max_of6 * 2, smem + (u32)(rem5 * 8));
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem5 * 8), mul20 + mul20);
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem5 * 8), 0);
+        }
+        int acc_now4 = acc5;
+        acc5 = (int)((u32)acc_now4 + 1u);
+      }
       bulk_wait_read_0();
       __syncwarp();
-      int rem3 = (int)((u32)acc_now3 + 2u) % 3;
-      int add5 = (int)((u32)it2 + (u32)(t2 * 2));
-      if (add5 < a.rows) {
-        int mul25 = rem3 * 4;
-        int mul26 = cluster_rank() * 4;
-        int mul27 = mul26 * 4096;
-        const f16* x_at9 = a.x + (i64)add5 * a.x_stride0 + (i64)mul27;
-        int max_of9 = max(min(a.n - mul27, 4096), 0);
-
-        // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of9) bulk_load(smem + (128u + (u32)(mul25 * 4096 * 2)), x_at9, max_of9 * 2, smem + (u32)(rem3 * 8));
-        const f16* dy_at9 = a.dy + (i64)add5 * a.dy_stride0 + (i64)mul27;
-
-        // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of9) bulk_load(smem + (0x00018080u + (u32)(mul25 * 4096 * 2)), dy_at9, max_of9 * 2, smem + (u32)(rem3 * 8));
-        int mul28 = max_of9 * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul28 + mul28);
-        int add6 = mul25 + 1;
-        int mul29 = (mul26 + 1) * 4096;
-        const f16* x_at10 = a.x + (i64)add5 * a.x_stride0 + (i64)mul29;
-        int max_of10 = max(min(a.n - mul29, 4096), 0);
-
-        // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of10) bulk_load(smem + (128u + (u32)(add6 * 4096 * 2)), x_at10, max_of10 * 2, smem + (u32)(rem3 * 8));
-        const f16* dy_at10 = a.dy + (i64)add5 * a.dy_stride0 + (i64)mul29;
-
-        // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of10) bulk_load(smem + (0x00018080u + (u32)(add6 * 4096 * 2)), dy_at10, max_of10 * 2, smem + (u32)(rem3 * 8));
-        int mul30 = max_of10 * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul30 + mul30);
-        int add7 = mul25 + 2;
-        int mul31 = (mul26 + 2) * 4096;
-        const f16* x_at11 = a.x + (i64)add5 * a.x_stride0 + (i64)mul31;
-        int max_of11 = max(min(a.n - mul31, 4096), 0);
-
-        // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of11) bulk_load(smem + (128u + (u32)(add7 * 4096 * 2)), x_at11, max_of11 * 2, smem + (u32)(rem3 * 8));
-        const f16* dy_at11 = a.dy + (i64)add5 * a.dy_stride0 + (i64)mul31;
-
-        // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of11) bulk_load(smem + (0x00018080u + (u32)(add7 * 4096 * 2)), dy_at11, max_of11 * 2, smem + (u32)(rem3 * 8));
-        int mul32 = max_of11 * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul32 + mul32);
-        int add8 = mul25 + 3;
-        int mul33 = (mul26 + 3) * 4096;
-        const f16* x_at12 = a.x + (i64)add5 * a.x_stride0 + (i64)mul33;
-        int max_of12 = max(min(a.n - mul33, 4096), 0);
-
-        // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of12) bulk_load(smem + (128u + (u32)(add8 * 4096 * 2)), x_at12, max_of12 * 2, smem + (u32)(rem3 * 8));
-        const f16* dy_at12 = a.dy + (i64)add5 * a.dy_stride0 + (i64)mul33;
-
-        // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of12) bulk_load(smem + (0x00018080u + (u32)(add8 * 4096 * 2)), dy_at12, max_of12 * 2, smem + (u32)(rem3 * 8));
-        int mul34 = max_of12 * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul34 + mul34);
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem3 * 8), 0);
-      }
-      int rem4 = acc_now3 % 3;
-      mbarrier_wait(smem + (32u + (u32)(rem4 * 8)), acc_now3 / 3 % 2);
-      int mul35 = rem4 * 4;
-      int mul36 = cluster_rank() * 4;
-      int mul37 = mul36 * 4096;
-      f16* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul37;
-      int max_of13 = max(min(a.n - mul37, 4096), 0);
-
-      // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of13) bulk_store(dx_at, smem + (128u + (u32)(mul35 * 4096 * 2)), max_of13 * 2);
-      int add9 = mul35 + 1;
-      int mul38 = (mul36 + 1) * 4096;
-      f16* dx_at2 = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul38;
-      int max_of14 = max(min(a.n - mul38, 4096), 0);
-
-      // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of14) bulk_store(dx_at2, smem + (128u + (u32)(add9 * 4096 * 2)), max_of14 * 2);
-      int add10 = mul35 + 2;
-      int mul39 = (mul36 + 2) * 4096;
-      f16* dx_at3 = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul39;
-      int max_of15 = max(min(a.n - mul39, 4096), 0);
-
-      // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of15) bulk_store(dx_at3, smem + (128u + (u32)(add10 * 4096 * 2)), max_of15 * 2);
-      int add11 = mul35 + 3;
-      int mul40 = (mul36 + 3) * 4096;
-      f16* dx_at4 = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul40;
-      int max_of16 = max(min(a.n - mul40, 4096), 0);
-
-      // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of16) bulk_store(dx_at4, smem + (128u + (u32)(add11 * 4096 * 2)), max_of16 * 2);
-      if ((int)(threadIdx.x & 31) == 0) bulk_commit();
-      __syncwarp();
-      fence_shared();
-      if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + (64u + (u32)((int)((u32)acc_now3 + 1u) % 2 * 8)), (int)(threadIdx.x & 31)));
-      int acc_now4 = acc7;
-      acc7 = (int)((u32)acc_now4 + 1u);
     }
-    bulk_wait_read_0();
-    __syncwarp();
   }
-  cluster_sync();
 }

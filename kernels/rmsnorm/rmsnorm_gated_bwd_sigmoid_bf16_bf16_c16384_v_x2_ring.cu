@@ -3,7 +3,7 @@
 // rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v_x2_ring: Gated RMSNorm backward, sigmoid: dx, dz, and each block's share of dw in f32.
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 544 threads a block, at least 1 blocks an SM, clusters of 2 blocks, 196816 bytes of dynamic shared memory, a grid of parts clusters
+// Launch: 640 threads a block, at least 1 blocks an SM, clusters of 2 blocks, 196816 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, dy, dx, dz, w, part on 16 bytes; n a multiple of 8
 //
@@ -154,6 +154,7 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   return r;
 }
 __device__ __forceinline__ void bulk_wait_read_0() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+__device__ __forceinline__ void bulk_wait_read_1() { asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory"); }
 __device__ __forceinline__ void load_shared_u32x4_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.shared.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
@@ -162,6 +163,8 @@ __device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void regs_dec_24() { asm volatile("setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory"); }
+__device__ __forceinline__ void regs_inc_112() { asm volatile("setmaxnreg.inc.sync.aligned.u32 112;" ::: "memory"); }
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
@@ -211,7 +214,7 @@ static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v_x2_ring_
 static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v_x2_ring_args, n) == 116, "n");
 static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v_x2_ring_args, parts) == 120, "parts");
 
-extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(544, 1) rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v_x2_ring(const __grid_constant__ rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v_x2_ring_args a) {
+extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(640, 1) rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v_x2_ring(const __grid_constant__ rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v_x2_ring_args a) {
   extern __shared__ __align__(128) char smem[];
   int col0 = (int)threadIdx.x * 8;
 
@@ -242,6 +245,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(544, 1) r
   int t2 = clusters_x();
   if ((int)(threadIdx.x >> 5) < 16) {
     // consumer group
+    regs_inc_112();
     int t3 = cluster_rank();
     int mul = t3 * 8192;
     int min_of = min(max(a.n - mul, 0), 8192);
@@ -376,118 +380,123 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(544, 1) r
       store_f32x4_if(part_at + (i64)(col0 + i * 4096), &part[i * 8], col0 + i * 4096 < min_of);
       store_f32x4_if(part_at + (i64)(col0 + (4 + i * 4096)), &part[i * 8 + 4], col0 + (4 + i * 4096) < min_of);
     }
-    named_sync(1, 512);
   } else {
     // producer
-    if (t < a.rows) {
-      int mul3 = cluster_rank() * 8192;
-      const bf16* x_at = a.x + (i64)t * a.x_stride0 + (i64)mul3;
-      int max_of = max(min(a.n - mul3, 8192), 0);
-
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 128, x_at, max_of * 2, smem);
-      const bf16* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul3;
-
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 65664, dy_at, max_of * 2, smem);
-      const bf16* z_at = a.z + (i64)t * a.z_stride0 + (i64)mul3;
-
-      // bulk copy z to s2 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 131200, z_at, max_of * 2, smem);
-      int mul4 = max_of * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul4 + mul4 + mul4);
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
-    }
-    int add = t + t2;
-    if (add < a.rows) {
-      int mul5 = cluster_rank() * 8192;
-      const bf16* x_at2 = a.x + (i64)add * a.x_stride0 + (i64)mul5;
-      int max_of2 = max(min(a.n - mul5, 8192), 0);
-
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16512, x_at2, max_of2 * 2, smem + 8);
-      const bf16* dy_at2 = a.dy + (i64)add * a.dy_stride0 + (i64)mul5;
-
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 82048, dy_at2, max_of2 * 2, smem + 8);
-      const bf16* z_at2 = a.z + (i64)add * a.z_stride0 + (i64)mul5;
-
-      // bulk copy z to s2 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 147584, z_at2, max_of2 * 2, smem + 8);
-      int mul6 = max_of2 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul6 + mul6 + mul6);
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 8, 0);
-    }
-    int add2 = (int)((u32)t + (u32)(t2 * 2));
-    if (add2 < a.rows) {
-      int mul7 = cluster_rank() * 8192;
-      const bf16* x_at3 = a.x + (i64)add2 * a.x_stride0 + (i64)mul7;
-      int max_of3 = max(min(a.n - mul7, 8192), 0);
-
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 32896, x_at3, max_of3 * 2, smem + 16);
-      const bf16* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul7;
-
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 98432, dy_at3, max_of3 * 2, smem + 16);
-      const bf16* z_at3 = a.z + (i64)add2 * a.z_stride0 + (i64)mul7;
-
-      // bulk copy z to s2 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 163968, z_at3, max_of3 * 2, smem + 16);
-      int mul8 = max_of3 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 16, mul8 + mul8 + mul8);
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 16, 0);
-    }
-    __syncwarp();
-    fence_shared();
-    if ((int)(threadIdx.x & 31) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + 64, (int)(threadIdx.x & 31)));
-    int acc4 = 0;
-    for (int it2 = t; it2 < a.rows; it2 += t2) {
-      int acc_now3 = acc4;
-      bulk_wait_read_0();
-      __syncwarp();
-      int rem3 = (int)((u32)acc_now3 + 3u) % 4;
-      int add3 = (int)((u32)it2 + (u32)t2 * 3u);
-      if (add3 < a.rows) {
-        int mul9 = cluster_rank() * 8192;
-        const bf16* x_at4 = a.x + (i64)add3 * a.x_stride0 + (i64)mul9;
-        int max_of4 = max(min(a.n - mul9, 8192), 0);
+    regs_dec_24();
+    if ((int)(threadIdx.x >> 5) < 17) {
+      bool lt = t < a.rows;
+      if (lt) {
+        int mul3 = cluster_rank() * 8192;
+        const bf16* x_at = a.x + (i64)t * a.x_stride0 + (i64)mul3;
+        int max_of = max(min(a.n - mul3, 8192), 0);
 
         // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (128u + (u32)(rem3 * 8192 * 2)), x_at4, max_of4 * 2, smem + (u32)(rem3 * 8));
-        const bf16* dy_at4 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul9;
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 128, x_at, max_of * 2, smem);
+        const bf16* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul3;
 
         // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00010080u + (u32)(rem3 * 8192 * 2)), dy_at4, max_of4 * 2, smem + (u32)(rem3 * 8));
-        const bf16* z_at4 = a.z + (i64)add3 * a.z_stride0 + (i64)mul9;
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 65664, dy_at, max_of * 2, smem);
+        const bf16* z_at = a.z + (i64)t * a.z_stride0 + (i64)mul3;
 
         // bulk copy z to s2 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00020080u + (u32)(rem3 * 8192 * 2)), z_at4, max_of4 * 2, smem + (u32)(rem3 * 8));
-        int mul10 = max_of4 * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul10 + mul10 + mul10);
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem3 * 8), 0);
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 131200, z_at, max_of * 2, smem);
+        int mul4 = max_of * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul4 + mul4 + mul4);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
       }
-      int rem4 = acc_now3 % 4;
-      mbarrier_wait(smem + (32u + (u32)(rem4 * 8)), acc_now3 / 4 % 2);
-      int mul11 = cluster_rank() * 8192;
-      bf16* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul11;
-      int max_of5 = max(min(a.n - mul11, 8192), 0);
+      int add = t + t2;
+      if (add < a.rows) {
+        int mul5 = cluster_rank() * 8192;
+        const bf16* x_at2 = a.x + (i64)add * a.x_stride0 + (i64)mul5;
+        int max_of2 = max(min(a.n - mul5, 8192), 0);
 
-      // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_store(dx_at, smem + (128u + (u32)(rem4 * 8192 * 2)), max_of5 * 2);
-      bf16* dz_at = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul11;
+        // bulk copy x to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16512, x_at2, max_of2 * 2, smem + 8);
+        const bf16* dy_at2 = a.dy + (i64)add * a.dy_stride0 + (i64)mul5;
 
-      // bulk copy s2 (shared) to dz
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_store(dz_at, smem + (0x00020080u + (u32)(rem4 * 8192 * 2)), max_of5 * 2);
-      if ((int)(threadIdx.x & 31) == 0) bulk_commit();
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 82048, dy_at2, max_of2 * 2, smem + 8);
+        const bf16* z_at2 = a.z + (i64)add * a.z_stride0 + (i64)mul5;
+
+        // bulk copy z to s2 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 147584, z_at2, max_of2 * 2, smem + 8);
+        int mul6 = max_of2 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul6 + mul6 + mul6);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 8, 0);
+      }
+      int add2 = (int)((u32)t + (u32)(t2 * 2));
+      if (add2 < a.rows) {
+        int mul7 = cluster_rank() * 8192;
+        const bf16* x_at3 = a.x + (i64)add2 * a.x_stride0 + (i64)mul7;
+        int max_of3 = max(min(a.n - mul7, 8192), 0);
+
+        // bulk copy x to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 32896, x_at3, max_of3 * 2, smem + 16);
+        const bf16* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul7;
+
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 98432, dy_at3, max_of3 * 2, smem + 16);
+        const bf16* z_at3 = a.z + (i64)add2 * a.z_stride0 + (i64)mul7;
+
+        // bulk copy z to s2 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 163968, z_at3, max_of3 * 2, smem + 16);
+        int mul8 = max_of3 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 16, mul8 + mul8 + mul8);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 16, 0);
+      }
+      if (lt) {
+        __syncwarp();
+        fence_shared();
+        if ((int)(threadIdx.x & 31) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + 64, (int)(threadIdx.x & 31)));
+      }
+      int acc4 = 0;
+      for (int it2 = t; it2 < a.rows; it2 += t2) {
+        int acc_now3 = acc4;
+        int rem3 = acc_now3 % 4;
+        mbarrier_wait(smem + (32u + (u32)(rem3 * 8)), acc_now3 / 4 % 2);
+        int mul9 = cluster_rank() * 8192;
+        bf16* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul9;
+        int max_of4 = max(min(a.n - mul9, 8192), 0);
+
+        // bulk copy s0 (shared) to dx
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_store(dx_at, smem + (128u + (u32)(rem3 * 8192 * 2)), max_of4 * 2);
+        bf16* dz_at = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul9;
+
+        // bulk copy s2 (shared) to dz
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_store(dz_at, smem + (0x00020080u + (u32)(rem3 * 8192 * 2)), max_of4 * 2);
+        if ((int)(threadIdx.x & 31) == 0) bulk_commit();
+        int rem4 = (int)((u32)acc_now3 + 1u) % 2;
+        if ((int)((u32)it2 + (u32)t2) < a.rows) {
+          __syncwarp();
+          fence_shared();
+          if ((int)(threadIdx.x & 31) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + (64u + (u32)(rem4 * 8)), (int)(threadIdx.x & 31)));
+        }
+        bulk_wait_read_1();
+        __syncwarp();
+        int rem5 = (int)((u32)acc_now3 + 3u) % 4;
+        int add3 = (int)((u32)it2 + (u32)t2 * 3u);
+        int mul10 = max_of4 * 2;
+        if (add3 < a.rows) {
+          const bf16* x_at4 = a.x + (i64)add3 * a.x_stride0 + (i64)mul9;
+
+          // bulk copy x to s0 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (128u + (u32)(rem5 * 8192 * 2)), x_at4, max_of4 * 2, smem + (u32)(rem5 * 8));
+          const bf16* dy_at4 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul9;
+
+          // bulk copy dy to s1 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00010080u + (u32)(rem5 * 8192 * 2)), dy_at4, max_of4 * 2, smem + (u32)(rem5 * 8));
+          const bf16* z_at4 = a.z + (i64)add3 * a.z_stride0 + (i64)mul9;
+
+          // bulk copy z to s2 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00020080u + (u32)(rem5 * 8192 * 2)), z_at4, max_of4 * 2, smem + (u32)(rem5 * 8));
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem5 * 8), mul10 + mul10 + mul10);
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem5 * 8), 0);
+        }
+        int acc_now4 = acc4;
+        acc4 = (int)((u32)acc_now4 + 1u);
+      }
+      bulk_wait_read_0();
       __syncwarp();
-      fence_shared();
-      if ((int)(threadIdx.x & 31) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + (64u + (u32)((int)((u32)acc_now3 + 1u) % 2 * 8)), (int)(threadIdx.x & 31)));
-      int acc_now4 = acc4;
-      acc4 = (int)((u32)acc_now4 + 1u);
     }
-    bulk_wait_read_0();
-    __syncwarp();
   }
-  cluster_sync();
 }

@@ -3,7 +3,7 @@
 // rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8_ring: Gated RMSNorm backward, sigmoid: dx, dz, and each block's share of dw in f32.
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 544 threads a block, at least 1 blocks an SM, clusters of 8 blocks, 196864 bytes of dynamic shared memory, a grid of parts clusters
+// Launch: 640 threads a block, at least 1 blocks an SM, clusters of 8 blocks, 196864 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, dy, dx, dz, w, part on 16 bytes; n a multiple of 8
 //
@@ -12,9 +12,9 @@
 //        0       16  i64   bar0: 2 mbarriers
 //       16       16  i64   bar1: 2 mbarriers
 //       32       16  i64   bar2: 2 mbarriers
-//      128    65536  f16   s0: tile [8 4096]
-//    65664    65536  f16   s1: tile [8 4096]
-//   131200    65536  f16   s2: tile [8 4096]
+//      128    65536  f16   s0: tile [4 8192]
+//    65664    65536  f16   s1: tile [4 8192]
+//   131200    65536  f16   s2: tile [4 8192]
 //   196736       64  f32   sum_part: partial results of sum, one a warp
 //   196800       64  f32   s3: tile [2 8 1]
 
@@ -154,6 +154,7 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   return r;
 }
 __device__ __forceinline__ void bulk_wait_read_0() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+__device__ __forceinline__ void bulk_wait_read_1() { asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory"); }
 __device__ __forceinline__ void load_shared_u32x4_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.shared.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
@@ -162,6 +163,8 @@ __device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void regs_dec_24() { asm volatile("setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory"); }
+__device__ __forceinline__ void regs_inc_112() { asm volatile("setmaxnreg.inc.sync.aligned.u32 112;" ::: "memory"); }
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
@@ -211,7 +214,7 @@ static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8_ring_a
 static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8_ring_args, n) == 116, "n");
 static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8_ring_args, parts) == 120, "parts");
 
-extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(544, 1) rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8_ring(const __grid_constant__ rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8_ring_args a) {
+extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8_ring(const __grid_constant__ rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8_ring_args a) {
   extern __shared__ __align__(128) char smem[];
   int col0 = (int)threadIdx.x * 8;
 
@@ -242,138 +245,105 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(544, 1) r
   int t2 = clusters_x();
   if ((int)(threadIdx.x >> 5) < 16) {
     // consumer group
+    regs_inc_112();
     int t3 = cluster_rank();
-    int mul = t3 * 4;
-    int mul2 = mul * 4096;
-    int min_of = min(max(a.n - mul2, 0), 4096);
-    int mul3 = (mul + 1) * 4096;
-    int min_of2 = min(max(a.n - mul3, 0), 4096);
-    int mul4 = (mul + 2) * 4096;
-    int min_of3 = min(max(a.n - mul4, 0), 4096);
-    int mul5 = (mul + 3) * 4096;
-    int min_of4 = min(max(a.n - mul5, 0), 4096);
-    float acc[8];
-    float acc2[8];
-    float acc3[8];
-    float acc4[8];
+    int mul = t3 * 2;
+    int mul2 = mul * 8192;
+    int min_of = min(max(a.n - mul2, 0), 8192);
+    int mul3 = (mul + 1) * 8192;
+    int min_of2 = min(max(a.n - mul3, 0), 8192);
+    float acc[16];
+    float acc2[16];
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 16; i++) {
       acc[i] = 0.0f;
       acc2[i] = 0.0f;
-      acc3[i] = 0.0f;
-      acc4[i] = 0.0f;
     }
-    int acc5 = 0;
+    int acc3 = 0;
     for (int it = t; it < a.rows; it += t2) {
-      int acc_now = acc5;
+      int acc_now = acc3;
       const float* rstd_at = a.rstd + (i64)it;
       float rstd = load_f32(rstd_at);
       int rem = acc_now % 2;
       int rem2 = acc_now / 2 % 2;
       mbarrier_wait(smem + (u32)(rem * 8), rem2);
-      float acc6 = 0.0f;
+      float acc4 = 0.0f;
       const f16* w_at = a.w + (i64)mul2;
 
       // load w
-      u32 w[4];
-      load_u32x4_if(w, w_at + (i64)col0, col0 < min_of);
-      int mul6 = rem * 4;
+      u32 w[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
+      }
+      int mul4 = rem * 2;
 
       // load s0 (shared)
-      u32 s02[4];
-      load_shared_u32x4_if(s02, smem + (128u + (u32)(mul6 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of);
+      u32 s02[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_u32x4_if(&s02[i * 4], smem + (128u + (u32)(mul4 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      }
 
       // load s1 (shared)
-      u32 s12[4];
-      load_shared_u32x4_if(s12, smem + (0x00010080u + (u32)(mul6 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of);
+      u32 s12[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_u32x4_if(&s12[i * 4], smem + (0x00010080u + (u32)(mul4 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      }
 
       // load s2 (shared)
-      u32 s22[4];
-      load_shared_u32x4_if(s22, smem + (0x00020080u + (u32)(mul6 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of);
+      u32 s22[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_u32x4_if(&s22[i * 4], smem + (0x00020080u + (u32)(mul4 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      }
       float fold = 0.0f;
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        fold += col0 + i * 2 < min_of ? f16_lo(s02[i]) * (f16_lo(s12[i]) * sigmoid_approx(f16_lo(s22[i])) * f16_lo(w[i])) : 0.0f;
-        fold += col0 + (i * 2 + 1) < min_of ? f16_hi(s02[i]) * (f16_hi(s12[i]) * sigmoid_approx(f16_hi(s22[i])) * f16_hi(w[i])) : 0.0f;
+      for (int i = 0; i < 8; i++) {
+        fold += col0 + ((i & 3) * 2 + (i >> 2) * 4096) < min_of ? f16_lo(s02[i]) * (f16_lo(s12[i]) * sigmoid_approx(f16_lo(s22[i])) * f16_lo(w[i])) : 0.0f;
+        fold += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < min_of ? f16_hi(s02[i]) * (f16_hi(s12[i]) * sigmoid_approx(f16_hi(s22[i])) * f16_hi(w[i])) : 0.0f;
       }
-      acc6 += fold;
+      acc4 += fold;
       const f16* w_at2 = a.w + (i64)mul3;
 
       // load w
-      u32 w2[4];
-      load_u32x4_if(w2, w_at2 + (i64)col0, col0 < min_of2);
-      int add = mul6 + 1;
+      u32 w2[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of2);
+      }
+      int add = mul4 + 1;
 
       // load s0 (shared)
-      u32 s03[4];
-      load_shared_u32x4_if(s03, smem + (128u + (u32)(add * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of2);
+      u32 s03[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_u32x4_if(&s03[i * 4], smem + (128u + (u32)(add * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      }
 
       // load s1 (shared)
-      u32 s13[4];
-      load_shared_u32x4_if(s13, smem + (0x00010080u + (u32)(add * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of2);
+      u32 s13[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_u32x4_if(&s13[i * 4], smem + (0x00010080u + (u32)(add * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      }
 
       // load s2 (shared)
-      u32 s23[4];
-      load_shared_u32x4_if(s23, smem + (0x00020080u + (u32)(add * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of2);
+      u32 s23[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_u32x4_if(&s23[i * 4], smem + (0x00020080u + (u32)(add * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      }
       float fold2 = 0.0f;
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        fold2 += col0 + i * 2 < min_of2 ? f16_lo(s03[i]) * (f16_lo(s13[i]) * sigmoid_approx(f16_lo(s23[i])) * f16_lo(w2[i])) : 0.0f;
-        fold2 += col0 + (i * 2 + 1) < min_of2 ? f16_hi(s03[i]) * (f16_hi(s13[i]) * sigmoid_approx(f16_hi(s23[i])) * f16_hi(w2[i])) : 0.0f;
-      }
-      acc6 += fold2;
-      const f16* w_at3 = a.w + (i64)mul4;
-
-      // load w
-      u32 w3[4];
-      load_u32x4_if(w3, w_at3 + (i64)col0, col0 < min_of3);
-      int add2 = mul6 + 2;
-
-      // load s0 (shared)
-      u32 s04[4];
-      load_shared_u32x4_if(s04, smem + (128u + (u32)(add2 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of3);
-
-      // load s1 (shared)
-      u32 s14[4];
-      load_shared_u32x4_if(s14, smem + (0x00010080u + (u32)(add2 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of3);
-
-      // load s2 (shared)
-      u32 s24[4];
-      load_shared_u32x4_if(s24, smem + (0x00020080u + (u32)(add2 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of3);
-      float fold3 = 0.0f;
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        fold3 += col0 + i * 2 < min_of3 ? f16_lo(s04[i]) * (f16_lo(s14[i]) * sigmoid_approx(f16_lo(s24[i])) * f16_lo(w3[i])) : 0.0f;
-        fold3 += col0 + (i * 2 + 1) < min_of3 ? f16_hi(s04[i]) * (f16_hi(s14[i]) * sigmoid_approx(f16_hi(s24[i])) * f16_hi(w3[i])) : 0.0f;
-      }
-      acc6 += fold3;
-      const f16* w_at4 = a.w + (i64)mul5;
-
-      // load w
-      u32 w4[4];
-      load_u32x4_if(w4, w_at4 + (i64)col0, col0 < min_of4);
-      int add3 = mul6 + 3;
-
-      // load s0 (shared)
-      u32 s05[4];
-      load_shared_u32x4_if(s05, smem + (128u + (u32)(add3 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of4);
-
-      // load s1 (shared)
-      u32 s15[4];
-      load_shared_u32x4_if(s15, smem + (0x00010080u + (u32)(add3 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of4);
-
-      // load s2 (shared)
-      u32 s25[4];
-      load_shared_u32x4_if(s25, smem + (0x00020080u + (u32)(add3 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of4);
-      float fold4 = 0.0f;
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        fold4 += col0 + i * 2 < min_of4 ? f16_lo(s05[i]) * (f16_lo(s15[i]) * sigmoid_approx(f16_lo(s25[i])) * f16_lo(w4[i])) : 0.0f;
-        fold4 += col0 + (i * 2 + 1) < min_of4 ? f16_hi(s05[i]) * (f16_hi(s15[i]) * sigmoid_approx(f16_hi(s25[i])) * f16_hi(w4[i])) : 0.0f;
+      for (int i = 0; i < 8; i++) {
+        fold2 += col0 + ((i & 3) * 2 + (i >> 2) * 4096) < min_of2 ? f16_lo(s03[i]) * (f16_lo(s13[i]) * sigmoid_approx(f16_lo(s23[i])) * f16_lo(w2[i])) : 0.0f;
+        fold2 += col0 + ((i & 3) * 2 + 1 + (i >> 2) * 4096) < min_of2 ? f16_hi(s03[i]) * (f16_hi(s13[i]) * sigmoid_approx(f16_hi(s23[i])) * f16_hi(w2[i])) : 0.0f;
       }
       float sum = 0.0f;
-      acc6 += fold4;
-      sum += acc6;
+      acc4 += fold2;
+      sum += acc4;
 
       // sum: over the lanes of a warp
       sum += __shfl_xor_sync(0xffffffffu, sum, 16);
@@ -404,36 +374,48 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(544, 1) r
       float s37 = load_shared_f32(smem + (0x000300c0u + (u32)((rem * 8 + 5) * 4)));
       float s38 = load_shared_f32(smem + (0x000300c0u + (u32)((rem * 8 + 6) * 4)));
       float s39 = load_shared_f32(smem + (0x000300c0u + (u32)((rem * 8 + 7) * 4)));
-      const f16* w_at5 = a.w + (i64)mul2;
+      const f16* w_at3 = a.w + (i64)mul2;
 
       // load w
-      u32 w5[4];
-      load_u32x4_if(w5, w_at5 + (i64)col0, col0 < min_of);
+      u32 w3[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&w3[i * 4], w_at3 + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of);
+      }
 
       // load s0 (shared)
-      u32 s06[4];
-      load_shared_u32x4_if(s06, smem + (128u + (u32)(mul6 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of);
+      u32 s04[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_u32x4_if(&s04[i * 4], smem + (128u + (u32)(mul4 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      }
 
       // load s1 (shared)
-      u32 s16[4];
-      load_shared_u32x4_if(s16, smem + (0x00010080u + (u32)(mul6 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of);
+      u32 s14[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_u32x4_if(&s14[i * 4], smem + (0x00010080u + (u32)(mul4 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      }
 
       // load s2 (shared)
-      u32 s26[4];
-      load_shared_u32x4_if(s26, smem + (0x00020080u + (u32)(mul6 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of);
-      float div_of = (s32 + s33 + s34 + s35 + s36 + s37 + s38 + s39) * rstd * rstd / (float)a.n;
-      u32 mul_f16[4];
-      u32 mul_f162[4];
+      u32 s24[8];
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float w_f32_0 = f16_lo(w5[i]);
-        float w_f32_1 = f16_hi(w5[i]);
-        float s0_f32_0 = f16_lo(s06[i]);
-        float s0_f32_1 = f16_hi(s06[i]);
-        float s1_f32_0 = f16_lo(s16[i]);
-        float s1_f32_1 = f16_hi(s16[i]);
-        float s2_f32_0 = f16_lo(s26[i]);
-        float s2_f32_1 = f16_hi(s26[i]);
+      for (int i = 0; i < 2; i++) {
+        load_shared_u32x4_if(&s24[i * 4], smem + (0x00020080u + (u32)(mul4 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+      }
+      float div_of = (s32 + s33 + s34 + s35 + s36 + s37 + s38 + s39) * rstd * rstd / (float)a.n;
+      u32 mul_f16[8];
+      u32 mul_f162[8];
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        float w_f32_0 = f16_lo(w3[i]);
+        float w_f32_1 = f16_hi(w3[i]);
+        float s0_f32_0 = f16_lo(s04[i]);
+        float s0_f32_1 = f16_hi(s04[i]);
+        float s1_f32_0 = f16_lo(s14[i]);
+        float s1_f32_1 = f16_hi(s14[i]);
+        float s2_f32_0 = f16_lo(s24[i]);
+        float s2_f32_1 = f16_hi(s24[i]);
         float sigmoid_approx_0 = sigmoid_approx(s2_f32_0);
         float sigmoid_approx_1 = sigmoid_approx(s2_f32_1);
         mul_f16[i] = f16_pair(s1_f32_0 * (s0_f32_0 * rstd) * w_f32_0 * (sigmoid_approx_0 * fminf(exp_approx(-s2_f32_0) * sigmoid_approx_0, 1.0f)), s1_f32_1 * (s0_f32_1 * rstd) * w_f32_1 * (sigmoid_approx_1 * fminf(exp_approx(-s2_f32_1) * sigmoid_approx_1, 1.0f)));
@@ -445,39 +427,57 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(544, 1) r
       }
 
       // store s2 (shared)
-      store_shared_u32x4_if(smem + (0x00020080u + (u32)(mul6 * 4096 * 2) + (u32)(col0 * 2)), mul_f16, col0 < min_of);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        store_shared_u32x4_if(smem + (0x00020080u + (u32)(mul4 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &mul_f16[i * 4], col0 + i * 4096 < min_of);
+      }
 
       // store s0 (shared)
-      store_shared_u32x4_if(smem + (128u + (u32)(mul6 * 4096 * 2) + (u32)(col0 * 2)), mul_f162, col0 < min_of);
-      const f16* w_at6 = a.w + (i64)mul3;
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        store_shared_u32x4_if(smem + (128u + (u32)(mul4 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &mul_f162[i * 4], col0 + i * 4096 < min_of);
+      }
+      const f16* w_at4 = a.w + (i64)mul3;
 
       // load w
-      u32 w6[4];
-      load_u32x4_if(w6, w_at6 + (i64)col0, col0 < min_of2);
+      u32 w4[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_u32x4_if(&w4[i * 4], w_at4 + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of2);
+      }
 
       // load s0 (shared)
-      u32 s07[4];
-      load_shared_u32x4_if(s07, smem + (128u + (u32)(add * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of2);
+      u32 s05[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_u32x4_if(&s05[i * 4], smem + (128u + (u32)(add * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      }
 
       // load s1 (shared)
-      u32 s17[4];
-      load_shared_u32x4_if(s17, smem + (0x00010080u + (u32)(add * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of2);
+      u32 s15[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_u32x4_if(&s15[i * 4], smem + (0x00010080u + (u32)(add * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      }
 
       // load s2 (shared)
-      u32 s27[4];
-      load_shared_u32x4_if(s27, smem + (0x00020080u + (u32)(add * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of2);
-      u32 mul_f163[4];
-      u32 mul_f164[4];
+      u32 s25[8];
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float w_f32_02 = f16_lo(w6[i]);
-        float w_f32_12 = f16_hi(w6[i]);
-        float s0_f32_02 = f16_lo(s07[i]);
-        float s0_f32_12 = f16_hi(s07[i]);
-        float s1_f32_02 = f16_lo(s17[i]);
-        float s1_f32_12 = f16_hi(s17[i]);
-        float s2_f32_02 = f16_lo(s27[i]);
-        float s2_f32_12 = f16_hi(s27[i]);
+      for (int i = 0; i < 2; i++) {
+        load_shared_u32x4_if(&s25[i * 4], smem + (0x00020080u + (u32)(add * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+      }
+      u32 mul_f163[8];
+      u32 mul_f164[8];
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        float w_f32_02 = f16_lo(w4[i]);
+        float w_f32_12 = f16_hi(w4[i]);
+        float s0_f32_02 = f16_lo(s05[i]);
+        float s0_f32_12 = f16_hi(s05[i]);
+        float s1_f32_02 = f16_lo(s15[i]);
+        float s1_f32_12 = f16_hi(s15[i]);
+        float s2_f32_02 = f16_lo(s25[i]);
+        float s2_f32_12 = f16_hi(s25[i]);
         float sigmoid_approx_02 = sigmoid_approx(s2_f32_02);
         float sigmoid_approx_12 = sigmoid_approx(s2_f32_12);
         mul_f163[i] = f16_pair(s1_f32_02 * (s0_f32_02 * rstd) * w_f32_02 * (sigmoid_approx_02 * fminf(exp_approx(-s2_f32_02) * sigmoid_approx_02, 1.0f)), s1_f32_12 * (s0_f32_12 * rstd) * w_f32_12 * (sigmoid_approx_12 * fminf(exp_approx(-s2_f32_12) * sigmoid_approx_12, 1.0f)));
@@ -489,346 +489,168 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(544, 1) r
       }
 
       // store s2 (shared)
-      store_shared_u32x4_if(smem + (0x00020080u + (u32)(add * 4096 * 2) + (u32)(col0 * 2)), mul_f163, col0 < min_of2);
-
-      // store s0 (shared)
-      store_shared_u32x4_if(smem + (128u + (u32)(add * 4096 * 2) + (u32)(col0 * 2)), mul_f164, col0 < min_of2);
-      const f16* w_at7 = a.w + (i64)mul4;
-
-      // load w
-      u32 w7[4];
-      load_u32x4_if(w7, w_at7 + (i64)col0, col0 < min_of3);
-
-      // load s0 (shared)
-      u32 s08[4];
-      load_shared_u32x4_if(s08, smem + (128u + (u32)(add2 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of3);
-
-      // load s1 (shared)
-      u32 s18[4];
-      load_shared_u32x4_if(s18, smem + (0x00010080u + (u32)(add2 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of3);
-
-      // load s2 (shared)
-      u32 s28[4];
-      load_shared_u32x4_if(s28, smem + (0x00020080u + (u32)(add2 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of3);
-      u32 mul_f165[4];
-      u32 mul_f166[4];
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float w_f32_03 = f16_lo(w7[i]);
-        float w_f32_13 = f16_hi(w7[i]);
-        float s0_f32_03 = f16_lo(s08[i]);
-        float s0_f32_13 = f16_hi(s08[i]);
-        float s1_f32_03 = f16_lo(s18[i]);
-        float s1_f32_13 = f16_hi(s18[i]);
-        float s2_f32_03 = f16_lo(s28[i]);
-        float s2_f32_13 = f16_hi(s28[i]);
-        float sigmoid_approx_03 = sigmoid_approx(s2_f32_03);
-        float sigmoid_approx_13 = sigmoid_approx(s2_f32_13);
-        mul_f165[i] = f16_pair(s1_f32_03 * (s0_f32_03 * rstd) * w_f32_03 * (sigmoid_approx_03 * fminf(exp_approx(-s2_f32_03) * sigmoid_approx_03, 1.0f)), s1_f32_13 * (s0_f32_13 * rstd) * w_f32_13 * (sigmoid_approx_13 * fminf(exp_approx(-s2_f32_13) * sigmoid_approx_13, 1.0f)));
-        float mul_03 = s1_f32_03 * sigmoid_approx_03;
-        float mul_13 = s1_f32_13 * sigmoid_approx_13;
-        acc3[i * 2] = fmaf(mul_03, s0_f32_03 * rstd, acc3[i * 2]);
-        acc3[i * 2 + 1] = fmaf(mul_13, s0_f32_13 * rstd, acc3[i * 2 + 1]);
-        mul_f166[i] = f16_pair(fmaf(mul_03, w_f32_03, -(s0_f32_03 * div_of)) * rstd, fmaf(mul_13, w_f32_13, -(s0_f32_13 * div_of)) * rstd);
+      for (int i = 0; i < 2; i++) {
+        store_shared_u32x4_if(smem + (0x00020080u + (u32)(add * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &mul_f163[i * 4], col0 + i * 4096 < min_of2);
       }
 
-      // store s2 (shared)
-      store_shared_u32x4_if(smem + (0x00020080u + (u32)(add2 * 4096 * 2) + (u32)(col0 * 2)), mul_f165, col0 < min_of3);
-
       // store s0 (shared)
-      store_shared_u32x4_if(smem + (128u + (u32)(add2 * 4096 * 2) + (u32)(col0 * 2)), mul_f166, col0 < min_of3);
-      const f16* w_at8 = a.w + (i64)mul5;
-
-      // load w
-      u32 w8[4];
-      load_u32x4_if(w8, w_at8 + (i64)col0, col0 < min_of4);
-
-      // load s0 (shared)
-      u32 s09[4];
-      load_shared_u32x4_if(s09, smem + (128u + (u32)(add3 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of4);
-
-      // load s1 (shared)
-      u32 s19[4];
-      load_shared_u32x4_if(s19, smem + (0x00010080u + (u32)(add3 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of4);
-
-      // load s2 (shared)
-      u32 s29[4];
-      load_shared_u32x4_if(s29, smem + (0x00020080u + (u32)(add3 * 4096 * 2) + (u32)(col0 * 2)), col0 < min_of4);
-      u32 mul_f167[4];
-      u32 mul_f168[4];
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float w_f32_04 = f16_lo(w8[i]);
-        float w_f32_14 = f16_hi(w8[i]);
-        float s0_f32_04 = f16_lo(s09[i]);
-        float s0_f32_14 = f16_hi(s09[i]);
-        float s1_f32_04 = f16_lo(s19[i]);
-        float s1_f32_14 = f16_hi(s19[i]);
-        float s2_f32_04 = f16_lo(s29[i]);
-        float s2_f32_14 = f16_hi(s29[i]);
-        float sigmoid_approx_04 = sigmoid_approx(s2_f32_04);
-        float sigmoid_approx_14 = sigmoid_approx(s2_f32_14);
-        mul_f167[i] = f16_pair(s1_f32_04 * (s0_f32_04 * rstd) * w_f32_04 * (sigmoid_approx_04 * fminf(exp_approx(-s2_f32_04) * sigmoid_approx_04, 1.0f)), s1_f32_14 * (s0_f32_14 * rstd) * w_f32_14 * (sigmoid_approx_14 * fminf(exp_approx(-s2_f32_14) * sigmoid_approx_14, 1.0f)));
-        float mul_04 = s1_f32_04 * sigmoid_approx_04;
-        float mul_14 = s1_f32_14 * sigmoid_approx_14;
-        acc4[i * 2] = fmaf(mul_04, s0_f32_04 * rstd, acc4[i * 2]);
-        acc4[i * 2 + 1] = fmaf(mul_14, s0_f32_14 * rstd, acc4[i * 2 + 1]);
-        mul_f168[i] = f16_pair(fmaf(mul_04, w_f32_04, -(s0_f32_04 * div_of)) * rstd, fmaf(mul_14, w_f32_14, -(s0_f32_14 * div_of)) * rstd);
+      for (int i = 0; i < 2; i++) {
+        store_shared_u32x4_if(smem + (128u + (u32)(add * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &mul_f164[i * 4], col0 + i * 4096 < min_of2);
       }
-
-      // store s2 (shared)
-      store_shared_u32x4_if(smem + (0x00020080u + (u32)(add3 * 4096 * 2) + (u32)(col0 * 2)), mul_f167, col0 < min_of4);
-
-      // store s0 (shared)
-      store_shared_u32x4_if(smem + (128u + (u32)(add3 * 4096 * 2) + (u32)(col0 * 2)), mul_f168, col0 < min_of4);
       fence_async();
       mbarrier_arrive(smem + (16u + (u32)(rem * 8)));
-      int acc_now2 = acc5;
-      acc5 = (int)((u32)acc_now2 + 1u);
+      int acc_now2 = acc3;
+      acc3 = (int)((u32)acc_now2 + 1u);
     }
-    float part[8];
-    float part2[8];
-    float part3[8];
-    float part4[8];
+    float part[16];
+    float part2[16];
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 16; i++) {
       part[i] = acc[i];
       part2[i] = acc2[i];
-      part3[i] = acc3[i];
-      part4[i] = acc4[i];
     }
     float* part_at = a.part + (i64)t * a.part_stride0 + (i64)mul2;
 
     // store part
-    store_f32x4_if(part_at + (i64)col0, part, col0 < min_of);
-    store_f32x4_if(part_at + (i64)(col0 + 4), &part[4], col0 + 4 < min_of);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(part_at + (i64)(col0 + i * 4096), &part[i * 8], col0 + i * 4096 < min_of);
+      store_f32x4_if(part_at + (i64)(col0 + (4 + i * 4096)), &part[i * 8 + 4], col0 + (4 + i * 4096) < min_of);
+    }
     float* part_at2 = a.part + (i64)t * a.part_stride0 + (i64)mul3;
 
     // store part
     named_sync(1, 512);
-    store_f32x4_if(part_at2 + (i64)col0, part2, col0 < min_of2);
-    store_f32x4_if(part_at2 + (i64)(col0 + 4), &part2[4], col0 + 4 < min_of2);
-    float* part_at3 = a.part + (i64)t * a.part_stride0 + (i64)mul4;
-
-    // store part
-    named_sync(1, 512);
-    store_f32x4_if(part_at3 + (i64)col0, part3, col0 < min_of3);
-    store_f32x4_if(part_at3 + (i64)(col0 + 4), &part3[4], col0 + 4 < min_of3);
-    float* part_at4 = a.part + (i64)t * a.part_stride0 + (i64)mul5;
-
-    // store part
-    named_sync(1, 512);
-    store_f32x4_if(part_at4 + (i64)col0, part4, col0 < min_of4);
-    store_f32x4_if(part_at4 + (i64)(col0 + 4), &part4[4], col0 + 4 < min_of4);
-    named_sync(1, 512);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(part_at2 + (i64)(col0 + i * 4096), &part2[i * 8], col0 + i * 4096 < min_of2);
+      store_f32x4_if(part_at2 + (i64)(col0 + (4 + i * 4096)), &part2[i * 8 + 4], col0 + (4 + i * 4096) < min_of2);
+    }
   } else {
     // producer
-    if (t < a.rows) {
-      int mul7 = cluster_rank() * 4;
-      int mul8 = mul7 * 4096;
-      const f16* x_at = a.x + (i64)t * a.x_stride0 + (i64)mul8;
-      int max_of = max(min(a.n - mul8, 4096), 0);
+    regs_dec_24();
+    if ((int)(threadIdx.x >> 5) < 17) {
+      bool lt = t < a.rows;
+      if (lt) {
+        int mul5 = cluster_rank() * 2;
+        int mul6 = mul5 * 8192;
+        const f16* x_at = a.x + (i64)t * a.x_stride0 + (i64)mul6;
+        int max_of = max(min(a.n - mul6, 8192), 0);
 
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 128, x_at, max_of * 2, smem);
-      const f16* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul8;
+        // bulk copy x to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 128, x_at, max_of * 2, smem);
+        const f16* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul6;
 
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 65664, dy_at, max_of * 2, smem);
-      const f16* z_at = a.z + (i64)t * a.z_stride0 + (i64)mul8;
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 65664, dy_at, max_of * 2, smem);
+        const f16* z_at = a.z + (i64)t * a.z_stride0 + (i64)mul6;
 
-      // bulk copy z to s2 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 131200, z_at, max_of * 2, smem);
-      int mul9 = max_of * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul9 + mul9 + mul9);
-      int mul10 = (mul7 + 1) * 4096;
-      const f16* x_at2 = a.x + (i64)t * a.x_stride0 + (i64)mul10;
-      int max_of2 = max(min(a.n - mul10, 4096), 0);
+        // bulk copy z to s2 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 131200, z_at, max_of * 2, smem);
+        int mul7 = max_of * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul7 + mul7 + mul7);
+        int mul8 = (mul5 + 1) * 8192;
+        const f16* x_at2 = a.x + (i64)t * a.x_stride0 + (i64)mul8;
+        int max_of2 = max(min(a.n - mul8, 8192), 0);
 
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 8320, x_at2, max_of2 * 2, smem);
-      const f16* dy_at2 = a.dy + (i64)t * a.dy_stride0 + (i64)mul10;
+        // bulk copy x to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16512, x_at2, max_of2 * 2, smem);
+        const f16* dy_at2 = a.dy + (i64)t * a.dy_stride0 + (i64)mul8;
 
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 73856, dy_at2, max_of2 * 2, smem);
-      const f16* z_at2 = a.z + (i64)t * a.z_stride0 + (i64)mul10;
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 82048, dy_at2, max_of2 * 2, smem);
+        const f16* z_at2 = a.z + (i64)t * a.z_stride0 + (i64)mul8;
 
-      // bulk copy z to s2 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 139392, z_at2, max_of2 * 2, smem);
-      int mul11 = max_of2 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul11 + mul11 + mul11);
-      int mul12 = (mul7 + 2) * 4096;
-      const f16* x_at3 = a.x + (i64)t * a.x_stride0 + (i64)mul12;
-      int max_of3 = max(min(a.n - mul12, 4096), 0);
+        // bulk copy z to s2 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 147584, z_at2, max_of2 * 2, smem);
+        int mul9 = max_of2 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul9 + mul9 + mul9);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
+      }
+      if (lt) {
+        __syncwarp();
+        fence_shared();
+        if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + 32, (int)(threadIdx.x & 31)));
+      }
+      int acc5 = 0;
+      for (int it2 = t; it2 < a.rows; it2 += t2) {
+        int acc_now3 = acc5;
+        int rem3 = acc_now3 % 2;
+        mbarrier_wait(smem + (16u + (u32)(rem3 * 8)), acc_now3 / 2 % 2);
+        int mul10 = rem3 * 2;
+        int mul11 = cluster_rank() * 2;
+        int mul12 = mul11 * 8192;
+        f16* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul12;
+        int max_of3 = max(min(a.n - mul12, 8192), 0);
 
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 16512, x_at3, max_of3 * 2, smem);
-      const f16* dy_at3 = a.dy + (i64)t * a.dy_stride0 + (i64)mul12;
+        // bulk copy s0 (shared) to dx
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_store(dx_at, smem + (128u + (u32)(mul10 * 8192 * 2)), max_of3 * 2);
+        f16* dz_at = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul12;
 
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 82048, dy_at3, max_of3 * 2, smem);
-      const f16* z_at3 = a.z + (i64)t * a.z_stride0 + (i64)mul12;
+        // bulk copy s2 (shared) to dz
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_store(dz_at, smem + (0x00020080u + (u32)(mul10 * 8192 * 2)), max_of3 * 2);
+        int add2 = mul10 + 1;
+        int mul13 = (mul11 + 1) * 8192;
+        f16* dx_at2 = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul13;
+        int max_of4 = max(min(a.n - mul13, 8192), 0);
 
-      // bulk copy z to s2 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 147584, z_at3, max_of3 * 2, smem);
-      int mul13 = max_of3 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul13 + mul13 + mul13);
-      int mul14 = (mul7 + 3) * 4096;
-      const f16* x_at4 = a.x + (i64)t * a.x_stride0 + (i64)mul14;
-      int max_of4 = max(min(a.n - mul14, 4096), 0);
+        // bulk copy s0 (shared) to dx
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_store(dx_at2, smem + (128u + (u32)(add2 * 8192 * 2)), max_of4 * 2);
+        f16* dz_at2 = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul13;
 
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 24704, x_at4, max_of4 * 2, smem);
-      const f16* dy_at4 = a.dy + (i64)t * a.dy_stride0 + (i64)mul14;
+        // bulk copy s2 (shared) to dz
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_store(dz_at2, smem + (0x00020080u + (u32)(add2 * 8192 * 2)), max_of4 * 2);
+        if ((int)(threadIdx.x & 31) == 0) bulk_commit();
+        int rem4 = (int)((u32)acc_now3 + 1u) % 2;
+        int add3 = (int)((u32)it2 + (u32)t2);
+        bool lt2 = add3 < a.rows;
+        if (lt2) {
+          __syncwarp();
+          fence_shared();
+          if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + (32u + (u32)(rem4 * 8)), (int)(threadIdx.x & 31)));
+        }
+        bulk_wait_read_1();
+        __syncwarp();
+        int mul14 = max_of3 * 2;
+        int mul15 = max_of4 * 2;
+        if (lt2) {
+          int mul16 = rem4 * 2;
+          const f16* x_at3 = a.x + (i64)add3 * a.x_stride0 + (i64)mul12;
 
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 90240, dy_at4, max_of4 * 2, smem);
-      const f16* z_at4 = a.z + (i64)t * a.z_stride0 + (i64)mul14;
+          // bulk copy x to s0 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + (128u + (u32)(mul16 * 8192 * 2)), x_at3, max_of3 * 2, smem + (u32)(rem4 * 8));
+          const f16* dy_at3 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul12;
 
-      // bulk copy z to s2 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 155776, z_at4, max_of4 * 2, smem);
-      int mul15 = max_of4 * 2;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul15 + mul15 + mul15);
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
-    }
-    __syncwarp();
-    fence_shared();
-    if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + 32, (int)(threadIdx.x & 31)));
-    int acc7 = 0;
-    for (int it2 = t; it2 < a.rows; it2 += t2) {
-      int acc_now3 = acc7;
+          // bulk copy dy to s1 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + (0x00010080u + (u32)(mul16 * 8192 * 2)), dy_at3, max_of3 * 2, smem + (u32)(rem4 * 8));
+          const f16* z_at3 = a.z + (i64)add3 * a.z_stride0 + (i64)mul12;
+
+          // bulk copy z to s2 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + (0x00020080u + (u32)(mul16 * 8192 * 2)), z_at3, max_of3 * 2, smem + (u32)(rem4 * 8));
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem4 * 8), mul14 + mul14 + mul14);
+          int add4 = mul16 + 1;
+          const f16* x_at4 = a.x + (i64)add3 * a.x_stride0 + (i64)mul13;
+
+          // bulk copy x to s0 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (128u + (u32)(add4 * 8192 * 2)), x_at4, max_of4 * 2, smem + (u32)(rem4 * 8));
+          const f16* dy_at4 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul13;
+
+          // bulk copy dy to s1 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00010080u + (u32)(add4 * 8192 * 2)), dy_at4, max_of4 * 2, smem + (u32)(rem4 * 8));
+          const f16* z_at4 = a.z + (i64)add3 * a.z_stride0 + (i64)mul13;
+
+          // bulk copy z to s2 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00020080u + (u32)(add4 * 8192 * 2)), z_at4, max_of4 * 2, smem + (u32)(rem4 * 8));
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem4 * 8), mul15 + mul15 + mul15);
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem4 * 8), 0);
+        }
+        int acc_now4 = acc5;
+        acc5 = (int)((u32)acc_now4 + 1u);
+      }
       bulk_wait_read_0();
       __syncwarp();
-      int rem3 = (int)((u32)acc_now3 + 1u) % 2;
-      int add4 = (int)((u32)it2 + (u32)t2);
-      if (add4 < a.rows) {
-        int mul16 = rem3 * 4;
-        int mul17 = cluster_rank() * 4;
-        int mul18 = mul17 * 4096;
-        const f16* x_at5 = a.x + (i64)add4 * a.x_stride0 + (i64)mul18;
-        int max_of5 = max(min(a.n - mul18, 4096), 0);
-
-        // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (128u + (u32)(mul16 * 4096 * 2)), x_at5, max_of5 * 2, smem + (u32)(rem3 * 8));
-        const f16* dy_at5 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul18;
-
-        // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (0x00010080u + (u32)(mul16 * 4096 * 2)), dy_at5, max_of5 * 2, smem + (u32)(rem3 * 8));
-        const f16* z_at5 = a.z + (i64)add4 * a.z_stride0 + (i64)mul18;
-
-        // bulk copy z to s2 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (0x00020080u + (u32)(mul16 * 4096 * 2)), z_at5, max_of5 * 2, smem + (u32)(rem3 * 8));
-        int mul19 = max_of5 * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul19 + mul19 + mul19);
-        int add5 = mul16 + 1;
-        int mul20 = (mul17 + 1) * 4096;
-        const f16* x_at6 = a.x + (i64)add4 * a.x_stride0 + (i64)mul20;
-        int max_of6 = max(min(a.n - mul20, 4096), 0);
-
-        // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (128u + (u32)(add5 * 4096 * 2)), x_at6, max_of6 * 2, smem + (u32)(rem3 * 8));
-        const f16* dy_at6 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul20;
-
-        // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (0x00010080u + (u32)(add5 * 4096 * 2)), dy_at6, max_of6 * 2, smem + (u32)(rem3 * 8));
-        const f16* z_at6 = a.z + (i64)add4 * a.z_stride0 + (i64)mul20;
-
-        // bulk copy z to s2 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (0x00020080u + (u32)(add5 * 4096 * 2)), z_at6, max_of6 * 2, smem + (u32)(rem3 * 8));
-        int mul21 = max_of6 * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul21 + mul21 + mul21);
-        int add6 = mul16 + 2;
-        int mul22 = (mul17 + 2) * 4096;
-        const f16* x_at7 = a.x + (i64)add4 * a.x_stride0 + (i64)mul22;
-        int max_of7 = max(min(a.n - mul22, 4096), 0);
-
-        // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_load(smem + (128u + (u32)(add6 * 4096 * 2)), x_at7, max_of7 * 2, smem + (u32)(rem3 * 8));
-        const f16* dy_at7 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul22;
-
-        // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_load(smem + (0x00010080u + (u32)(add6 * 4096 * 2)), dy_at7, max_of7 * 2, smem + (u32)(rem3 * 8));
-        const f16* z_at7 = a.z + (i64)add4 * a.z_stride0 + (i64)mul22;
-
-        // bulk copy z to s2 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_load(smem + (0x00020080u + (u32)(add6 * 4096 * 2)), z_at7, max_of7 * 2, smem + (u32)(rem3 * 8));
-        int mul23 = max_of7 * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul23 + mul23 + mul23);
-        int add7 = mul16 + 3;
-        int mul24 = (mul17 + 3) * 4096;
-        const f16* x_at8 = a.x + (i64)add4 * a.x_stride0 + (i64)mul24;
-        int max_of8 = max(min(a.n - mul24, 4096), 0);
-
-        // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of8) bulk_load(smem + (128u + (u32)(add7 * 4096 * 2)), x_at8, max_of8 * 2, smem + (u32)(rem3 * 8));
-        const f16* dy_at8 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul24;
-
-        // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of8) bulk_load(smem + (0x00010080u + (u32)(add7 * 4096 * 2)), dy_at8, max_of8 * 2, smem + (u32)(rem3 * 8));
-        const f16* z_at8 = a.z + (i64)add4 * a.z_stride0 + (i64)mul24;
-
-        // bulk copy z to s2 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of8) bulk_load(smem + (0x00020080u + (u32)(add7 * 4096 * 2)), z_at8, max_of8 * 2, smem + (u32)(rem3 * 8));
-        int mul25 = max_of8 * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul25 + mul25 + mul25);
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem3 * 8), 0);
-      }
-      int rem4 = acc_now3 % 2;
-      mbarrier_wait(smem + (16u + (u32)(rem4 * 8)), acc_now3 / 2 % 2);
-      int mul26 = rem4 * 4;
-      int mul27 = cluster_rank() * 4;
-      int mul28 = mul27 * 4096;
-      f16* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul28;
-      int max_of9 = max(min(a.n - mul28, 4096), 0);
-
-      // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of9) bulk_store(dx_at, smem + (128u + (u32)(mul26 * 4096 * 2)), max_of9 * 2);
-      f16* dz_at = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul28;
-
-      // bulk copy s2 (shared) to dz
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of9) bulk_store(dz_at, smem + (0x00020080u + (u32)(mul26 * 4096 * 2)), max_of9 * 2);
-      int add8 = mul26 + 1;
-      int mul29 = (mul27 + 1) * 4096;
-      f16* dx_at2 = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul29;
-      int max_of10 = max(min(a.n - mul29, 4096), 0);
-
-      // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of10) bulk_store(dx_at2, smem + (128u + (u32)(add8 * 4096 * 2)), max_of10 * 2);
-      f16* dz_at2 = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul29;
-
-      // bulk copy s2 (shared) to dz
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of10) bulk_store(dz_at2, smem + (0x00020080u + (u32)(add8 * 4096 * 2)), max_of10 * 2);
-      int add9 = mul26 + 2;
-      int mul30 = (mul27 + 2) * 4096;
-      f16* dx_at3 = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul30;
-      int max_of11 = max(min(a.n - mul30, 4096), 0);
-
-      // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of11) bulk_store(dx_at3, smem + (128u + (u32)(add9 * 4096 * 2)), max_of11 * 2);
-      f16* dz_at3 = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul30;
-
-      // bulk copy s2 (shared) to dz
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of11) bulk_store(dz_at3, smem + (0x00020080u + (u32)(add9 * 4096 * 2)), max_of11 * 2);
-      int add10 = mul26 + 3;
-      int mul31 = (mul27 + 3) * 4096;
-      f16* dx_at4 = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul31;
-      int max_of12 = max(min(a.n - mul31, 4096), 0);
-
-      // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of12) bulk_store(dx_at4, smem + (128u + (u32)(add10 * 4096 * 2)), max_of12 * 2);
-      f16* dz_at4 = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul31;
-
-      // bulk copy s2 (shared) to dz
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of12) bulk_store(dz_at4, smem + (0x00020080u + (u32)(add10 * 4096 * 2)), max_of12 * 2);
-      if ((int)(threadIdx.x & 31) == 0) bulk_commit();
-      __syncwarp();
-      fence_shared();
-      if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + (32u + (u32)(rem3 * 8)), (int)(threadIdx.x & 31)));
-      int acc_now4 = acc7;
-      acc7 = (int)((u32)acc_now4 + 1u);
     }
-    bulk_wait_read_0();
-    __syncwarp();
   }
-  cluster_sync();
 }

@@ -3,7 +3,7 @@
 // rmsnorm_gated_bwd_silu_f32_f32_c65536_v_x8_ring: Gated RMSNorm backward, silu: dx, dz, and each block's share of dw in f32.
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 544 threads a block, at least 1 blocks an SM, clusters of 8 blocks, 196864 bytes of dynamic shared memory, a grid of parts clusters
+// Launch: 640 threads a block, at least 1 blocks an SM, clusters of 8 blocks, 196864 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, dy, dx, dz, w, part on 16 bytes; n a multiple of 4
 //
@@ -12,9 +12,9 @@
 //        0       16  i64   bar0: 2 mbarriers
 //       16       16  i64   bar1: 2 mbarriers
 //       32       16  i64   bar2: 2 mbarriers
-//      128    65536  f32   s0: tile [8 2048]
-//    65664    65536  f32   s1: tile [8 2048]
-//   131200    65536  f32   s2: tile [8 2048]
+//      128    65536  f32   s0: tile [4 4096]
+//    65664    65536  f32   s1: tile [4 4096]
+//   131200    65536  f32   s2: tile [4 4096]
 //   196736       64  f32   sum_part: partial results of sum, one a warp
 //   196800       64  f32   s3: tile [2 8 1]
 
@@ -125,6 +125,7 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   return r;
 }
 __device__ __forceinline__ void bulk_wait_read_0() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+__device__ __forceinline__ void bulk_wait_read_1() { asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory"); }
 __device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "r"((u32)on) : "memory");
@@ -133,6 +134,8 @@ __device__ __forceinline__ void load_shared_f32x4_if(float* r, const void* p, bo
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.shared.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
 }
+__device__ __forceinline__ void regs_dec_24() { asm volatile("setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory"); }
+__device__ __forceinline__ void regs_inc_112() { asm volatile("setmaxnreg.inc.sync.aligned.u32 112;" ::: "memory"); }
 __device__ __forceinline__ void store_f32x4_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.f32 [%4], {%0, %1, %2, %3}; }" :: "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "l"(p), "r"((u32)on) : "memory");
 }
@@ -182,7 +185,7 @@ static_assert(field_offset(rmsnorm_gated_bwd_silu_f32_f32_c65536_v_x8_ring_args,
 static_assert(field_offset(rmsnorm_gated_bwd_silu_f32_f32_c65536_v_x8_ring_args, n) == 116, "n");
 static_assert(field_offset(rmsnorm_gated_bwd_silu_f32_f32_c65536_v_x8_ring_args, parts) == 120, "parts");
 
-extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(544, 1) rmsnorm_gated_bwd_silu_f32_f32_c65536_v_x8_ring(const __grid_constant__ rmsnorm_gated_bwd_silu_f32_f32_c65536_v_x8_ring_args a) {
+extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) rmsnorm_gated_bwd_silu_f32_f32_c65536_v_x8_ring(const __grid_constant__ rmsnorm_gated_bwd_silu_f32_f32_c65536_v_x8_ring_args a) {
   extern __shared__ __align__(128) char smem[];
   int col0 = (int)threadIdx.x * 4;
 
@@ -213,142 +216,107 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(544, 1) r
   int t2 = clusters_x();
   if ((int)(threadIdx.x >> 5) < 16) {
     // consumer group
+    regs_inc_112();
     int t3 = cluster_rank();
-    int mul = t3 * 4;
-    int mul2 = mul * 2048;
-    int min_of = min(max(a.n - mul2, 0), 2048);
-    int mul3 = (mul + 1) * 2048;
-    int min_of2 = min(max(a.n - mul3, 0), 2048);
-    int mul4 = (mul + 2) * 2048;
-    int min_of3 = min(max(a.n - mul4, 0), 2048);
-    int mul5 = (mul + 3) * 2048;
-    int min_of4 = min(max(a.n - mul5, 0), 2048);
-    float acc[4];
-    float acc2[4];
-    float acc3[4];
-    float acc4[4];
+    int mul = t3 * 2;
+    int mul2 = mul * 4096;
+    int min_of = min(max(a.n - mul2, 0), 4096);
+    int mul3 = (mul + 1) * 4096;
+    int min_of2 = min(max(a.n - mul3, 0), 4096);
+    float acc[8];
+    float acc2[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 8; i++) {
       acc[i] = 0.0f;
       acc2[i] = 0.0f;
-      acc3[i] = 0.0f;
-      acc4[i] = 0.0f;
     }
-    int acc5 = 0;
+    int acc3 = 0;
     for (int it = t; it < a.rows; it += t2) {
-      int acc_now = acc5;
+      int acc_now = acc3;
       const float* rstd_at = a.rstd + (i64)it;
       float rstd = load_f32(rstd_at);
       int rem = acc_now % 2;
       int rem2 = acc_now / 2 % 2;
       mbarrier_wait(smem + (u32)(rem * 8), rem2);
-      float acc6 = 0.0f;
+      float acc4 = 0.0f;
       const float* w_at = a.w + (i64)mul2;
 
       // load w
-      float w[4];
-      load_f32x4_if(w, w_at + (i64)col0, col0 < min_of);
-      int mul6 = rem * 4;
+      float w[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 2048), col0 + i * 2048 < min_of);
+      }
+      int mul4 = rem * 2;
 
       // load s0 (shared)
-      float s02[4];
-      load_shared_f32x4_if(s02, smem + (128u + (u32)(mul6 * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of);
+      float s02[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_f32x4_if(&s02[i * 4], smem + (128u + (u32)(mul4 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+      }
 
       // load s1 (shared)
-      float s12[4];
-      load_shared_f32x4_if(s12, smem + (0x00010080u + (u32)(mul6 * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of);
+      float s12[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_f32x4_if(&s12[i * 4], smem + (0x00010080u + (u32)(mul4 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+      }
 
       // load s2 (shared)
-      float s22[4];
-      load_shared_f32x4_if(s22, smem + (0x00020080u + (u32)(mul6 * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of);
+      float s22[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_f32x4_if(&s22[i * 4], smem + (0x00020080u + (u32)(mul4 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+      }
       float fold = 0.0f;
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
+      for (int i = 0; i < 8; i++) {
         float exp_of = expf(-fabsf(s22[i]));
         float div_of = 1.0f / (exp_of + 1.0f);
-        fold += col0 + i < min_of ? s02[i] * (s12[i] * (s22[i] * (s22[i] >= 0.0f ? div_of : exp_of * div_of)) * w[i]) : 0.0f;
+        fold += col0 + ((i & 3) + (i >> 2) * 2048) < min_of ? s02[i] * (s12[i] * (s22[i] * (s22[i] >= 0.0f ? div_of : exp_of * div_of)) * w[i]) : 0.0f;
       }
-      acc6 += fold;
+      acc4 += fold;
       const float* w_at2 = a.w + (i64)mul3;
 
       // load w
-      float w2[4];
-      load_f32x4_if(w2, w_at2 + (i64)col0, col0 < min_of2);
-      int add = mul6 + 1;
+      float w2[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 2048), col0 + i * 2048 < min_of2);
+      }
+      int add = mul4 + 1;
 
       // load s0 (shared)
-      float s03[4];
-      load_shared_f32x4_if(s03, smem + (128u + (u32)(add * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of2);
+      float s03[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_f32x4_if(&s03[i * 4], smem + (128u + (u32)(add * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of2);
+      }
 
       // load s1 (shared)
-      float s13[4];
-      load_shared_f32x4_if(s13, smem + (0x00010080u + (u32)(add * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of2);
+      float s13[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_f32x4_if(&s13[i * 4], smem + (0x00010080u + (u32)(add * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of2);
+      }
 
       // load s2 (shared)
-      float s23[4];
-      load_shared_f32x4_if(s23, smem + (0x00020080u + (u32)(add * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of2);
+      float s23[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_f32x4_if(&s23[i * 4], smem + (0x00020080u + (u32)(add * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of2);
+      }
       float fold2 = 0.0f;
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
+      for (int i = 0; i < 8; i++) {
         float exp_of2 = expf(-fabsf(s23[i]));
         float div_of2 = 1.0f / (exp_of2 + 1.0f);
-        fold2 += col0 + i < min_of2 ? s03[i] * (s13[i] * (s23[i] * (s23[i] >= 0.0f ? div_of2 : exp_of2 * div_of2)) * w2[i]) : 0.0f;
-      }
-      acc6 += fold2;
-      const float* w_at3 = a.w + (i64)mul4;
-
-      // load w
-      float w3[4];
-      load_f32x4_if(w3, w_at3 + (i64)col0, col0 < min_of3);
-      int add2 = mul6 + 2;
-
-      // load s0 (shared)
-      float s04[4];
-      load_shared_f32x4_if(s04, smem + (128u + (u32)(add2 * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of3);
-
-      // load s1 (shared)
-      float s14[4];
-      load_shared_f32x4_if(s14, smem + (0x00010080u + (u32)(add2 * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of3);
-
-      // load s2 (shared)
-      float s24[4];
-      load_shared_f32x4_if(s24, smem + (0x00020080u + (u32)(add2 * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of3);
-      float fold3 = 0.0f;
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float exp_of3 = expf(-fabsf(s24[i]));
-        float div_of3 = 1.0f / (exp_of3 + 1.0f);
-        fold3 += col0 + i < min_of3 ? s04[i] * (s14[i] * (s24[i] * (s24[i] >= 0.0f ? div_of3 : exp_of3 * div_of3)) * w3[i]) : 0.0f;
-      }
-      acc6 += fold3;
-      const float* w_at4 = a.w + (i64)mul5;
-
-      // load w
-      float w4[4];
-      load_f32x4_if(w4, w_at4 + (i64)col0, col0 < min_of4);
-      int add3 = mul6 + 3;
-
-      // load s0 (shared)
-      float s05[4];
-      load_shared_f32x4_if(s05, smem + (128u + (u32)(add3 * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of4);
-
-      // load s1 (shared)
-      float s15[4];
-      load_shared_f32x4_if(s15, smem + (0x00010080u + (u32)(add3 * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of4);
-
-      // load s2 (shared)
-      float s25[4];
-      load_shared_f32x4_if(s25, smem + (0x00020080u + (u32)(add3 * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of4);
-      float fold4 = 0.0f;
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float exp_of4 = expf(-fabsf(s25[i]));
-        float div_of4 = 1.0f / (exp_of4 + 1.0f);
-        fold4 += col0 + i < min_of4 ? s05[i] * (s15[i] * (s25[i] * (s25[i] >= 0.0f ? div_of4 : exp_of4 * div_of4)) * w4[i]) : 0.0f;
+        fold2 += col0 + ((i & 3) + (i >> 2) * 2048) < min_of2 ? s03[i] * (s13[i] * (s23[i] * (s23[i] >= 0.0f ? div_of2 : exp_of2 * div_of2)) * w2[i]) : 0.0f;
       }
       float sum = 0.0f;
-      acc6 += fold4;
-      sum += acc6;
+      acc4 += fold2;
+      sum += acc4;
 
       // sum: over the lanes of a warp
       sum += __shfl_xor_sync(0xffffffffu, sum, 16);
@@ -379,403 +347,269 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(544, 1) r
       float s37 = load_shared_f32(smem + (0x000300c0u + (u32)((rem * 8 + 5) * 4)));
       float s38 = load_shared_f32(smem + (0x000300c0u + (u32)((rem * 8 + 6) * 4)));
       float s39 = load_shared_f32(smem + (0x000300c0u + (u32)((rem * 8 + 7) * 4)));
-      const float* w_at5 = a.w + (i64)mul2;
+      const float* w_at3 = a.w + (i64)mul2;
 
       // load w
-      float w5[4];
-      load_f32x4_if(w5, w_at5 + (i64)col0, col0 < min_of);
+      float w3[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&w3[i * 4], w_at3 + (i64)(col0 + i * 2048), col0 + i * 2048 < min_of);
+      }
 
       // load s0 (shared)
-      float s06[4];
-      load_shared_f32x4_if(s06, smem + (128u + (u32)(mul6 * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of);
+      float s04[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_f32x4_if(&s04[i * 4], smem + (128u + (u32)(mul4 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+      }
 
       // load s1 (shared)
-      float s16[4];
-      load_shared_f32x4_if(s16, smem + (0x00010080u + (u32)(mul6 * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of);
+      float s14[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_f32x4_if(&s14[i * 4], smem + (0x00010080u + (u32)(mul4 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+      }
 
       // load s2 (shared)
-      float s26[4];
-      load_shared_f32x4_if(s26, smem + (0x00020080u + (u32)(mul6 * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of);
-      float div_of5 = (s32 + s33 + s34 + s35 + s36 + s37 + s38 + s39) * rstd * rstd / (float)a.n;
-      float mul7[4];
-      float mul8[4];
+      float s24[8];
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float exp_of5 = expf(-fabsf(s26[i]));
-        float div_of6 = 1.0f / (exp_of5 + 1.0f);
-        float mul9 = exp_of5 * div_of6;
-        bool ge = s26[i] >= 0.0f;
-        float select = ge ? div_of6 : mul9;
-        float mul10 = s26[i] * select;
-        mul7[i] = s16[i] * (s06[i] * rstd) * w5[i] * fmaf(mul10, ge ? mul9 : div_of6, select);
-        float mul11 = s16[i] * mul10;
-        acc[i] = fmaf(mul11, s06[i] * rstd, acc[i]);
-        mul8[i] = fmaf(mul11, w5[i], -(s06[i] * div_of5)) * rstd;
+      for (int i = 0; i < 2; i++) {
+        load_shared_f32x4_if(&s24[i * 4], smem + (0x00020080u + (u32)(mul4 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+      }
+      float div_of3 = (s32 + s33 + s34 + s35 + s36 + s37 + s38 + s39) * rstd * rstd / (float)a.n;
+      float mul5[8];
+      float mul6[8];
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        float exp_of3 = expf(-fabsf(s24[i]));
+        float div_of4 = 1.0f / (exp_of3 + 1.0f);
+        float mul7 = exp_of3 * div_of4;
+        bool ge = s24[i] >= 0.0f;
+        float select = ge ? div_of4 : mul7;
+        float mul8 = s24[i] * select;
+        mul5[i] = s14[i] * (s04[i] * rstd) * w3[i] * fmaf(mul8, ge ? mul7 : div_of4, select);
+        float mul9 = s14[i] * mul8;
+        acc[i] = fmaf(mul9, s04[i] * rstd, acc[i]);
+        mul6[i] = fmaf(mul9, w3[i], -(s04[i] * div_of3)) * rstd;
       }
 
       // store s2 (shared)
-      store_shared_f32x4_if(smem + (0x00020080u + (u32)(mul6 * 2048 * 4) + (u32)(col0 * 4)), mul7, col0 < min_of);
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        store_shared_f32x4_if(smem + (0x00020080u + (u32)(mul4 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), &mul5[i * 4], col0 + i * 2048 < min_of);
+      }
 
       // store s0 (shared)
-      store_shared_f32x4_if(smem + (128u + (u32)(mul6 * 2048 * 4) + (u32)(col0 * 4)), mul8, col0 < min_of);
-      const float* w_at6 = a.w + (i64)mul3;
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        store_shared_f32x4_if(smem + (128u + (u32)(mul4 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), &mul6[i * 4], col0 + i * 2048 < min_of);
+      }
+      const float* w_at4 = a.w + (i64)mul3;
 
       // load w
-      float w6[4];
-      load_f32x4_if(w6, w_at6 + (i64)col0, col0 < min_of2);
+      float w4[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_f32x4_if(&w4[i * 4], w_at4 + (i64)(col0 + i * 2048), col0 + i * 2048 < min_of2);
+      }
 
       // load s0 (shared)
-      float s07[4];
-      load_shared_f32x4_if(s07, smem + (128u + (u32)(add * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of2);
+      float s05[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_f32x4_if(&s05[i * 4], smem + (128u + (u32)(add * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of2);
+      }
 
       // load s1 (shared)
-      float s17[4];
-      load_shared_f32x4_if(s17, smem + (0x00010080u + (u32)(add * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of2);
+      float s15[8];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        load_shared_f32x4_if(&s15[i * 4], smem + (0x00010080u + (u32)(add * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of2);
+      }
 
       // load s2 (shared)
-      float s27[4];
-      load_shared_f32x4_if(s27, smem + (0x00020080u + (u32)(add * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of2);
-      float mul12[4];
-      float mul13[4];
+      float s25[8];
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float exp_of6 = expf(-fabsf(s27[i]));
-        float div_of7 = 1.0f / (exp_of6 + 1.0f);
-        float mul14 = exp_of6 * div_of7;
-        bool ge2 = s27[i] >= 0.0f;
-        float select2 = ge2 ? div_of7 : mul14;
-        float mul15 = s27[i] * select2;
-        mul12[i] = s17[i] * (s07[i] * rstd) * w6[i] * fmaf(mul15, ge2 ? mul14 : div_of7, select2);
-        float mul16 = s17[i] * mul15;
-        acc2[i] = fmaf(mul16, s07[i] * rstd, acc2[i]);
-        mul13[i] = fmaf(mul16, w6[i], -(s07[i] * div_of5)) * rstd;
+      for (int i = 0; i < 2; i++) {
+        load_shared_f32x4_if(&s25[i * 4], smem + (0x00020080u + (u32)(add * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of2);
+      }
+      float mul10[8];
+      float mul11[8];
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        float exp_of4 = expf(-fabsf(s25[i]));
+        float div_of5 = 1.0f / (exp_of4 + 1.0f);
+        float mul12 = exp_of4 * div_of5;
+        bool ge2 = s25[i] >= 0.0f;
+        float select2 = ge2 ? div_of5 : mul12;
+        float mul13 = s25[i] * select2;
+        mul10[i] = s15[i] * (s05[i] * rstd) * w4[i] * fmaf(mul13, ge2 ? mul12 : div_of5, select2);
+        float mul14 = s15[i] * mul13;
+        acc2[i] = fmaf(mul14, s05[i] * rstd, acc2[i]);
+        mul11[i] = fmaf(mul14, w4[i], -(s05[i] * div_of3)) * rstd;
       }
 
       // store s2 (shared)
-      store_shared_f32x4_if(smem + (0x00020080u + (u32)(add * 2048 * 4) + (u32)(col0 * 4)), mul12, col0 < min_of2);
-
-      // store s0 (shared)
-      store_shared_f32x4_if(smem + (128u + (u32)(add * 2048 * 4) + (u32)(col0 * 4)), mul13, col0 < min_of2);
-      const float* w_at7 = a.w + (i64)mul4;
-
-      // load w
-      float w7[4];
-      load_f32x4_if(w7, w_at7 + (i64)col0, col0 < min_of3);
-
-      // load s0 (shared)
-      float s08[4];
-      load_shared_f32x4_if(s08, smem + (128u + (u32)(add2 * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of3);
-
-      // load s1 (shared)
-      float s18[4];
-      load_shared_f32x4_if(s18, smem + (0x00010080u + (u32)(add2 * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of3);
-
-      // load s2 (shared)
-      float s28[4];
-      load_shared_f32x4_if(s28, smem + (0x00020080u + (u32)(add2 * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of3);
-      float mul17[4];
-      float mul18[4];
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float exp_of7 = expf(-fabsf(s28[i]));
-        float div_of8 = 1.0f / (exp_of7 + 1.0f);
-        float mul19 = exp_of7 * div_of8;
-        bool ge3 = s28[i] >= 0.0f;
-        float select3 = ge3 ? div_of8 : mul19;
-        float mul20 = s28[i] * select3;
-        mul17[i] = s18[i] * (s08[i] * rstd) * w7[i] * fmaf(mul20, ge3 ? mul19 : div_of8, select3);
-        float mul21 = s18[i] * mul20;
-        acc3[i] = fmaf(mul21, s08[i] * rstd, acc3[i]);
-        mul18[i] = fmaf(mul21, w7[i], -(s08[i] * div_of5)) * rstd;
+      for (int i = 0; i < 2; i++) {
+        store_shared_f32x4_if(smem + (0x00020080u + (u32)(add * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), &mul10[i * 4], col0 + i * 2048 < min_of2);
       }
 
-      // store s2 (shared)
-      store_shared_f32x4_if(smem + (0x00020080u + (u32)(add2 * 2048 * 4) + (u32)(col0 * 4)), mul17, col0 < min_of3);
-
       // store s0 (shared)
-      store_shared_f32x4_if(smem + (128u + (u32)(add2 * 2048 * 4) + (u32)(col0 * 4)), mul18, col0 < min_of3);
-      const float* w_at8 = a.w + (i64)mul5;
-
-      // load w
-      float w8[4];
-      load_f32x4_if(w8, w_at8 + (i64)col0, col0 < min_of4);
-
-      // load s0 (shared)
-      float s09[4];
-      load_shared_f32x4_if(s09, smem + (128u + (u32)(add3 * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of4);
-
-      // load s1 (shared)
-      float s19[4];
-      load_shared_f32x4_if(s19, smem + (0x00010080u + (u32)(add3 * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of4);
-
-      // load s2 (shared)
-      float s29[4];
-      load_shared_f32x4_if(s29, smem + (0x00020080u + (u32)(add3 * 2048 * 4) + (u32)(col0 * 4)), col0 < min_of4);
-      float mul22[4];
-      float mul23[4];
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float exp_of8 = expf(-fabsf(s29[i]));
-        float div_of9 = 1.0f / (exp_of8 + 1.0f);
-        float mul24 = exp_of8 * div_of9;
-        bool ge4 = s29[i] >= 0.0f;
-        float select4 = ge4 ? div_of9 : mul24;
-        float mul25 = s29[i] * select4;
-        mul22[i] = s19[i] * (s09[i] * rstd) * w8[i] * fmaf(mul25, ge4 ? mul24 : div_of9, select4);
-        float mul26 = s19[i] * mul25;
-        acc4[i] = fmaf(mul26, s09[i] * rstd, acc4[i]);
-        mul23[i] = fmaf(mul26, w8[i], -(s09[i] * div_of5)) * rstd;
+      for (int i = 0; i < 2; i++) {
+        store_shared_f32x4_if(smem + (128u + (u32)(add * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), &mul11[i * 4], col0 + i * 2048 < min_of2);
       }
-
-      // store s2 (shared)
-      store_shared_f32x4_if(smem + (0x00020080u + (u32)(add3 * 2048 * 4) + (u32)(col0 * 4)), mul22, col0 < min_of4);
-
-      // store s0 (shared)
-      store_shared_f32x4_if(smem + (128u + (u32)(add3 * 2048 * 4) + (u32)(col0 * 4)), mul23, col0 < min_of4);
       fence_async();
       mbarrier_arrive(smem + (16u + (u32)(rem * 8)));
-      int acc_now2 = acc5;
-      acc5 = (int)((u32)acc_now2 + 1u);
+      int acc_now2 = acc3;
+      acc3 = (int)((u32)acc_now2 + 1u);
     }
-    float part[4];
-    float part2[4];
-    float part3[4];
-    float part4[4];
+    float part[8];
+    float part2[8];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 8; i++) {
       part[i] = acc[i];
       part2[i] = acc2[i];
-      part3[i] = acc3[i];
-      part4[i] = acc4[i];
     }
     float* part_at = a.part + (i64)t * a.part_stride0 + (i64)mul2;
 
     // store part
-    store_f32x4_if(part_at + (i64)col0, part, col0 < min_of);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 4], col0 + i * 2048 < min_of);
+    }
     float* part_at2 = a.part + (i64)t * a.part_stride0 + (i64)mul3;
 
     // store part
     named_sync(1, 512);
-    store_f32x4_if(part_at2 + (i64)col0, part2, col0 < min_of2);
-    float* part_at3 = a.part + (i64)t * a.part_stride0 + (i64)mul4;
-
-    // store part
-    named_sync(1, 512);
-    store_f32x4_if(part_at3 + (i64)col0, part3, col0 < min_of3);
-    float* part_at4 = a.part + (i64)t * a.part_stride0 + (i64)mul5;
-
-    // store part
-    named_sync(1, 512);
-    store_f32x4_if(part_at4 + (i64)col0, part4, col0 < min_of4);
-    named_sync(1, 512);
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      store_f32x4_if(part_at2 + (i64)(col0 + i * 2048), &part2[i * 4], col0 + i * 2048 < min_of2);
+    }
   } else {
     // producer
-    if (t < a.rows) {
-      int mul27 = cluster_rank() * 4;
-      int mul28 = mul27 * 2048;
-      const float* x_at = a.x + (i64)t * a.x_stride0 + (i64)mul28;
-      int max_of = max(min(a.n - mul28, 2048), 0);
+    regs_dec_24();
+    if ((int)(threadIdx.x >> 5) < 17) {
+      bool lt = t < a.rows;
+      if (lt) {
+        int mul15 = cluster_rank() * 2;
+        int mul16 = mul15 * 4096;
+        const float* x_at = a.x + (i64)t * a.x_stride0 + (i64)mul16;
+        int max_of = max(min(a.n - mul16, 4096), 0);
 
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 128, x_at, max_of * 4, smem);
-      const float* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul28;
+        // bulk copy x to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 128, x_at, max_of * 4, smem);
+        const float* dy_at = a.dy + (i64)t * a.dy_stride0 + (i64)mul16;
 
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 65664, dy_at, max_of * 4, smem);
-      const float* z_at = a.z + (i64)t * a.z_stride0 + (i64)mul28;
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 65664, dy_at, max_of * 4, smem);
+        const float* z_at = a.z + (i64)t * a.z_stride0 + (i64)mul16;
 
-      // bulk copy z to s2 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 131200, z_at, max_of * 4, smem);
-      int mul29 = max_of * 4;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul29 + mul29 + mul29);
-      int mul30 = (mul27 + 1) * 2048;
-      const float* x_at2 = a.x + (i64)t * a.x_stride0 + (i64)mul30;
-      int max_of2 = max(min(a.n - mul30, 2048), 0);
+        // bulk copy z to s2 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 131200, z_at, max_of * 4, smem);
+        int mul17 = max_of * 4;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul17 + mul17 + mul17);
+        int mul18 = (mul15 + 1) * 4096;
+        const float* x_at2 = a.x + (i64)t * a.x_stride0 + (i64)mul18;
+        int max_of2 = max(min(a.n - mul18, 4096), 0);
 
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 8320, x_at2, max_of2 * 4, smem);
-      const float* dy_at2 = a.dy + (i64)t * a.dy_stride0 + (i64)mul30;
+        // bulk copy x to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16512, x_at2, max_of2 * 4, smem);
+        const float* dy_at2 = a.dy + (i64)t * a.dy_stride0 + (i64)mul18;
 
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 73856, dy_at2, max_of2 * 4, smem);
-      const float* z_at2 = a.z + (i64)t * a.z_stride0 + (i64)mul30;
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 82048, dy_at2, max_of2 * 4, smem);
+        const float* z_at2 = a.z + (i64)t * a.z_stride0 + (i64)mul18;
 
-      // bulk copy z to s2 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 139392, z_at2, max_of2 * 4, smem);
-      int mul31 = max_of2 * 4;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul31 + mul31 + mul31);
-      int mul32 = (mul27 + 2) * 2048;
-      const float* x_at3 = a.x + (i64)t * a.x_stride0 + (i64)mul32;
-      int max_of3 = max(min(a.n - mul32, 2048), 0);
+        // bulk copy z to s2 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 147584, z_at2, max_of2 * 4, smem);
+        int mul19 = max_of2 * 4;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul19 + mul19 + mul19);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
+      }
+      if (lt) {
+        __syncwarp();
+        fence_shared();
+        if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + 32, (int)(threadIdx.x & 31)));
+      }
+      int acc5 = 0;
+      for (int it2 = t; it2 < a.rows; it2 += t2) {
+        int acc_now3 = acc5;
+        int rem3 = acc_now3 % 2;
+        mbarrier_wait(smem + (16u + (u32)(rem3 * 8)), acc_now3 / 2 % 2);
+        int mul20 = rem3 * 2;
+        int mul21 = cluster_rank() * 2;
+        int mul22 = mul21 * 4096;
+        float* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul22;
+        int max_of3 = max(min(a.n - mul22, 4096), 0);
 
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 16512, x_at3, max_of3 * 4, smem);
-      const float* dy_at3 = a.dy + (i64)t * a.dy_stride0 + (i64)mul32;
+        // bulk copy s0 (shared) to dx
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_store(dx_at, smem + (128u + (u32)(mul20 * 4096 * 4)), max_of3 * 4);
+        float* dz_at = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul22;
 
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 82048, dy_at3, max_of3 * 4, smem);
-      const float* z_at3 = a.z + (i64)t * a.z_stride0 + (i64)mul32;
+        // bulk copy s2 (shared) to dz
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_store(dz_at, smem + (0x00020080u + (u32)(mul20 * 4096 * 4)), max_of3 * 4);
+        int add2 = mul20 + 1;
+        int mul23 = (mul21 + 1) * 4096;
+        float* dx_at2 = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul23;
+        int max_of4 = max(min(a.n - mul23, 4096), 0);
 
-      // bulk copy z to s2 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 147584, z_at3, max_of3 * 4, smem);
-      int mul33 = max_of3 * 4;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul33 + mul33 + mul33);
-      int mul34 = (mul27 + 3) * 2048;
-      const float* x_at4 = a.x + (i64)t * a.x_stride0 + (i64)mul34;
-      int max_of4 = max(min(a.n - mul34, 2048), 0);
+        // bulk copy s0 (shared) to dx
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_store(dx_at2, smem + (128u + (u32)(add2 * 4096 * 4)), max_of4 * 4);
+        float* dz_at2 = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul23;
 
-      // bulk copy x to s0 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 24704, x_at4, max_of4 * 4, smem);
-      const float* dy_at4 = a.dy + (i64)t * a.dy_stride0 + (i64)mul34;
+        // bulk copy s2 (shared) to dz
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_store(dz_at2, smem + (0x00020080u + (u32)(add2 * 4096 * 4)), max_of4 * 4);
+        if ((int)(threadIdx.x & 31) == 0) bulk_commit();
+        int rem4 = (int)((u32)acc_now3 + 1u) % 2;
+        int add3 = (int)((u32)it2 + (u32)t2);
+        bool lt2 = add3 < a.rows;
+        if (lt2) {
+          __syncwarp();
+          fence_shared();
+          if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + (32u + (u32)(rem4 * 8)), (int)(threadIdx.x & 31)));
+        }
+        bulk_wait_read_1();
+        __syncwarp();
+        int mul24 = max_of3 * 4;
+        int mul25 = max_of4 * 4;
+        if (lt2) {
+          int mul26 = rem4 * 2;
+          const float* x_at3 = a.x + (i64)add3 * a.x_stride0 + (i64)mul22;
 
-      // bulk copy dy to s1 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 90240, dy_at4, max_of4 * 4, smem);
-      const float* z_at4 = a.z + (i64)t * a.z_stride0 + (i64)mul34;
+          // bulk copy x to s0 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + (128u + (u32)(mul26 * 4096 * 4)), x_at3, max_of3 * 4, smem + (u32)(rem4 * 8));
+          const float* dy_at3 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul22;
 
-      // bulk copy z to s2 (shared)
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 155776, z_at4, max_of4 * 4, smem);
-      int mul35 = max_of4 * 4;
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul35 + mul35 + mul35);
-      if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
-    }
-    __syncwarp();
-    fence_shared();
-    if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + 32, (int)(threadIdx.x & 31)));
-    int acc7 = 0;
-    for (int it2 = t; it2 < a.rows; it2 += t2) {
-      int acc_now3 = acc7;
+          // bulk copy dy to s1 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + (0x00010080u + (u32)(mul26 * 4096 * 4)), dy_at3, max_of3 * 4, smem + (u32)(rem4 * 8));
+          const float* z_at3 = a.z + (i64)add3 * a.z_stride0 + (i64)mul22;
+
+          // bulk copy z to s2 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + (0x00020080u + (u32)(mul26 * 4096 * 4)), z_at3, max_of3 * 4, smem + (u32)(rem4 * 8));
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem4 * 8), mul24 + mul24 + mul24);
+          int add4 = mul26 + 1;
+          const float* x_at4 = a.x + (i64)add3 * a.x_stride0 + (i64)mul23;
+
+          // bulk copy x to s0 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (128u + (u32)(add4 * 4096 * 4)), x_at4, max_of4 * 4, smem + (u32)(rem4 * 8));
+          const float* dy_at4 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul23;
+
+          // bulk copy dy to s1 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00010080u + (u32)(add4 * 4096 * 4)), dy_at4, max_of4 * 4, smem + (u32)(rem4 * 8));
+          const float* z_at4 = a.z + (i64)add3 * a.z_stride0 + (i64)mul23;
+
+          // bulk copy z to s2 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00020080u + (u32)(add4 * 4096 * 4)), z_at4, max_of4 * 4, smem + (u32)(rem4 * 8));
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem4 * 8), mul25 + mul25 + mul25);
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem4 * 8), 0);
+        }
+        int acc_now4 = acc5;
+        acc5 = (int)((u32)acc_now4 + 1u);
+      }
       bulk_wait_read_0();
       __syncwarp();
-      int rem3 = (int)((u32)acc_now3 + 1u) % 2;
-      int add4 = (int)((u32)it2 + (u32)t2);
-      if (add4 < a.rows) {
-        int mul36 = rem3 * 4;
-        int mul37 = cluster_rank() * 4;
-        int mul38 = mul37 * 2048;
-        const float* x_at5 = a.x + (i64)add4 * a.x_stride0 + (i64)mul38;
-        int max_of5 = max(min(a.n - mul38, 2048), 0);
-
-        // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (128u + (u32)(mul36 * 2048 * 4)), x_at5, max_of5 * 4, smem + (u32)(rem3 * 8));
-        const float* dy_at5 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul38;
-
-        // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (0x00010080u + (u32)(mul36 * 2048 * 4)), dy_at5, max_of5 * 4, smem + (u32)(rem3 * 8));
-        const float* z_at5 = a.z + (i64)add4 * a.z_stride0 + (i64)mul38;
-
-        // bulk copy z to s2 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (0x00020080u + (u32)(mul36 * 2048 * 4)), z_at5, max_of5 * 4, smem + (u32)(rem3 * 8));
-        int mul39 = max_of5 * 4;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul39 + mul39 + mul39);
-        int add5 = mul36 + 1;
-        int mul40 = (mul37 + 1) * 2048;
-        const float* x_at6 = a.x + (i64)add4 * a.x_stride0 + (i64)mul40;
-        int max_of6 = max(min(a.n - mul40, 2048), 0);
-
-        // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (128u + (u32)(add5 * 2048 * 4)), x_at6, max_of6 * 4, smem + (u32)(rem3 * 8));
-        const float* dy_at6 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul40;
-
-        // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (0x00010080u + (u32)(add5 * 2048 * 4)), dy_at6, max_of6 * 4, smem + (u32)(rem3 * 8));
-        const float* z_at6 = a.z + (i64)add4 * a.z_stride0 + (i64)mul40;
-
-        // bulk copy z to s2 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (0x00020080u + (u32)(add5 * 2048 * 4)), z_at6, max_of6 * 4, smem + (u32)(rem3 * 8));
-        int mul41 = max_of6 * 4;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul41 + mul41 + mul41);
-        int add6 = mul36 + 2;
-        int mul42 = (mul37 + 2) * 2048;
-        const float* x_at7 = a.x + (i64)add4 * a.x_stride0 + (i64)mul42;
-        int max_of7 = max(min(a.n - mul42, 2048), 0);
-
-        // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_load(smem + (128u + (u32)(add6 * 2048 * 4)), x_at7, max_of7 * 4, smem + (u32)(rem3 * 8));
-        const float* dy_at7 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul42;
-
-        // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_load(smem + (0x00010080u + (u32)(add6 * 2048 * 4)), dy_at7, max_of7 * 4, smem + (u32)(rem3 * 8));
-        const float* z_at7 = a.z + (i64)add4 * a.z_stride0 + (i64)mul42;
-
-        // bulk copy z to s2 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_load(smem + (0x00020080u + (u32)(add6 * 2048 * 4)), z_at7, max_of7 * 4, smem + (u32)(rem3 * 8));
-        int mul43 = max_of7 * 4;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul43 + mul43 + mul43);
-        int add7 = mul36 + 3;
-        int mul44 = (mul37 + 3) * 2048;
-        const float* x_at8 = a.x + (i64)add4 * a.x_stride0 + (i64)mul44;
-        int max_of8 = max(min(a.n - mul44, 2048), 0);
-
-        // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of8) bulk_load(smem + (128u + (u32)(add7 * 2048 * 4)), x_at8, max_of8 * 4, smem + (u32)(rem3 * 8));
-        const float* dy_at8 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul44;
-
-        // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of8) bulk_load(smem + (0x00010080u + (u32)(add7 * 2048 * 4)), dy_at8, max_of8 * 4, smem + (u32)(rem3 * 8));
-        const float* z_at8 = a.z + (i64)add4 * a.z_stride0 + (i64)mul44;
-
-        // bulk copy z to s2 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of8) bulk_load(smem + (0x00020080u + (u32)(add7 * 2048 * 4)), z_at8, max_of8 * 4, smem + (u32)(rem3 * 8));
-        int mul45 = max_of8 * 4;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul45 + mul45 + mul45);
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem3 * 8), 0);
-      }
-      int rem4 = acc_now3 % 2;
-      mbarrier_wait(smem + (16u + (u32)(rem4 * 8)), acc_now3 / 2 % 2);
-      int mul46 = rem4 * 4;
-      int mul47 = cluster_rank() * 4;
-      int mul48 = mul47 * 2048;
-      float* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul48;
-      int max_of9 = max(min(a.n - mul48, 2048), 0);
-
-      // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of9) bulk_store(dx_at, smem + (128u + (u32)(mul46 * 2048 * 4)), max_of9 * 4);
-      float* dz_at = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul48;
-
-      // bulk copy s2 (shared) to dz
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of9) bulk_store(dz_at, smem + (0x00020080u + (u32)(mul46 * 2048 * 4)), max_of9 * 4);
-      int add8 = mul46 + 1;
-      int mul49 = (mul47 + 1) * 2048;
-      float* dx_at2 = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul49;
-      int max_of10 = max(min(a.n - mul49, 2048), 0);
-
-      // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of10) bulk_store(dx_at2, smem + (128u + (u32)(add8 * 2048 * 4)), max_of10 * 4);
-      float* dz_at2 = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul49;
-
-      // bulk copy s2 (shared) to dz
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of10) bulk_store(dz_at2, smem + (0x00020080u + (u32)(add8 * 2048 * 4)), max_of10 * 4);
-      int add9 = mul46 + 2;
-      int mul50 = (mul47 + 2) * 2048;
-      float* dx_at3 = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul50;
-      int max_of11 = max(min(a.n - mul50, 2048), 0);
-
-      // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of11) bulk_store(dx_at3, smem + (128u + (u32)(add9 * 2048 * 4)), max_of11 * 4);
-      float* dz_at3 = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul50;
-
-      // bulk copy s2 (shared) to dz
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of11) bulk_store(dz_at3, smem + (0x00020080u + (u32)(add9 * 2048 * 4)), max_of11 * 4);
-      int add10 = mul46 + 3;
-      int mul51 = (mul47 + 3) * 2048;
-      float* dx_at4 = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul51;
-      int max_of12 = max(min(a.n - mul51, 2048), 0);
-
-      // bulk copy s0 (shared) to dx
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of12) bulk_store(dx_at4, smem + (128u + (u32)(add10 * 2048 * 4)), max_of12 * 4);
-      float* dz_at4 = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul51;
-
-      // bulk copy s2 (shared) to dz
-      if ((int)(threadIdx.x & 31) == 0 && 0 < max_of12) bulk_store(dz_at4, smem + (0x00020080u + (u32)(add10 * 2048 * 4)), max_of12 * 4);
-      if ((int)(threadIdx.x & 31) == 0) bulk_commit();
-      __syncwarp();
-      fence_shared();
-      if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + (32u + (u32)(rem3 * 8)), (int)(threadIdx.x & 31)));
-      int acc_now4 = acc7;
-      acc7 = (int)((u32)acc_now4 + 1u);
     }
-    bulk_wait_read_0();
-    __syncwarp();
   }
-  cluster_sync();
 }

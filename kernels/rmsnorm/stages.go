@@ -97,7 +97,7 @@ func rings(name string, act Activation) []Config {
 		for _, cluster := range ringClusters {
 			bytes, stages, per := slotBytes, inRing/slotBytes/inputs, 32/t.x.Size()
 			if cluster > 8 {
-				bytes, stages, per, cluster = 2*slotBytes, 3, per/2, 8
+				bytes, stages, cluster = 2*slotBytes, 3, 8
 				if act != 0 {
 					stages = 2
 				}

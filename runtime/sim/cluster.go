@@ -241,15 +241,21 @@ func (b *block) left() bool {
 // leave reports the accesses of peers that no barrier orders before the block's end, which is the end of its last warp.
 func (b *block) leave() {
 	for i, r := range b.peers {
-		if r == 0 {
-			continue
-		}
-		ordered := false
-		for _, v := range b.warps {
-			ordered = ordered || r.over(&v.clock)
-		}
-		if !ordered {
+		if r != 0 && !b.ordered(r) {
 			b.outlived(b.cluster.warps[i], r.site(), r.lane())
 		}
 	}
+	for i := range b.bars {
+		b.bars[i].leave()
+	}
+}
+
+// ordered reports whether a warp of the block knows of an access that it is over.
+func (b *block) ordered(r record) bool {
+	for _, v := range b.warps {
+		if r.over(&v.clock) {
+			return true
+		}
+	}
+	return false
 }

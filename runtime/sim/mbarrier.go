@@ -26,11 +26,12 @@ type mbar struct {
 	flying           int    // copies that have not arrived
 	arriving         seen   // what its arrivals release
 
-	done     seen     // what the phases before have released
-	observed uint32   // the phases before it are known to be over to somebody
-	byWarp   []uint32 // the same for each warp of the cluster
-	unseen   []*bulk  // copies whose phase nobody knows to be over
-	last     int32    // site of the last arrival or copy
+	done     seen          // what the phases before have released
+	observed uint32        // the phases before it are known to be over to somebody
+	byWarp   []uint32      // the same for each warp of the cluster
+	unseen   []*bulk       // copies whose phase nobody knows to be over
+	last     int32         // site of the last arrival or copy
+	guests   map[int]guest // the last arrival of each warp of other blocks
 }
 
 func (b *mbar) name() string {

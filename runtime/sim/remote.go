@@ -59,12 +59,39 @@ func remoteArrive(relaxed bool) func(*compiler, thr.Do) {
 				}
 				m &^= same
 				if b := o.find(w, l); b != nil {
-					b.block.touched(w, o.site, l)
+					b.visited(w, o.site, l)
 					b.arrivedFrom(w, o.site, same, relaxed)
 				}
 			}
 		})
 	}
+}
+
+// guest is an arrival from another block.
+type guest struct {
+	arrival record
+	phase   uint32
+}
+
+// visited checks that the mbarrier's block runs when a warp arrives there. It has not left before if it sees that the
+// phase is over, or if it is known otherwise that the end of the block comes after.
+func (b *mbar) visited(w *warp, site int32, lane int) {
+	if w.block != b.block && b.block.runs(w, site, lane) {
+		if b.guests == nil {
+			b.guests = map[int]guest{}
+		}
+		b.guests[w.index] = guest{newRecord(w.epoch, site, w.index, lane), b.phase}
+	}
+}
+
+// leave reports the arrivals of other blocks that the end of its own may not come after.
+func (b *mbar) leave() {
+	for i, g := range b.guests {
+		if b.observed <= g.phase && !b.block.ordered(g.arrival) {
+			b.block.outlived(b.block.cluster.warps[i], g.arrival.site(), g.arrival.lane())
+		}
+	}
+	clear(b.guests)
 }
 
 // arrivedFrom takes an arrival of each lane of m.
