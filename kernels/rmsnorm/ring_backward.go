@@ -121,6 +121,13 @@ func (r *ring[T]) move(warp tile.Warp, first, stride tile.Index, stored []gradie
 	for row := range tile.Range(warp, first, r.rows, stride) {
 		turn := tile.AsIndex(count.Get())
 		slot := turn.RemInt(c.Stages)
+		refill := func(newest int) {
+			tile.WaitBulkRead(warp, newest)
+			r.fill(warp, turn.AddInt(c.Stages-1).RemInt(c.Stages), row.Add(stride.Scale(c.Stages-1)))
+		}
+		if c.Stages == 2 {
+			refill(0)
+		}
 		r.done.At(slot).Wait(warp, turn.DivInt(c.Stages).RemInt(2))
 		for i := range c.chunks() {
 			for _, s := range stored {
@@ -129,8 +136,9 @@ func (r *ring[T]) move(warp tile.Warp, first, stride tile.Index, stored []gradie
 		}
 		tile.CommitBulk(warp)
 		r.ready(warp, turn.AddInt(1).RemInt(2), row.Add(stride))
-		tile.WaitBulkRead(warp, 1) // measured: earlier, before the gradients are done, is slower
-		r.fill(warp, turn.AddInt(c.Stages-1).RemInt(c.Stages), row.Add(stride.Scale(c.Stages-1)))
+		if c.Stages > 2 { // measured: before the gradients are done is slower, where other rows are on their way
+			refill(1)
+		}
 		count.Set(count.Get().Add(tile.I32(1)))
 	}
 	tile.WaitBulkRead(warp, 0)
