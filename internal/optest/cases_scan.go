@@ -14,48 +14,49 @@ import (
 	"github.com/gotile/gotile/tile/tiletest"
 )
 
-// scanShapes are whole tiles and ragged ones, by type: smaller ones first, so that they choose among the kernels.
-var scanShapes = map[dtype.Type][][2]int{
-	dtype.F32: {{24, 40}, {1, 1}, {23, 39}},
-	dtype.I32: {{20, 300}, {3, 65}},
-	dtype.I64: {{24, 40}, {7, 33}},
+// scanSpreads are those of the kernels of each type.
+var scanSpreads = map[dtype.Type][]spread{
+	dtype.F32: {frag16x16, frag16x64, frag32x48, group64x64}, dtype.BF16: {frag48x32, group64x32}, dtype.F16: {frag64x16}, dtype.I32: {blockwise}, dtype.I64: {striped},
 }
 
-// scanCases are a case for each scan and type.
+// scanCases are a case for each scan, type and spread.
 func scanCases() []tiletest.Case {
 	var out []tiletest.Case
 	for o, op := range scans {
 		for _, t := range dtype.All() {
-			if scanShapes[t] != nil {
-				out = append(out, opCase(op, t.String(), func(r run) error { return checkScans(r, t, o) }))
+			for _, p := range scanSpreads[t] {
+				out = append(out, opCase(op, t.String()+"/"+p.name, func(r run) error { return checkScans(r, t, o, p) }))
 			}
 		}
 	}
 	return out
 }
 
-func checkScans(r run, t dtype.Type, o int) error {
+func checkScans(r run, t dtype.Type, o int, p spread) error {
 	of := reductions[o]
-	for _, s := range scanShapes[t] {
-		for kind, name := range reduceKinds {
-			if !orderFree(t, of, kind) {
-				continue
-			}
-			const groups = 3
-			rows, n := s[0], s[1]
-			x := reduceData(t, kind, tiletest.Bits(r.Seed, uint64(rows*n+kind)), groups*rows*n)
-			p := scanParams{X: place(r, t, x, groups, rows, n), Y: r.Out(t, groups, 16, rows, n)}
-			if err := launchScan(r.Stream, p); err != nil {
-				return err
-			}
-			y := r.Bits(p.Y)
-			for g := range groups {
-				for axis := range 2 {
-					for nth := range 2 {
-						m := &mistakes{r: r, what: fmt.Sprintf("%v of %s %v %dx%d along axis %d, %v", scans[o], name, t, rows, n, axis, scanWay(o, nth))}
-						at := (g*16 + scanOutput(o, axis, nth)) * rows * n
-						checkScan(m, t, of, x[g*rows*n:][:rows*n], y[at:][:rows*n], n, axis, scanWay(o, nth))
-					}
+	for i, s := range p.shapes() {
+		kind := i % len(reduceKinds)
+		if !orderFree(t, of, kind) {
+			kind = 0
+		}
+		const groups = 3
+		rows, n := s[0], s[1]
+		x := reduceData(t, kind, tiletest.Bits(r.Seed, uint64(rows*n+kind)), groups*rows*n)
+		in, y := place(r, t, x, groups, rows, n), r.Out(t, groups, 16, rows, n)
+		err := launchScan(r.Stream, scanParams{X: in, Y: y})
+		if p.group {
+			err = launchScanGroup(r.Stream, scanGroupParams{X: in, Y: y})
+		}
+		if err != nil {
+			return err
+		}
+		got := r.Bits(y)
+		for g := range groups {
+			for axis := range 2 {
+				for nth := range 2 {
+					m := &mistakes{r: r, what: fmt.Sprintf("%v of %s %v %dx%d along axis %d, %v", scans[o], reduceKinds[kind], t, rows, n, axis, scanWay(o, nth))}
+					at := (g*16 + scanOutput(o, axis, nth)) * rows * n
+					checkScan(m, t, of, x[g*rows*n:][:rows*n], got[at:][:rows*n], n, axis, scanWay(o, nth))
 				}
 			}
 		}
@@ -66,21 +67,17 @@ func checkScans(r run, t dtype.Type, o int) error {
 // checkScan checks one scan of a tile with rows of n.
 func checkScan(m *mistakes, t dtype.Type, op ir.Op, x, y []uint64, n, axis int, way []tile.ScanOption) {
 	for i := range x {
-		var count []uint64 // what element i counts, in the order of the scan
-		row, col := i/n, i%n
-		for j := range x {
-			along := [2]int{j / n, j % n}
-			here := [2]int{row, col}
-			if along[1-axis] != here[1-axis] {
-				continue
-			}
-			before := along[axis] < here[axis]
-			if slices.Contains(way, tile.Reverse) {
-				before = along[axis] > here[axis]
-			}
-			if before || j == i && !slices.Contains(way, tile.Exclusive) {
-				count = append(count, x[j])
-			}
+		line, here := column(x, n, i%n), i/n // what element i lies on
+		if axis == 1 {
+			line, here = x[i-i%n:][:n], i%n
+		}
+		end := here + 1
+		if slices.Contains(way, tile.Exclusive) {
+			end = here
+		}
+		count := line[:end]
+		if slices.Contains(way, tile.Reverse) {
+			count = line[2*here+1-end:]
 		}
 		if len(count) == 0 {
 			if want := neutral(t, op); y[i] != want {

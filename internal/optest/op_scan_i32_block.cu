@@ -3,12 +3,13 @@
 // op_scan_i32_block: Scans of tiles along rows and along columns.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 256 threads a block, 25600 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most groups/1 rounded up
+// Launch: 256 threads a block, 9504 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most groups/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes:
 //   offset     size  type  buffer
-//        0    25600  u32   workspace: what scans and redistributed tiles pass between threads
+//        0     9216  u32   workspace: what scans and redistributed tiles pass between threads
+//     9216      288  u32   workspace2: what scans and redistributed tiles pass between threads
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -46,8 +47,8 @@ struct op_scan_i32_block_args {
   i64 y_stride1; // Y: elements from one index of dimension 1 to the next
   i64 y_stride2; // Y: elements from one index of dimension 2 to the next
   int groups;
-  int rows; // at most 20
-  int n; // at most 300
+  int rows; // at most 12
+  int n; // at most 140
   u32 padding0;
 };
 static_assert(sizeof(op_scan_i32_block_args) == 72, "size");
@@ -70,36 +71,35 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
     const int* x_at = a.x + (i64)group * a.x_stride0;
 
     // load x
-    int x[25];
+    int x[9];
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      x[i] = load_i32_if(x_at + (i64)(row0 + i / 5 * 4) * a.x_stride1 + (i64)(col0 + i % 5 * 64), row0 + i / 5 * 4 < a.rows && col0 + i % 5 * 64 < a.n);
+    for (int i = 0; i < 9; i++) {
+      x[i] = load_i32_if(x_at + (i64)(row0 + i / 3 * 4) * a.x_stride1 + (i64)(col0 + i % 3 * 64), row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
     // cum_sum along axis 0
-    int y[25];
-    int y_total[25];
+    int y[9];
+    int y_total[9];
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      y_total[i] = row0 + i / 5 * 4 < a.rows ? x[i] : 0;
+    for (int i = 0; i < 9; i++) {
+      y_total[i] = row0 + i / 3 * 4 < a.rows ? x[i] : 0;
       y[i] = y_total[i];
     }
-    __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 25 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total[i]);
+    for (int i = 0; i < 9; i++) {
+      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total[i]);
     }
     int mine = (int)(threadIdx.x >> 5) >> 1 & 3;
     int base = (int)(threadIdx.x >> 5) - mine * 2;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before = 0;
       int part;
       int all = 0;
       #pragma unroll
       for (int j = 0; j < 4; j++) {
-        part = load_shared_i32(smem + (u32)((((base + j * 2) * 25 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
+        part = load_shared_i32(smem + (u32)((((base + j * 2) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
         before = j < mine ? (int)((u32)before + (u32)part) : before;
         all = (int)((u32)all + (u32)part);
       }
@@ -107,46 +107,46 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y[i] = (int)((u32)before + (u32)y[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 3; i++) {
       int run = y_total[i];
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        y[i + (j + 1) * 5] = (int)((u32)run + (u32)y[i + (j + 1) * 5]);
-        run = (int)((u32)run + (u32)y_total[i + (j + 1) * 5]);
+      for (int j = 0; j < 2; j++) {
+        y[i + (j + 1) * 3] = (int)((u32)run + (u32)y[i + (j + 1) * 3]);
+        run = (int)((u32)run + (u32)y_total[i + (j + 1) * 3]);
       }
     }
     int* y_at = a.y + (i64)group * a.y_stride0;
 
     // store y
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_i32_if(y_at + (i64)(row0 + i / 5 * 4) * a.y_stride2 + (i64)(col0 + i % 5 * 64), y[i], row0 + i / 5 * 4 < a.rows && col0 + i % 5 * 64 < a.n);
+    for (int i = 0; i < 9; i++) {
+      store_i32_if(y_at + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
     // cum_sum along axis 0
-    int y2[25];
-    int y_total2[25];
+    int y2[9];
+    int y_total2[9];
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      y_total2[i] = row0 + i / 5 * 4 < a.rows ? x[i] : 0;
+    for (int i = 0; i < 9; i++) {
+      y_total2[i] = row0 + i / 3 * 4 < a.rows ? x[i] : 0;
       y2[i] = 0;
     }
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 25 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total2[i]);
+    for (int i = 0; i < 9; i++) {
+      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total2[i]);
     }
     int mine2 = (int)(threadIdx.x >> 5) >> 1 & 3;
     int base2 = (int)(threadIdx.x >> 5) - mine2 * 2;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before2 = 0;
       int part2;
       int all2 = 0;
       #pragma unroll
       for (int j = 0; j < 4; j++) {
-        part2 = load_shared_i32(smem + (u32)((((base2 + j * 2) * 25 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
+        part2 = load_shared_i32(smem + (u32)((((base2 + j * 2) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
         before2 = j > mine2 ? (int)((u32)before2 + (u32)part2) : before2;
         all2 = (int)((u32)all2 + (u32)part2);
       }
@@ -154,32 +154,32 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y2[i] = (int)((u32)before2 + (u32)y2[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 5; i++) {
-      int run2 = y_total2[i + 20];
+    for (int i = 0; i < 3; i++) {
+      int run2 = y_total2[i + 6];
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        y2[i + (4 - (j + 1)) * 5] = (int)((u32)run2 + (u32)y2[i + (4 - (j + 1)) * 5]);
-        run2 = (int)((u32)run2 + (u32)y_total2[i + (4 - (j + 1)) * 5]);
+      for (int j = 0; j < 2; j++) {
+        y2[i + (2 - (j + 1)) * 3] = (int)((u32)run2 + (u32)y2[i + (2 - (j + 1)) * 3]);
+        run2 = (int)((u32)run2 + (u32)y_total2[i + (2 - (j + 1)) * 3]);
       }
     }
     int* y_at2 = a.y + (i64)group * a.y_stride0 + a.y_stride1;
 
     // store y
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_i32_if(y_at2 + (i64)(row0 + i / 5 * 4) * a.y_stride2 + (i64)(col0 + i % 5 * 64), y2[i], row0 + i / 5 * 4 < a.rows && col0 + i % 5 * 64 < a.n);
+    for (int i = 0; i < 9; i++) {
+      store_i32_if(y_at2 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y2[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
     // cum_sum along axis 1
-    int y3[25];
-    int y_total3[25];
+    int y3[9];
+    int y_total3[9];
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      y_total3[i] = col0 + i % 5 * 64 < a.n ? x[i] : 0;
+    for (int i = 0; i < 9; i++) {
+      y_total3[i] = col0 + i % 3 * 64 < a.n ? x[i] : 0;
       y3[i] = y_total3[i];
     }
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before3 = 0;
       int other = __shfl_xor_sync(0xffffffffu, y_total3[i], 1);
       before3 = ((int)(threadIdx.x & 31) & 1) != 0 ? (int)((u32)other + (u32)before3) : before3;
@@ -198,22 +198,21 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y_total3[i] = (int)((u32)y_total3[i] + (u32)other5);
       y3[i] = (int)((u32)before3 + (u32)y3[i]);
     }
-    __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_shared_i32_if(smem + (u32)(((int)(threadIdx.x >> 5) * 25 + i) * 4), y_total3[i], ((int)(threadIdx.x & 31) & 31) == 0);
+    for (int i = 0; i < 9; i++) {
+      store_shared_i32_if(smem + (9216u + (u32)(((int)(threadIdx.x >> 5) * 9 + i) * 4)), y_total3[i], ((int)(threadIdx.x & 31) & 31) == 0);
     }
     int mine3 = (int)(threadIdx.x >> 5) & 1;
     int base3 = (int)(threadIdx.x >> 5) - mine3;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before4 = 0;
       int part3;
       int all3 = 0;
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        part3 = load_shared_i32(smem + (u32)(((base3 + j) * 25 + i) * 4));
+        part3 = load_shared_i32(smem + (9216u + (u32)(((base3 + j) * 9 + i) * 4)));
         before4 = j < mine3 ? (int)((u32)before4 + (u32)part3) : before4;
         all3 = (int)((u32)all3 + (u32)part3);
       }
@@ -221,32 +220,32 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y3[i] = (int)((u32)before4 + (u32)y3[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 5; i++) {
-      int run3 = y_total3[i * 5];
+    for (int i = 0; i < 3; i++) {
+      int run3 = y_total3[i * 3];
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        y3[i * 5 + (j + 1)] = (int)((u32)run3 + (u32)y3[i * 5 + (j + 1)]);
-        run3 = (int)((u32)run3 + (u32)y_total3[i * 5 + (j + 1)]);
+      for (int j = 0; j < 2; j++) {
+        y3[i * 3 + (j + 1)] = (int)((u32)run3 + (u32)y3[i * 3 + (j + 1)]);
+        run3 = (int)((u32)run3 + (u32)y_total3[i * 3 + (j + 1)]);
       }
     }
     int* y_at3 = a.y + (i64)group * a.y_stride0 + 2 * a.y_stride1;
 
     // store y
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_i32_if(y_at3 + (i64)(row0 + i / 5 * 4) * a.y_stride2 + (i64)(col0 + i % 5 * 64), y3[i], row0 + i / 5 * 4 < a.rows && col0 + i % 5 * 64 < a.n);
+    for (int i = 0; i < 9; i++) {
+      store_i32_if(y_at3 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y3[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
     // cum_sum along axis 1
-    int y4[25];
-    int y_total4[25];
+    int y4[9];
+    int y_total4[9];
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      y_total4[i] = col0 + i % 5 * 64 < a.n ? x[i] : 0;
+    for (int i = 0; i < 9; i++) {
+      y_total4[i] = col0 + i % 3 * 64 < a.n ? x[i] : 0;
       y4[i] = 0;
     }
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before5 = 0;
       int other6 = __shfl_xor_sync(0xffffffffu, y_total4[i], 1);
       before5 = ((int)(threadIdx.x & 31) & 1) == 0 ? (int)((u32)other6 + (u32)before5) : before5;
@@ -267,20 +266,20 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
     }
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_shared_i32_if(smem + (u32)(((int)(threadIdx.x >> 5) * 25 + i) * 4), y_total4[i], ((int)(threadIdx.x & 31) & 31) == 0);
+    for (int i = 0; i < 9; i++) {
+      store_shared_i32_if(smem + (9216u + (u32)(((int)(threadIdx.x >> 5) * 9 + i) * 4)), y_total4[i], ((int)(threadIdx.x & 31) & 31) == 0);
     }
     int mine4 = (int)(threadIdx.x >> 5) & 1;
     int base4 = (int)(threadIdx.x >> 5) - mine4;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before6 = 0;
       int part4;
       int all4 = 0;
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        part4 = load_shared_i32(smem + (u32)(((base4 + j) * 25 + i) * 4));
+        part4 = load_shared_i32(smem + (9216u + (u32)(((base4 + j) * 9 + i) * 4)));
         before6 = j > mine4 ? (int)((u32)before6 + (u32)part4) : before6;
         all4 = (int)((u32)all4 + (u32)part4);
       }
@@ -288,46 +287,45 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y4[i] = (int)((u32)before6 + (u32)y4[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 5; i++) {
-      int run4 = y_total4[i * 5 + 4];
+    for (int i = 0; i < 3; i++) {
+      int run4 = y_total4[i * 3 + 2];
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        y4[i * 5 + (4 - (j + 1))] = (int)((u32)run4 + (u32)y4[i * 5 + (4 - (j + 1))]);
-        run4 = (int)((u32)run4 + (u32)y_total4[i * 5 + (4 - (j + 1))]);
+      for (int j = 0; j < 2; j++) {
+        y4[i * 3 + (2 - (j + 1))] = (int)((u32)run4 + (u32)y4[i * 3 + (2 - (j + 1))]);
+        run4 = (int)((u32)run4 + (u32)y_total4[i * 3 + (2 - (j + 1))]);
       }
     }
     int* y_at4 = a.y + (i64)group * a.y_stride0 + 3 * a.y_stride1;
 
     // store y
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_i32_if(y_at4 + (i64)(row0 + i / 5 * 4) * a.y_stride2 + (i64)(col0 + i % 5 * 64), y4[i], row0 + i / 5 * 4 < a.rows && col0 + i % 5 * 64 < a.n);
+    for (int i = 0; i < 9; i++) {
+      store_i32_if(y_at4 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y4[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
     // cum_max along axis 0
-    int y5[25];
-    int y_total5[25];
+    int y5[9];
+    int y_total5[9];
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      y_total5[i] = row0 + i / 5 * 4 < a.rows ? x[i] : -2147483647 - 1;
+    for (int i = 0; i < 9; i++) {
+      y_total5[i] = row0 + i / 3 * 4 < a.rows ? x[i] : -2147483647 - 1;
       y5[i] = -2147483647 - 1;
     }
-    __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 25 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total5[i]);
+    for (int i = 0; i < 9; i++) {
+      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total5[i]);
     }
     int mine5 = (int)(threadIdx.x >> 5) >> 1 & 3;
     int base5 = (int)(threadIdx.x >> 5) - mine5 * 2;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before7 = -2147483647 - 1;
       int part5;
       int all5 = -2147483647 - 1;
       #pragma unroll
       for (int j = 0; j < 4; j++) {
-        part5 = load_shared_i32(smem + (u32)((((base5 + j * 2) * 25 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
+        part5 = load_shared_i32(smem + (u32)((((base5 + j * 2) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
         before7 = j < mine5 ? max(before7, part5) : before7;
         all5 = max(all5, part5);
       }
@@ -335,46 +333,46 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y5[i] = max(before7, y5[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 3; i++) {
       int run5 = y_total5[i];
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        y5[i + (j + 1) * 5] = max(run5, y5[i + (j + 1) * 5]);
-        run5 = max(run5, y_total5[i + (j + 1) * 5]);
+      for (int j = 0; j < 2; j++) {
+        y5[i + (j + 1) * 3] = max(run5, y5[i + (j + 1) * 3]);
+        run5 = max(run5, y_total5[i + (j + 1) * 3]);
       }
     }
     int* y_at5 = a.y + (i64)group * a.y_stride0 + 4 * a.y_stride1;
 
     // store y
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_i32_if(y_at5 + (i64)(row0 + i / 5 * 4) * a.y_stride2 + (i64)(col0 + i % 5 * 64), y5[i], row0 + i / 5 * 4 < a.rows && col0 + i % 5 * 64 < a.n);
+    for (int i = 0; i < 9; i++) {
+      store_i32_if(y_at5 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y5[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
     // cum_max along axis 0
-    int y6[25];
-    int y_total6[25];
+    int y6[9];
+    int y_total6[9];
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      y_total6[i] = row0 + i / 5 * 4 < a.rows ? x[i] : -2147483647 - 1;
+    for (int i = 0; i < 9; i++) {
+      y_total6[i] = row0 + i / 3 * 4 < a.rows ? x[i] : -2147483647 - 1;
       y6[i] = y_total6[i];
     }
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 25 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total6[i]);
+    for (int i = 0; i < 9; i++) {
+      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total6[i]);
     }
     int mine6 = (int)(threadIdx.x >> 5) >> 1 & 3;
     int base6 = (int)(threadIdx.x >> 5) - mine6 * 2;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before8 = -2147483647 - 1;
       int part6;
       int all6 = -2147483647 - 1;
       #pragma unroll
       for (int j = 0; j < 4; j++) {
-        part6 = load_shared_i32(smem + (u32)((((base6 + j * 2) * 25 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
+        part6 = load_shared_i32(smem + (u32)((((base6 + j * 2) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
         before8 = j > mine6 ? max(before8, part6) : before8;
         all6 = max(all6, part6);
       }
@@ -382,32 +380,32 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y6[i] = max(before8, y6[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 5; i++) {
-      int run6 = y_total6[i + 20];
+    for (int i = 0; i < 3; i++) {
+      int run6 = y_total6[i + 6];
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        y6[i + (4 - (j + 1)) * 5] = max(run6, y6[i + (4 - (j + 1)) * 5]);
-        run6 = max(run6, y_total6[i + (4 - (j + 1)) * 5]);
+      for (int j = 0; j < 2; j++) {
+        y6[i + (2 - (j + 1)) * 3] = max(run6, y6[i + (2 - (j + 1)) * 3]);
+        run6 = max(run6, y_total6[i + (2 - (j + 1)) * 3]);
       }
     }
     int* y_at6 = a.y + (i64)group * a.y_stride0 + 5 * a.y_stride1;
 
     // store y
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_i32_if(y_at6 + (i64)(row0 + i / 5 * 4) * a.y_stride2 + (i64)(col0 + i % 5 * 64), y6[i], row0 + i / 5 * 4 < a.rows && col0 + i % 5 * 64 < a.n);
+    for (int i = 0; i < 9; i++) {
+      store_i32_if(y_at6 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y6[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
     // cum_max along axis 1
-    int y7[25];
-    int y_total7[25];
+    int y7[9];
+    int y_total7[9];
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      y_total7[i] = col0 + i % 5 * 64 < a.n ? x[i] : -2147483647 - 1;
+    for (int i = 0; i < 9; i++) {
+      y_total7[i] = col0 + i % 3 * 64 < a.n ? x[i] : -2147483647 - 1;
       y7[i] = -2147483647 - 1;
     }
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before9 = -2147483647 - 1;
       int other11 = __shfl_xor_sync(0xffffffffu, y_total7[i], 1);
       before9 = ((int)(threadIdx.x & 31) & 1) != 0 ? max(other11, before9) : before9;
@@ -426,22 +424,21 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y_total7[i] = max(y_total7[i], other15);
       y7[i] = max(before9, y7[i]);
     }
-    __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_shared_i32_if(smem + (u32)(((int)(threadIdx.x >> 5) * 25 + i) * 4), y_total7[i], ((int)(threadIdx.x & 31) & 31) == 0);
+    for (int i = 0; i < 9; i++) {
+      store_shared_i32_if(smem + (9216u + (u32)(((int)(threadIdx.x >> 5) * 9 + i) * 4)), y_total7[i], ((int)(threadIdx.x & 31) & 31) == 0);
     }
     int mine7 = (int)(threadIdx.x >> 5) & 1;
     int base7 = (int)(threadIdx.x >> 5) - mine7;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before10 = -2147483647 - 1;
       int part7;
       int all7 = -2147483647 - 1;
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        part7 = load_shared_i32(smem + (u32)(((base7 + j) * 25 + i) * 4));
+        part7 = load_shared_i32(smem + (9216u + (u32)(((base7 + j) * 9 + i) * 4)));
         before10 = j < mine7 ? max(before10, part7) : before10;
         all7 = max(all7, part7);
       }
@@ -449,32 +446,32 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y7[i] = max(before10, y7[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 5; i++) {
-      int run7 = y_total7[i * 5];
+    for (int i = 0; i < 3; i++) {
+      int run7 = y_total7[i * 3];
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        y7[i * 5 + (j + 1)] = max(run7, y7[i * 5 + (j + 1)]);
-        run7 = max(run7, y_total7[i * 5 + (j + 1)]);
+      for (int j = 0; j < 2; j++) {
+        y7[i * 3 + (j + 1)] = max(run7, y7[i * 3 + (j + 1)]);
+        run7 = max(run7, y_total7[i * 3 + (j + 1)]);
       }
     }
     int* y_at7 = a.y + (i64)group * a.y_stride0 + 6 * a.y_stride1;
 
     // store y
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_i32_if(y_at7 + (i64)(row0 + i / 5 * 4) * a.y_stride2 + (i64)(col0 + i % 5 * 64), y7[i], row0 + i / 5 * 4 < a.rows && col0 + i % 5 * 64 < a.n);
+    for (int i = 0; i < 9; i++) {
+      store_i32_if(y_at7 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y7[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
     // cum_max along axis 1
-    int y8[25];
-    int y_total8[25];
+    int y8[9];
+    int y_total8[9];
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      y_total8[i] = col0 + i % 5 * 64 < a.n ? x[i] : -2147483647 - 1;
+    for (int i = 0; i < 9; i++) {
+      y_total8[i] = col0 + i % 3 * 64 < a.n ? x[i] : -2147483647 - 1;
       y8[i] = y_total8[i];
     }
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before11 = -2147483647 - 1;
       int other16 = __shfl_xor_sync(0xffffffffu, y_total8[i], 1);
       before11 = ((int)(threadIdx.x & 31) & 1) == 0 ? max(other16, before11) : before11;
@@ -495,20 +492,20 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
     }
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_shared_i32_if(smem + (u32)(((int)(threadIdx.x >> 5) * 25 + i) * 4), y_total8[i], ((int)(threadIdx.x & 31) & 31) == 0);
+    for (int i = 0; i < 9; i++) {
+      store_shared_i32_if(smem + (9216u + (u32)(((int)(threadIdx.x >> 5) * 9 + i) * 4)), y_total8[i], ((int)(threadIdx.x & 31) & 31) == 0);
     }
     int mine8 = (int)(threadIdx.x >> 5) & 1;
     int base8 = (int)(threadIdx.x >> 5) - mine8;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before12 = -2147483647 - 1;
       int part8;
       int all8 = -2147483647 - 1;
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        part8 = load_shared_i32(smem + (u32)(((base8 + j) * 25 + i) * 4));
+        part8 = load_shared_i32(smem + (9216u + (u32)(((base8 + j) * 9 + i) * 4)));
         before12 = j > mine8 ? max(before12, part8) : before12;
         all8 = max(all8, part8);
       }
@@ -516,46 +513,45 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y8[i] = max(before12, y8[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 5; i++) {
-      int run8 = y_total8[i * 5 + 4];
+    for (int i = 0; i < 3; i++) {
+      int run8 = y_total8[i * 3 + 2];
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        y8[i * 5 + (4 - (j + 1))] = max(run8, y8[i * 5 + (4 - (j + 1))]);
-        run8 = max(run8, y_total8[i * 5 + (4 - (j + 1))]);
+      for (int j = 0; j < 2; j++) {
+        y8[i * 3 + (2 - (j + 1))] = max(run8, y8[i * 3 + (2 - (j + 1))]);
+        run8 = max(run8, y_total8[i * 3 + (2 - (j + 1))]);
       }
     }
     int* y_at8 = a.y + (i64)group * a.y_stride0 + 7 * a.y_stride1;
 
     // store y
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_i32_if(y_at8 + (i64)(row0 + i / 5 * 4) * a.y_stride2 + (i64)(col0 + i % 5 * 64), y8[i], row0 + i / 5 * 4 < a.rows && col0 + i % 5 * 64 < a.n);
+    for (int i = 0; i < 9; i++) {
+      store_i32_if(y_at8 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y8[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
     // cum_min along axis 0
-    int y9[25];
-    int y_total9[25];
+    int y9[9];
+    int y_total9[9];
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      y_total9[i] = row0 + i / 5 * 4 < a.rows ? x[i] : 2147483647;
+    for (int i = 0; i < 9; i++) {
+      y_total9[i] = row0 + i / 3 * 4 < a.rows ? x[i] : 2147483647;
       y9[i] = y_total9[i];
     }
-    __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 25 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total9[i]);
+    for (int i = 0; i < 9; i++) {
+      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total9[i]);
     }
     int mine9 = (int)(threadIdx.x >> 5) >> 1 & 3;
     int base9 = (int)(threadIdx.x >> 5) - mine9 * 2;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before13 = 2147483647;
       int part9;
       int all9 = 2147483647;
       #pragma unroll
       for (int j = 0; j < 4; j++) {
-        part9 = load_shared_i32(smem + (u32)((((base9 + j * 2) * 25 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
+        part9 = load_shared_i32(smem + (u32)((((base9 + j * 2) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
         before13 = j < mine9 ? min(before13, part9) : before13;
         all9 = min(all9, part9);
       }
@@ -563,46 +559,46 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y9[i] = min(before13, y9[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 3; i++) {
       int run9 = y_total9[i];
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        y9[i + (j + 1) * 5] = min(run9, y9[i + (j + 1) * 5]);
-        run9 = min(run9, y_total9[i + (j + 1) * 5]);
+      for (int j = 0; j < 2; j++) {
+        y9[i + (j + 1) * 3] = min(run9, y9[i + (j + 1) * 3]);
+        run9 = min(run9, y_total9[i + (j + 1) * 3]);
       }
     }
     int* y_at9 = a.y + (i64)group * a.y_stride0 + 8 * a.y_stride1;
 
     // store y
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_i32_if(y_at9 + (i64)(row0 + i / 5 * 4) * a.y_stride2 + (i64)(col0 + i % 5 * 64), y9[i], row0 + i / 5 * 4 < a.rows && col0 + i % 5 * 64 < a.n);
+    for (int i = 0; i < 9; i++) {
+      store_i32_if(y_at9 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y9[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
     // cum_min along axis 0
-    int y10[25];
-    int y_total10[25];
+    int y10[9];
+    int y_total10[9];
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      y_total10[i] = row0 + i / 5 * 4 < a.rows ? x[i] : 2147483647;
+    for (int i = 0; i < 9; i++) {
+      y_total10[i] = row0 + i / 3 * 4 < a.rows ? x[i] : 2147483647;
       y10[i] = 2147483647;
     }
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 25 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total10[i]);
+    for (int i = 0; i < 9; i++) {
+      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total10[i]);
     }
     int mine10 = (int)(threadIdx.x >> 5) >> 1 & 3;
     int base10 = (int)(threadIdx.x >> 5) - mine10 * 2;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before14 = 2147483647;
       int part10;
       int all10 = 2147483647;
       #pragma unroll
       for (int j = 0; j < 4; j++) {
-        part10 = load_shared_i32(smem + (u32)((((base10 + j * 2) * 25 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
+        part10 = load_shared_i32(smem + (u32)((((base10 + j * 2) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
         before14 = j > mine10 ? min(before14, part10) : before14;
         all10 = min(all10, part10);
       }
@@ -610,32 +606,32 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y10[i] = min(before14, y10[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 5; i++) {
-      int run10 = y_total10[i + 20];
+    for (int i = 0; i < 3; i++) {
+      int run10 = y_total10[i + 6];
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        y10[i + (4 - (j + 1)) * 5] = min(run10, y10[i + (4 - (j + 1)) * 5]);
-        run10 = min(run10, y_total10[i + (4 - (j + 1)) * 5]);
+      for (int j = 0; j < 2; j++) {
+        y10[i + (2 - (j + 1)) * 3] = min(run10, y10[i + (2 - (j + 1)) * 3]);
+        run10 = min(run10, y_total10[i + (2 - (j + 1)) * 3]);
       }
     }
     int* y_at10 = a.y + (i64)group * a.y_stride0 + 9 * a.y_stride1;
 
     // store y
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_i32_if(y_at10 + (i64)(row0 + i / 5 * 4) * a.y_stride2 + (i64)(col0 + i % 5 * 64), y10[i], row0 + i / 5 * 4 < a.rows && col0 + i % 5 * 64 < a.n);
+    for (int i = 0; i < 9; i++) {
+      store_i32_if(y_at10 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y10[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
     // cum_min along axis 1
-    int y11[25];
-    int y_total11[25];
+    int y11[9];
+    int y_total11[9];
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      y_total11[i] = col0 + i % 5 * 64 < a.n ? x[i] : 2147483647;
+    for (int i = 0; i < 9; i++) {
+      y_total11[i] = col0 + i % 3 * 64 < a.n ? x[i] : 2147483647;
       y11[i] = y_total11[i];
     }
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before15 = 2147483647;
       int other21 = __shfl_xor_sync(0xffffffffu, y_total11[i], 1);
       before15 = ((int)(threadIdx.x & 31) & 1) != 0 ? min(other21, before15) : before15;
@@ -654,22 +650,21 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y_total11[i] = min(y_total11[i], other25);
       y11[i] = min(before15, y11[i]);
     }
-    __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_shared_i32_if(smem + (u32)(((int)(threadIdx.x >> 5) * 25 + i) * 4), y_total11[i], ((int)(threadIdx.x & 31) & 31) == 0);
+    for (int i = 0; i < 9; i++) {
+      store_shared_i32_if(smem + (9216u + (u32)(((int)(threadIdx.x >> 5) * 9 + i) * 4)), y_total11[i], ((int)(threadIdx.x & 31) & 31) == 0);
     }
     int mine11 = (int)(threadIdx.x >> 5) & 1;
     int base11 = (int)(threadIdx.x >> 5) - mine11;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before16 = 2147483647;
       int part11;
       int all11 = 2147483647;
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        part11 = load_shared_i32(smem + (u32)(((base11 + j) * 25 + i) * 4));
+        part11 = load_shared_i32(smem + (9216u + (u32)(((base11 + j) * 9 + i) * 4)));
         before16 = j < mine11 ? min(before16, part11) : before16;
         all11 = min(all11, part11);
       }
@@ -677,32 +672,32 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y11[i] = min(before16, y11[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 5; i++) {
-      int run11 = y_total11[i * 5];
+    for (int i = 0; i < 3; i++) {
+      int run11 = y_total11[i * 3];
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        y11[i * 5 + (j + 1)] = min(run11, y11[i * 5 + (j + 1)]);
-        run11 = min(run11, y_total11[i * 5 + (j + 1)]);
+      for (int j = 0; j < 2; j++) {
+        y11[i * 3 + (j + 1)] = min(run11, y11[i * 3 + (j + 1)]);
+        run11 = min(run11, y_total11[i * 3 + (j + 1)]);
       }
     }
     int* y_at11 = a.y + (i64)group * a.y_stride0 + 10 * a.y_stride1;
 
     // store y
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_i32_if(y_at11 + (i64)(row0 + i / 5 * 4) * a.y_stride2 + (i64)(col0 + i % 5 * 64), y11[i], row0 + i / 5 * 4 < a.rows && col0 + i % 5 * 64 < a.n);
+    for (int i = 0; i < 9; i++) {
+      store_i32_if(y_at11 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y11[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
     // cum_min along axis 1
-    int y12[25];
-    int y_total12[25];
+    int y12[9];
+    int y_total12[9];
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      y_total12[i] = col0 + i % 5 * 64 < a.n ? x[i] : 2147483647;
+    for (int i = 0; i < 9; i++) {
+      y_total12[i] = col0 + i % 3 * 64 < a.n ? x[i] : 2147483647;
       y12[i] = 2147483647;
     }
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before17 = 2147483647;
       int other26 = __shfl_xor_sync(0xffffffffu, y_total12[i], 1);
       before17 = ((int)(threadIdx.x & 31) & 1) == 0 ? min(other26, before17) : before17;
@@ -723,20 +718,20 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
     }
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_shared_i32_if(smem + (u32)(((int)(threadIdx.x >> 5) * 25 + i) * 4), y_total12[i], ((int)(threadIdx.x & 31) & 31) == 0);
+    for (int i = 0; i < 9; i++) {
+      store_shared_i32_if(smem + (9216u + (u32)(((int)(threadIdx.x >> 5) * 9 + i) * 4)), y_total12[i], ((int)(threadIdx.x & 31) & 31) == 0);
     }
     int mine12 = (int)(threadIdx.x >> 5) & 1;
     int base12 = (int)(threadIdx.x >> 5) - mine12;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before18 = 2147483647;
       int part12;
       int all12 = 2147483647;
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        part12 = load_shared_i32(smem + (u32)(((base12 + j) * 25 + i) * 4));
+        part12 = load_shared_i32(smem + (9216u + (u32)(((base12 + j) * 9 + i) * 4)));
         before18 = j > mine12 ? min(before18, part12) : before18;
         all12 = min(all12, part12);
       }
@@ -744,46 +739,45 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y12[i] = min(before18, y12[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 5; i++) {
-      int run12 = y_total12[i * 5 + 4];
+    for (int i = 0; i < 3; i++) {
+      int run12 = y_total12[i * 3 + 2];
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        y12[i * 5 + (4 - (j + 1))] = min(run12, y12[i * 5 + (4 - (j + 1))]);
-        run12 = min(run12, y_total12[i * 5 + (4 - (j + 1))]);
+      for (int j = 0; j < 2; j++) {
+        y12[i * 3 + (2 - (j + 1))] = min(run12, y12[i * 3 + (2 - (j + 1))]);
+        run12 = min(run12, y_total12[i * 3 + (2 - (j + 1))]);
       }
     }
     int* y_at12 = a.y + (i64)group * a.y_stride0 + 11 * a.y_stride1;
 
     // store y
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_i32_if(y_at12 + (i64)(row0 + i / 5 * 4) * a.y_stride2 + (i64)(col0 + i % 5 * 64), y12[i], row0 + i / 5 * 4 < a.rows && col0 + i % 5 * 64 < a.n);
+    for (int i = 0; i < 9; i++) {
+      store_i32_if(y_at12 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y12[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
     // cum_prod along axis 0
-    int y13[25];
-    int y_total13[25];
+    int y13[9];
+    int y_total13[9];
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      y_total13[i] = row0 + i / 5 * 4 < a.rows ? x[i] : 1;
+    for (int i = 0; i < 9; i++) {
+      y_total13[i] = row0 + i / 3 * 4 < a.rows ? x[i] : 1;
       y13[i] = 1;
     }
-    __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 25 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total13[i]);
+    for (int i = 0; i < 9; i++) {
+      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total13[i]);
     }
     int mine13 = (int)(threadIdx.x >> 5) >> 1 & 3;
     int base13 = (int)(threadIdx.x >> 5) - mine13 * 2;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before19 = 1;
       int part13;
       int all13 = 1;
       #pragma unroll
       for (int j = 0; j < 4; j++) {
-        part13 = load_shared_i32(smem + (u32)((((base13 + j * 2) * 25 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
+        part13 = load_shared_i32(smem + (u32)((((base13 + j * 2) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
         before19 = j < mine13 ? (int)((u32)before19 * (u32)part13) : before19;
         all13 = (int)((u32)all13 * (u32)part13);
       }
@@ -791,46 +785,46 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y13[i] = (int)((u32)before19 * (u32)y13[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 3; i++) {
       int run13 = y_total13[i];
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        y13[i + (j + 1) * 5] = (int)((u32)run13 * (u32)y13[i + (j + 1) * 5]);
-        run13 = (int)((u32)run13 * (u32)y_total13[i + (j + 1) * 5]);
+      for (int j = 0; j < 2; j++) {
+        y13[i + (j + 1) * 3] = (int)((u32)run13 * (u32)y13[i + (j + 1) * 3]);
+        run13 = (int)((u32)run13 * (u32)y_total13[i + (j + 1) * 3]);
       }
     }
     int* y_at13 = a.y + (i64)group * a.y_stride0 + 12 * a.y_stride1;
 
     // store y
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_i32_if(y_at13 + (i64)(row0 + i / 5 * 4) * a.y_stride2 + (i64)(col0 + i % 5 * 64), y13[i], row0 + i / 5 * 4 < a.rows && col0 + i % 5 * 64 < a.n);
+    for (int i = 0; i < 9; i++) {
+      store_i32_if(y_at13 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y13[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
     // cum_prod along axis 0
-    int y14[25];
-    int y_total14[25];
+    int y14[9];
+    int y_total14[9];
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      y_total14[i] = row0 + i / 5 * 4 < a.rows ? x[i] : 1;
+    for (int i = 0; i < 9; i++) {
+      y_total14[i] = row0 + i / 3 * 4 < a.rows ? x[i] : 1;
       y14[i] = y_total14[i];
     }
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 25 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total14[i]);
+    for (int i = 0; i < 9; i++) {
+      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total14[i]);
     }
     int mine14 = (int)(threadIdx.x >> 5) >> 1 & 3;
     int base14 = (int)(threadIdx.x >> 5) - mine14 * 2;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before20 = 1;
       int part14;
       int all14 = 1;
       #pragma unroll
       for (int j = 0; j < 4; j++) {
-        part14 = load_shared_i32(smem + (u32)((((base14 + j * 2) * 25 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
+        part14 = load_shared_i32(smem + (u32)((((base14 + j * 2) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
         before20 = j > mine14 ? (int)((u32)before20 * (u32)part14) : before20;
         all14 = (int)((u32)all14 * (u32)part14);
       }
@@ -838,32 +832,32 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y14[i] = (int)((u32)before20 * (u32)y14[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 5; i++) {
-      int run14 = y_total14[i + 20];
+    for (int i = 0; i < 3; i++) {
+      int run14 = y_total14[i + 6];
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        y14[i + (4 - (j + 1)) * 5] = (int)((u32)run14 * (u32)y14[i + (4 - (j + 1)) * 5]);
-        run14 = (int)((u32)run14 * (u32)y_total14[i + (4 - (j + 1)) * 5]);
+      for (int j = 0; j < 2; j++) {
+        y14[i + (2 - (j + 1)) * 3] = (int)((u32)run14 * (u32)y14[i + (2 - (j + 1)) * 3]);
+        run14 = (int)((u32)run14 * (u32)y_total14[i + (2 - (j + 1)) * 3]);
       }
     }
     int* y_at14 = a.y + (i64)group * a.y_stride0 + 13 * a.y_stride1;
 
     // store y
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_i32_if(y_at14 + (i64)(row0 + i / 5 * 4) * a.y_stride2 + (i64)(col0 + i % 5 * 64), y14[i], row0 + i / 5 * 4 < a.rows && col0 + i % 5 * 64 < a.n);
+    for (int i = 0; i < 9; i++) {
+      store_i32_if(y_at14 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y14[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
     // cum_prod along axis 1
-    int y15[25];
-    int y_total15[25];
+    int y15[9];
+    int y_total15[9];
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      y_total15[i] = col0 + i % 5 * 64 < a.n ? x[i] : 1;
+    for (int i = 0; i < 9; i++) {
+      y_total15[i] = col0 + i % 3 * 64 < a.n ? x[i] : 1;
       y15[i] = 1;
     }
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before21 = 1;
       int other31 = __shfl_xor_sync(0xffffffffu, y_total15[i], 1);
       before21 = ((int)(threadIdx.x & 31) & 1) != 0 ? (int)((u32)other31 * (u32)before21) : before21;
@@ -882,22 +876,21 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y_total15[i] = (int)((u32)y_total15[i] * (u32)other35);
       y15[i] = (int)((u32)before21 * (u32)y15[i]);
     }
-    __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_shared_i32_if(smem + (u32)(((int)(threadIdx.x >> 5) * 25 + i) * 4), y_total15[i], ((int)(threadIdx.x & 31) & 31) == 0);
+    for (int i = 0; i < 9; i++) {
+      store_shared_i32_if(smem + (9216u + (u32)(((int)(threadIdx.x >> 5) * 9 + i) * 4)), y_total15[i], ((int)(threadIdx.x & 31) & 31) == 0);
     }
     int mine15 = (int)(threadIdx.x >> 5) & 1;
     int base15 = (int)(threadIdx.x >> 5) - mine15;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before22 = 1;
       int part15;
       int all15 = 1;
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        part15 = load_shared_i32(smem + (u32)(((base15 + j) * 25 + i) * 4));
+        part15 = load_shared_i32(smem + (9216u + (u32)(((base15 + j) * 9 + i) * 4)));
         before22 = j < mine15 ? (int)((u32)before22 * (u32)part15) : before22;
         all15 = (int)((u32)all15 * (u32)part15);
       }
@@ -905,32 +898,32 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y15[i] = (int)((u32)before22 * (u32)y15[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 5; i++) {
-      int run15 = y_total15[i * 5];
+    for (int i = 0; i < 3; i++) {
+      int run15 = y_total15[i * 3];
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        y15[i * 5 + (j + 1)] = (int)((u32)run15 * (u32)y15[i * 5 + (j + 1)]);
-        run15 = (int)((u32)run15 * (u32)y_total15[i * 5 + (j + 1)]);
+      for (int j = 0; j < 2; j++) {
+        y15[i * 3 + (j + 1)] = (int)((u32)run15 * (u32)y15[i * 3 + (j + 1)]);
+        run15 = (int)((u32)run15 * (u32)y_total15[i * 3 + (j + 1)]);
       }
     }
     int* y_at15 = a.y + (i64)group * a.y_stride0 + 14 * a.y_stride1;
 
     // store y
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_i32_if(y_at15 + (i64)(row0 + i / 5 * 4) * a.y_stride2 + (i64)(col0 + i % 5 * 64), y15[i], row0 + i / 5 * 4 < a.rows && col0 + i % 5 * 64 < a.n);
+    for (int i = 0; i < 9; i++) {
+      store_i32_if(y_at15 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y15[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
     // cum_prod along axis 1
-    int y16[25];
-    int y_total16[25];
+    int y16[9];
+    int y_total16[9];
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      y_total16[i] = col0 + i % 5 * 64 < a.n ? x[i] : 1;
+    for (int i = 0; i < 9; i++) {
+      y_total16[i] = col0 + i % 3 * 64 < a.n ? x[i] : 1;
       y16[i] = y_total16[i];
     }
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before23 = 1;
       int other36 = __shfl_xor_sync(0xffffffffu, y_total16[i], 1);
       before23 = ((int)(threadIdx.x & 31) & 1) == 0 ? (int)((u32)other36 * (u32)before23) : before23;
@@ -951,20 +944,20 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
     }
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_shared_i32_if(smem + (u32)(((int)(threadIdx.x >> 5) * 25 + i) * 4), y_total16[i], ((int)(threadIdx.x & 31) & 31) == 0);
+    for (int i = 0; i < 9; i++) {
+      store_shared_i32_if(smem + (9216u + (u32)(((int)(threadIdx.x >> 5) * 9 + i) * 4)), y_total16[i], ((int)(threadIdx.x & 31) & 31) == 0);
     }
     int mine16 = (int)(threadIdx.x >> 5) & 1;
     int base16 = (int)(threadIdx.x >> 5) - mine16;
     __syncthreads();
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 9; i++) {
       int before24 = 1;
       int part16;
       int all16 = 1;
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        part16 = load_shared_i32(smem + (u32)(((base16 + j) * 25 + i) * 4));
+        part16 = load_shared_i32(smem + (9216u + (u32)(((base16 + j) * 9 + i) * 4)));
         before24 = j > mine16 ? (int)((u32)before24 * (u32)part16) : before24;
         all16 = (int)((u32)all16 * (u32)part16);
       }
@@ -972,20 +965,20 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y16[i] = (int)((u32)before24 * (u32)y16[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 5; i++) {
-      int run16 = y_total16[i * 5 + 4];
+    for (int i = 0; i < 3; i++) {
+      int run16 = y_total16[i * 3 + 2];
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        y16[i * 5 + (4 - (j + 1))] = (int)((u32)run16 * (u32)y16[i * 5 + (4 - (j + 1))]);
-        run16 = (int)((u32)run16 * (u32)y_total16[i * 5 + (4 - (j + 1))]);
+      for (int j = 0; j < 2; j++) {
+        y16[i * 3 + (2 - (j + 1))] = (int)((u32)run16 * (u32)y16[i * 3 + (2 - (j + 1))]);
+        run16 = (int)((u32)run16 * (u32)y_total16[i * 3 + (2 - (j + 1))]);
       }
     }
     int* y_at16 = a.y + (i64)group * a.y_stride0 + 15 * a.y_stride1;
 
     // store y
     #pragma unroll
-    for (int i = 0; i < 25; i++) {
-      store_i32_if(y_at16 + (i64)(row0 + i / 5 * 4) * a.y_stride2 + (i64)(col0 + i % 5 * 64), y16[i], row0 + i / 5 * 4 < a.rows && col0 + i % 5 * 64 < a.n);
+    for (int i = 0; i < 9; i++) {
+      store_i32_if(y_at16 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y16[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
   }
 }

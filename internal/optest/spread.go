@@ -56,11 +56,22 @@ func (p spread) kernel(family, t string) string { return fmt.Sprintf("op_%s_%s_%
 // others than fragments, one with threads of several warps along both axes.
 var (
 	frag16x16  = spread{name: "w1_16x16", fragment: true, warps: 1, rows: 16, cols: 16}
-	frag32x48  = spread{name: "w2_32x48", fragment: true, warps: 2, rows: 32, cols: 48}
-	frag48x32  = spread{name: "w1_48x32", fragment: true, warps: 1, rows: 48, cols: 32}
 	frag16x64  = spread{name: "w4_16x64", fragment: true, warps: 4, rows: 16, cols: 64}
 	frag64x16  = spread{name: "w4_64x16", fragment: true, warps: 4, rows: 64, cols: 16}
+	frag32x48  = spread{name: "w2_32x48", fragment: true, warps: 2, rows: 32, cols: 48}
+	frag48x32  = spread{name: "w1_48x32", fragment: true, warps: 1, rows: 48, cols: 32}
 	group64x64 = spread{name: "wg_64x64", fragment: true, warps: 4, group: true, rows: 64, cols: 64}
+	group64x32 = spread{name: "wg_64x32", fragment: true, warps: 4, group: true, rows: 64, cols: 32}
 	striped    = spread{name: "striped", warps: 1, rows: 24, cols: 40, vec: 2, across: 4}
-	blockwise  = spread{name: "block", warps: 8, rows: 20, cols: 300, vec: 1, across: 64}
+	blockwise  = spread{name: "block", warps: 8, rows: 12, cols: 140, vec: 1, across: 64}
 )
+
+// shapes are sizes of tiles for a spread: whole, ragged along both axes, and one element.
+func (p spread) shapes() [][2]int {
+	return [][2]int{{p.rows, p.cols}, {p.rows - 3, p.cols - 5}, {p.rows, p.cols - 8}, {p.rows - 1, p.cols}}
+}
+
+// algebraKernels are the kernels of ops on register tiles as wholes.
+func algebraKernels() tile.Set {
+	return tile.Sets(scanKernels(), turnKernels(), maskKernels(), shiftKernels(), triangularKernels())
+}

@@ -18,10 +18,10 @@ const _ = device.GenV1
 
 // scanParams are the arguments of launchScan.
 // Dimensions of one name (groups, rows, n) are equal.
-// Limits: rows <= 24, n <= 300.
+// Limits: rows <= 64, n <= 140.
 type scanParams struct {
-	X device.Tensor // [groups, rows, n] f32 or i32 or i64, read; last stride 1
-	Y device.Tensor // [groups, 16, rows, n] f32 or i32 or i64, written; last stride 1
+	X device.Tensor // [groups, rows, n] f32 or bf16 or f16 or i32 or i64, read; last stride 1
+	Y device.Tensor // [groups, 16, rows, n] f32 or bf16 or f16 or i32 or i64, written; last stride 1
 }
 
 // scanLayout is the kernels' one parameter as C lays it out.
@@ -55,8 +55,20 @@ var (
 	_ [72]struct{} = [unsafe.Sizeof(scanLayout{})]struct{}{}
 )
 
-//go:embed op_scan_f32_striped.cu
-var cu_op_scan_f32_striped string
+//go:embed op_scan_f32_w1_16x16.cu
+var cu_op_scan_f32_w1_16x16 string
+
+//go:embed op_scan_f32_w4_16x64.cu
+var cu_op_scan_f32_w4_16x64 string
+
+//go:embed op_scan_f32_w2_32x48.cu
+var cu_op_scan_f32_w2_32x48 string
+
+//go:embed op_scan_bf16_w1_48x32.cu
+var cu_op_scan_bf16_w1_48x32 string
+
+//go:embed op_scan_f16_w4_64x16.cu
+var cu_op_scan_f16_w4_64x16 string
 
 //go:embed op_scan_i32_block.cu
 var cu_op_scan_i32_block string
@@ -75,17 +87,77 @@ var scanFamily = bind.Family{
 	Configs: []bind.Config{
 		{
 			Kernel: &device.Kernel{
-				Name:     "op_scan_f32_striped",
-				Source:   cu_op_scan_f32_striped,
+				Name:     "op_scan_f32_w1_16x16",
+				Source:   cu_op_scan_f32_w1_16x16,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  32,
 				ArgBytes: 72,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("op_scan_f32_striped")
+					return Kernels().Build("op_scan_f32_w1_16x16")
 				},
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F32},
-			Max:    []int{0, 24, 40},
+			Max:    []int{0, 16, 16},
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "op_scan_f32_w4_16x64",
+				Source:   cu_op_scan_f32_w4_16x64,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				ArgBytes: 72,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("op_scan_f32_w4_16x64")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32},
+			Max:    []int{0, 16, 64},
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "op_scan_f32_w2_32x48",
+				Source:   cu_op_scan_f32_w2_32x48,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  64,
+				ArgBytes: 72,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("op_scan_f32_w2_32x48")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32},
+			Max:    []int{0, 32, 48},
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "op_scan_bf16_w1_48x32",
+				Source:   cu_op_scan_bf16_w1_48x32,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  32,
+				ArgBytes: 72,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("op_scan_bf16_w1_48x32")
+				},
+			},
+			DTypes: []dtype.Type{dtype.BF16, dtype.BF16},
+			Max:    []int{0, 48, 32},
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "op_scan_f16_w4_64x16",
+				Source:   cu_op_scan_f16_w4_64x16,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				ArgBytes: 72,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("op_scan_f16_w4_64x16")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F16, dtype.F16},
+			Max:    []int{0, 64, 16},
 			Work:   []int{0},
 		},
 		{
@@ -94,14 +166,14 @@ var scanFamily = bind.Family{
 				Source:   cu_op_scan_i32_block,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Shared:   25600,
+				Shared:   9504,
 				ArgBytes: 72,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("op_scan_i32_block")
 				},
 			},
 			DTypes: []dtype.Type{dtype.I32, dtype.I32},
-			Max:    []int{0, 20, 300},
+			Max:    []int{0, 12, 140},
 			Work:   []int{0},
 		},
 		{
@@ -124,8 +196,16 @@ var scanFamily = bind.Family{
 
 // scanWork is the number of blocks that find work.
 func scanWork(config int, p *scanParams, dims []int32) int {
+	switch config {
+	case 0, 3, 5, 6:
+		groups := int64(dims[0])
+		return bind.Work(groups, 1)
+	case 1, 4:
+		groups := int64(dims[0])
+		return bind.Work(groups, 4)
+	}
 	groups := int64(dims[0])
-	return bind.Work(groups, 1)
+	return bind.Work(groups, 2)
 }
 
 // launchScan checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns

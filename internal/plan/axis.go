@@ -130,28 +130,40 @@ func (r radix) number(i thr.Expr) thr.Expr {
 	return out
 }
 
-// workspace is the shared memory in which collective ops pass elements from warp to warp, one after the other: the same
-// for all of a role, or of what stands outside roles.
-func (l *lowering) workspace(bytes int) *thr.SharedBuf {
-	b := l.spaces[l.role]
-	if b == nil {
-		b = &thr.SharedBuf{Name: l.names.fresh("workspace"), DT: dtype.U32, Note: "what scans and redistributed tiles pass between threads"}
-		l.spaces[l.role] = b
-		l.out.Shared = append(l.out.Shared, b)
-	}
-	b.Bytes = max(b.Bytes, bytes)
-	return b
+// A space is what a workspace is for: each part of a scope, a warp or a group, has as many bytes of it.
+type space struct {
+	role  *thr.Role
+	scope ir.Scope
+	bytes int
 }
 
-// scopeWarp is the warp's number in its block, or in its role, and in the scope of a tile.
-func (l *lowering) scopeWarp(s *ir.Span) (all, own thr.Expr) {
-	if s.Scope == ir.ScopeGroup {
-		all = l.roleWarp()
-		if l.role.Parts == 1 {
-			return all, all
-		}
-		return all, rem(all, l.role.Warps)
+// workspace is the shared memory in which a collective op passes elements from thread to thread: some bytes for each
+// part of the scope. Those of one role, scope and size are one, which the ops use one after the other; of two sizes a
+// warp's part of one would lie in another warp's part of the other.
+func (l *lowering) workspace(s ir.Scope, bytes int) (b *thr.SharedBuf, part thr.Expr) {
+	parts := 1
+	part = i32(0)
+	switch s {
+	case ir.ScopeWarp:
+		parts, part = l.k.Threads/32, call(thr.Warp, dtype.I32)
+	case ir.ScopeGroup:
+		parts, part = l.role.Parts, l.groupIndex()
 	}
-	w := call(thr.Warp, dtype.I32)
-	return w, w
+	key := space{l.role, s, bytes}
+	if l.spaces[key] == nil {
+		l.spaces[key] = &thr.SharedBuf{Name: l.names.fresh("workspace"), Bytes: parts * bytes, DT: dtype.U32, Note: "what scans and redistributed tiles pass between threads"}
+		l.out.Shared = append(l.out.Shared, l.spaces[key])
+	}
+	return l.spaces[key], part
+}
+
+// warpOf is the warp's number in the scope of a tile.
+func (l *lowering) warpOf(s *ir.Span) thr.Expr {
+	if s.Scope != ir.ScopeGroup {
+		return call(thr.Warp, dtype.I32)
+	}
+	if l.role.Parts == 1 {
+		return l.roleWarp()
+	}
+	return rem(l.roleWarp(), l.role.Warps)
 }

@@ -251,13 +251,11 @@ func (l *lowering) throughShared(v, x *ir.Value) {
 	if pad := 16 / v.Type.DT.Size(); rank > 1 {
 		shape[rank-1] = (shape[rank-1]+pad-1)/pad*pad + pad
 	}
-	parts, part := 1, thr.Expr(i32(0))
-	switch v.Scope {
-	case ir.ScopeWarp:
-		parts, part = l.k.Threads/32, call(thr.Warp, dtype.I32)
-	case ir.ScopeGroup:
-		parts, part = l.role.Parts, l.groupIndex()
+	bytes := v.Type.DT.Size()
+	for _, n := range shape {
+		bytes *= n
 	}
+	space, part := l.workspace(v.Scope, bytes)
 	zero := &ir.Value{ID: -1, Op: ir.Const, Type: ir.Type{DT: dtype.I32}, Attr: ir.Bits(0), Scope: ir.ScopeCluster}
 	which := &ir.Value{ID: -1, Op: ir.WarpID, Type: ir.Type{DT: dtype.I32}, Scope: v.Scope}
 	l.scalars[which] = part
@@ -265,8 +263,8 @@ func (l *lowering) throughShared(v, x *ir.Value) {
 	for range shape {
 		offs = append(offs, zero)
 	}
-	way := &ir.SharedTile{Name: "workspace", DT: v.Type.DT, Shape: slices.Insert(shape, 0, parts), In: v.In, Pos: v.Pos}
-	l.sharedBufs[way] = l.workspace(way.Elems() * way.DT.Size())
+	way := &ir.SharedTile{Name: space.Name, DT: v.Type.DT, Shape: slices.Insert(shape, 0, space.Bytes/bytes), In: v.In, Pos: v.Pos}
+	l.sharedBufs[way] = space
 	access := &ir.Access{Shared: way}
 	whole := func(s *ir.Span) *ir.Span { return &ir.Span{Scope: s.Scope, Dist: s.Dist} } // masked elements move too
 	l.storeTile(&ir.Value{ID: v.ID, Op: ir.Store, Type: ir.Type{Span: whole(x.Type.Span)}, Args: append([]*ir.Value{x}, offs...), Attr: access, Scope: v.Scope, Pos: v.Pos})

@@ -192,25 +192,24 @@ func (s *scan) overWarps(t step, last bool) {
 			same &^= (m.size - 1) * m.place
 		}
 	}
-	all, own := s.scopeWarp(s.span)
-	warps, scope := s.k.Threads/32, ir.NoScope
+	warps, scope := s.span.Dist.Threads()/32, ir.NoScope
 	if s.span.Scope == ir.ScopeGroup {
-		warps, scope = s.role.Warps*s.role.Parts, ir.ScopeGroup
+		scope = ir.ScopeGroup
 	}
-	n, size := s.open.count(), s.t.Size()
-	b := s.workspace(warps * n * lanes * size)
+	n, size, own := s.open.count(), s.t.Size(), s.warpOf(s.span)
+	b, part := s.workspace(s.span.Scope, warps*n*lanes*size)
 	slot := func(warp, group thr.Expr) thr.Expr {
-		return address(b, mul(add(mul(add(mul(warp, i32(n)), group), i32(lanes)), lane), i32(size)))
+		return address(b, mul(add(mul(add(mul(add(mul(part, i32(warps)), warp), i32(n)), group), i32(lanes)), lane), i32(size)))
 	}
 	var writes thr.Expr
 	if same != 0 {
 		writes = equal(bin(ir.And, call(thr.Lane, dtype.I32), i32(same)), i32(0))
 	}
 	s.unrolled(n, func(i thr.Expr) {
-		s.emit(thr.Store{At: s.at(), Space: thr.Shared, Value: at(s.total, s.open.number(i)), Bytes: size, Addr: slot(all, i), Pred: writes, Buf: b, Scope: scope})
+		s.emit(thr.Store{At: s.at(), Space: thr.Shared, Value: at(s.total, s.open.number(i)), Bytes: size, Addr: slot(own, i), Pred: writes, Buf: b, Scope: scope})
 	})
 	mine := s.local("mine", thr.Val(dtype.I32), rem(div(own, t.place), t.size))
-	base := s.local("base", thr.Val(dtype.I32), sub(all, mul(ref(mine), i32(t.place))))
+	base := s.local("base", thr.Val(dtype.I32), sub(own, mul(ref(mine), i32(t.place))))
 	lies := ir.Lt
 	if s.info.Reverse {
 		lies = ir.Gt
@@ -218,12 +217,12 @@ func (s *scan) overWarps(t step, last bool) {
 	s.unrolled(n, func(i thr.Expr) {
 		first := s.open.number(i)
 		before := s.local("before", thr.Val(s.t), identity(s.of, s.t))
-		part := s.local("part", thr.Val(s.t), nil)
+		other := s.local("part", thr.Val(s.t), nil)
 		total := s.local("all", thr.Val(s.t), identity(s.of, s.t))
 		s.unrolled(t.size, func(w thr.Expr) {
-			s.emit(thr.Load{At: s.at(), Space: thr.Shared, Dst: part, Bytes: size, Addr: slot(add(ref(base), mul(w, i32(t.place))), i), Buf: b, Scope: scope})
-			s.set(ref(before), s.choose(compare(lies, w, ref(mine)), s.join(ref(before), ref(part)), ref(before)))
-			s.set(ref(total), s.join(ref(total), ref(part)))
+			s.emit(thr.Load{At: s.at(), Space: thr.Shared, Dst: other, Bytes: size, Addr: slot(add(ref(base), mul(w, i32(t.place))), i), Buf: b, Scope: scope})
+			s.set(ref(before), s.choose(compare(lies, w, ref(mine)), s.join(ref(before), ref(other)), ref(before)))
+			s.set(ref(total), s.join(ref(total), ref(other)))
 		})
 		if !last {
 			s.set(at(s.total, first), ref(total))
