@@ -97,8 +97,8 @@ extern "C" __global__ void __launch_bounds__(32) op_triangular_f32_w1_8x8(const 
     float x2[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      float moved = __shfl_sync(0xffffffffu, x[0], ((int)(threadIdx.x & 31) >> 1 & 3) + (i & 7) * 4);
-      float other = __shfl_sync(0xffffffffu, x[1], ((int)(threadIdx.x & 31) >> 1 & 3) + (i & 7) * 4);
+      float moved = __shfl_sync(0xffffffffu, x[0], ((int)(threadIdx.x & 31) >> 1 & 3) + i * 4);
+      float other = __shfl_sync(0xffffffffu, x[1], ((int)(threadIdx.x & 31) >> 1 & 3) + i * 4);
       moved = ((int)(threadIdx.x & 31) & 1) == 1 ? other : moved;
       x2[i] = moved;
     }

@@ -100,12 +100,12 @@ extern "C" __global__ void __launch_bounds__(64) op_triangular_f32_w2_16x16(cons
     float x2[16];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      float moved = __shfl_sync(0xffffffffu, x[(i >> 3 & 1) * 2], ((int)(threadIdx.x & 31) >> 1 & 3) + (i & 7) * 4);
-      float other = __shfl_sync(0xffffffffu, x[(i >> 3 & 1) * 2 + 1], ((int)(threadIdx.x & 31) >> 1 & 3) + (i & 7) * 4);
+      float moved = __shfl_sync(0xffffffffu, x[(i >> 3) * 2], ((int)(threadIdx.x & 31) >> 1 & 3) + (i & 7) * 4);
+      float other = __shfl_sync(0xffffffffu, x[(i >> 3) * 2 + 1], ((int)(threadIdx.x & 31) >> 1 & 3) + (i & 7) * 4);
       moved = ((int)(threadIdx.x & 31) & 1) + ((int)(threadIdx.x & 31) >> 3 & 1) * 2 == 1 ? other : moved;
-      float other2 = __shfl_sync(0xffffffffu, x[(i >> 3 & 1) * 2 + 4], ((int)(threadIdx.x & 31) >> 1 & 3) + (i & 7) * 4);
+      float other2 = __shfl_sync(0xffffffffu, x[((i >> 3) + 2) * 2], ((int)(threadIdx.x & 31) >> 1 & 3) + (i & 7) * 4);
       moved = ((int)(threadIdx.x & 31) & 1) + ((int)(threadIdx.x & 31) >> 3 & 1) * 2 == 2 ? other2 : moved;
-      float other3 = __shfl_sync(0xffffffffu, x[(i >> 3 & 1) * 2 + 5], ((int)(threadIdx.x & 31) >> 1 & 3) + (i & 7) * 4);
+      float other3 = __shfl_sync(0xffffffffu, x[((i >> 3) + 2) * 2 + 1], ((int)(threadIdx.x & 31) >> 1 & 3) + (i & 7) * 4);
       moved = ((int)(threadIdx.x & 31) & 1) + ((int)(threadIdx.x & 31) >> 3 & 1) * 2 == 3 ? other3 : moved;
       x2[i] = moved;
     }

@@ -138,11 +138,11 @@ extern "C" __global__ void __launch_bounds__(32) op_turn_bf16_w1_16x16(const __g
     u32 turned2[4];
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      float moved = __shfl_sync(0xffffffffu, ((i * 2 >> 2 & 1) * 2 + (i * 2 >> 1 & 1) * 4 & 1) == 0 ? bf16_lo(turned[(i * 2 >> 2 & 1) * 2 + (i * 2 >> 1 & 1) * 4 >> 1]) : bf16_hi(turned[(i * 2 >> 2 & 1) * 2 + (i * 2 >> 1 & 1) * 4 >> 1]), ((int)(threadIdx.x & 31) >> 3) + (i * 2 & 1) * 4 + ((int)(threadIdx.x & 31) & 3) * 8);
-      float other = __shfl_sync(0xffffffffu, ((i * 2 >> 2 & 1) * 2 + (i * 2 >> 1 & 1) * 4 + 1 & 1) == 0 ? bf16_lo(turned[(i * 2 >> 2 & 1) * 2 + (i * 2 >> 1 & 1) * 4 + 1 >> 1]) : bf16_hi(turned[(i * 2 >> 2 & 1) * 2 + (i * 2 >> 1 & 1) * 4 + 1 >> 1]), ((int)(threadIdx.x & 31) >> 3) + (i * 2 & 1) * 4 + ((int)(threadIdx.x & 31) & 3) * 8);
+      float moved = __shfl_sync(0xffffffffu, bf16_lo(turned[(i >> 1) + (i & 1) * 2]), ((int)(threadIdx.x & 31) >> 3) + ((int)(threadIdx.x & 31) & 3) * 8);
+      float other = __shfl_sync(0xffffffffu, bf16_hi(turned[(i >> 1) + (i & 1) * 2]), ((int)(threadIdx.x & 31) >> 3) + ((int)(threadIdx.x & 31) & 3) * 8);
       moved = ((int)(threadIdx.x & 31) >> 2 & 1) == 1 ? other : moved;
-      float moved2 = __shfl_sync(0xffffffffu, ((i * 2 + 1 >> 2 & 1) * 2 + (i * 2 + 1 >> 1 & 1) * 4 & 1) == 0 ? bf16_lo(turned[(i * 2 + 1 >> 2 & 1) * 2 + (i * 2 + 1 >> 1 & 1) * 4 >> 1]) : bf16_hi(turned[(i * 2 + 1 >> 2 & 1) * 2 + (i * 2 + 1 >> 1 & 1) * 4 >> 1]), ((int)(threadIdx.x & 31) >> 3) + (i * 2 + 1 & 1) * 4 + ((int)(threadIdx.x & 31) & 3) * 8);
-      float other2 = __shfl_sync(0xffffffffu, ((i * 2 + 1 >> 2 & 1) * 2 + (i * 2 + 1 >> 1 & 1) * 4 + 1 & 1) == 0 ? bf16_lo(turned[(i * 2 + 1 >> 2 & 1) * 2 + (i * 2 + 1 >> 1 & 1) * 4 + 1 >> 1]) : bf16_hi(turned[(i * 2 + 1 >> 2 & 1) * 2 + (i * 2 + 1 >> 1 & 1) * 4 + 1 >> 1]), ((int)(threadIdx.x & 31) >> 3) + (i * 2 + 1 & 1) * 4 + ((int)(threadIdx.x & 31) & 3) * 8);
+      float moved2 = __shfl_sync(0xffffffffu, bf16_lo(turned[(i >> 1) + (i & 1) * 2]), ((int)(threadIdx.x & 31) >> 3) + 4 + ((int)(threadIdx.x & 31) & 3) * 8);
+      float other2 = __shfl_sync(0xffffffffu, bf16_hi(turned[(i >> 1) + (i & 1) * 2]), ((int)(threadIdx.x & 31) >> 3) + 4 + ((int)(threadIdx.x & 31) & 3) * 8);
       moved2 = ((int)(threadIdx.x & 31) >> 2 & 1) == 1 ? other2 : moved2;
       turned2[i] = bf16_pair(moved, moved2);
     }
@@ -168,8 +168,8 @@ extern "C" __global__ void __launch_bounds__(32) op_turn_bf16_w1_16x16(const __g
     u32 x2[4];
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      u32 moved3 = __shfl_sync(0xffffffffu, x[i >> 1 & 1], (i & 1) + ((int)(threadIdx.x & 31) & 1) * 2 + ((int)(threadIdx.x & 31) >> 2) * 4);
-      u32 other3 = __shfl_sync(0xffffffffu, x[(i >> 1 & 1) + 2], (i & 1) + ((int)(threadIdx.x & 31) & 1) * 2 + ((int)(threadIdx.x & 31) >> 2) * 4);
+      u32 moved3 = __shfl_sync(0xffffffffu, x[i >> 1], (i & 1) + ((int)(threadIdx.x & 31) & 1) * 2 + ((int)(threadIdx.x & 31) >> 2) * 4);
+      u32 other3 = __shfl_sync(0xffffffffu, x[(i >> 1) + 2], (i & 1) + ((int)(threadIdx.x & 31) & 1) * 2 + ((int)(threadIdx.x & 31) >> 2) * 4);
       moved3 = ((int)(threadIdx.x & 31) >> 1 & 1) == 1 ? other3 : moved3;
       x2[i] = moved3;
     }
@@ -183,8 +183,8 @@ extern "C" __global__ void __launch_bounds__(32) op_turn_bf16_w1_16x16(const __g
     u32 spread[4];
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      u32 moved4 = __shfl_sync(0xffffffffu, add[(i & 1) * 2], ((int)(threadIdx.x & 31) >> 1 & 1) + (i >> 1 & 1) * 2 + ((int)(threadIdx.x & 31) >> 2) * 4);
-      u32 other4 = __shfl_sync(0xffffffffu, add[(i & 1) * 2 + 1], ((int)(threadIdx.x & 31) >> 1 & 1) + (i >> 1 & 1) * 2 + ((int)(threadIdx.x & 31) >> 2) * 4);
+      u32 moved4 = __shfl_sync(0xffffffffu, add[(i & 1) * 2], ((int)(threadIdx.x & 31) >> 1 & 1) + (i >> 1) * 2 + ((int)(threadIdx.x & 31) >> 2) * 4);
+      u32 other4 = __shfl_sync(0xffffffffu, add[(i & 1) * 2 + 1], ((int)(threadIdx.x & 31) >> 1 & 1) + (i >> 1) * 2 + ((int)(threadIdx.x & 31) >> 2) * 4);
       moved4 = ((int)(threadIdx.x & 31) & 1) == 1 ? other4 : moved4;
       spread[i] = moved4;
     }

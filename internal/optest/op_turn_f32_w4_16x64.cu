@@ -117,8 +117,8 @@ extern "C" __global__ void __launch_bounds__(128) op_turn_f32_w4_16x64(const __g
     float turned2[32];
     #pragma unroll
     for (int i = 0; i < 32; i++) {
-      float moved = __shfl_sync(0xffffffffu, turned[(i >> 2 & 1) * 2 + (i >> 1 & 1) * 4 + (i >> 3 & 3) * 8], ((int)(threadIdx.x & 31) >> 3) + (i & 1) * 4 + ((int)(threadIdx.x & 31) & 3) * 8);
-      float other = __shfl_sync(0xffffffffu, turned[(i >> 2 & 1) * 2 + (i >> 1 & 1) * 4 + (i >> 3 & 3) * 8 + 1], ((int)(threadIdx.x & 31) >> 3) + (i & 1) * 4 + ((int)(threadIdx.x & 31) & 3) * 8);
+      float moved = __shfl_sync(0xffffffffu, turned[((i >> 2 & 1) + (i >> 1 & 1) * 2 + (i >> 3) * 4) * 2], ((int)(threadIdx.x & 31) >> 3) + (i & 1) * 4 + ((int)(threadIdx.x & 31) & 3) * 8);
+      float other = __shfl_sync(0xffffffffu, turned[((i >> 2 & 1) + (i >> 1 & 1) * 2 + (i >> 3) * 4) * 2 + 1], ((int)(threadIdx.x & 31) >> 3) + (i & 1) * 4 + ((int)(threadIdx.x & 31) & 3) * 8);
       moved = ((int)(threadIdx.x & 31) >> 2 & 1) == 1 ? other : moved;
       turned2[i] = moved;
     }
@@ -143,8 +143,8 @@ extern "C" __global__ void __launch_bounds__(128) op_turn_f32_w4_16x64(const __g
     float x2[32];
     #pragma unroll
     for (int i = 0; i < 32; i++) {
-      float moved2 = __shfl_sync(0xffffffffu, x[(i & 1) + (i >> 4 & 1) * 2 + (i >> 2 & 3) * 8], (i >> 1 & 1) + ((int)(threadIdx.x & 31) & 1) * 2 + ((int)(threadIdx.x & 31) >> 2) * 4);
-      float other2 = __shfl_sync(0xffffffffu, x[(i & 1) + (i >> 4 & 1) * 2 + (i >> 2 & 3) * 8 + 4], (i >> 1 & 1) + ((int)(threadIdx.x & 31) & 1) * 2 + ((int)(threadIdx.x & 31) >> 2) * 4);
+      float moved2 = __shfl_sync(0xffffffffu, x[(i & 1) + (i >> 4) * 2 + (i >> 2 & 3) * 8], (i >> 1 & 1) + ((int)(threadIdx.x & 31) & 1) * 2 + ((int)(threadIdx.x & 31) >> 2) * 4);
+      float other2 = __shfl_sync(0xffffffffu, x[(i & 1) + (i >> 4) * 2 + (i >> 2 & 3) * 8 + 4], (i >> 1 & 1) + ((int)(threadIdx.x & 31) & 1) * 2 + ((int)(threadIdx.x & 31) >> 2) * 4);
       moved2 = ((int)(threadIdx.x & 31) >> 1 & 1) == 1 ? other2 : moved2;
       x2[i] = moved2;
     }
@@ -158,8 +158,8 @@ extern "C" __global__ void __launch_bounds__(128) op_turn_f32_w4_16x64(const __g
     float spread[32];
     #pragma unroll
     for (int i = 0; i < 32; i++) {
-      float moved3 = __shfl_sync(0xffffffffu, add[(i & 1) + (i >> 3 & 3) * 4 + (i >> 1 & 1) * 16], ((int)(threadIdx.x & 31) >> 1 & 1) + (i >> 2 & 1) * 2 + ((int)(threadIdx.x & 31) >> 2) * 4);
-      float other3 = __shfl_sync(0xffffffffu, add[(i & 1) + (i >> 3 & 3) * 4 + (i >> 1 & 1) * 16 + 2], ((int)(threadIdx.x & 31) >> 1 & 1) + (i >> 2 & 1) * 2 + ((int)(threadIdx.x & 31) >> 2) * 4);
+      float moved3 = __shfl_sync(0xffffffffu, add[(i & 1) + (i >> 3) * 4 + (i >> 1 & 1) * 16], ((int)(threadIdx.x & 31) >> 1 & 1) + (i >> 2 & 1) * 2 + ((int)(threadIdx.x & 31) >> 2) * 4);
+      float other3 = __shfl_sync(0xffffffffu, add[(i & 1) + (i >> 3) * 4 + (i >> 1 & 1) * 16 + 2], ((int)(threadIdx.x & 31) >> 1 & 1) + (i >> 2 & 1) * 2 + ((int)(threadIdx.x & 31) >> 2) * 4);
       moved3 = ((int)(threadIdx.x & 31) & 1) == 1 ? other3 : moved3;
       spread[i] = moved3;
     }

@@ -150,7 +150,7 @@ func (l *lowering) permute(v, x *ir.Value, p permutation) {
 			}
 		}
 		l.unrolled(n/2, func(i thr.Expr) {
-			l.emit(thr.Assign{At: l.at(), Dst: at(out, i), Src: l.fetch(span, half, i, func(k thr.Expr) thr.Expr { return at(t, k) })})
+			l.emit(thr.Assign{At: l.at(), Dst: at(out, i), Src: l.fetch(span, half, elem{i, 1, 0}, n/2, func(e elem) thr.Expr { return at(t, e.expr()) })})
 		})
 		return
 	}
@@ -161,59 +161,67 @@ func (l *lowering) permute(v, x *ir.Value, p permutation) {
 	l.unrolled(n/width, func(i thr.Expr) {
 		xs := make([]thr.Expr, width)
 		for q := range xs {
-			xs[q] = l.fetch(span, p, elem{i, width, q}.expr(), func(k thr.Expr) thr.Expr { return l.reduced(x, elem{k, 1, 0}) })
+			xs[q] = l.fetch(span, p, elem{i, width, q}, n, func(e elem) thr.Expr { return l.reduced(x, e) })
 		}
 		l.writeArray(out, v.Type, i, xs)
 	})
 }
 
-// fetch is value i of a thread, from the lane that has it. read is a value of the source.
-func (l *lowering) fetch(span *ir.Span, p permutation, i thr.Expr, read func(k thr.Expr) thr.Expr) thr.Expr {
-	var lane, base thr.Expr = i32(0), i32(0)
-	for _, r := range runs(p.lane) {
+// fetch is value e of the n of a thread, from the lane that has it. read is a value of the source.
+func (l *lowering) fetch(span *ir.Span, p permutation, e elem, n int, read func(e elem) thr.Expr) thr.Expr {
+	of := func(r run) thr.Expr { // the run's bits of the value's or the thread's number
 		if r.value {
-			lane = add(lane, mul(r.of(i), i32(1<<r.to)))
-		} else {
-			lane = add(lane, mul(l.threadDigit(span, 1<<r.bit, 1<<r.n), i32(1<<r.to)))
+			return digit(e, 1<<r.bit, 1<<r.n, n)
 		}
+		return l.threadDigit(span, 1<<r.bit, 1<<r.n)
 	}
+	var lane, ask thr.Expr = i32(0), i32(0)
+	for _, r := range runs(p.lane) {
+		lane = add(lane, mul(of(r), i32(1<<r.to)))
+	}
+	low, high := 0, thr.Expr(i32(0)) // of the source's value number: the lowest bit if it is known, and the others
+	width := 1
+	if len(p.value) > 0 && (!p.value[0].value || e.width == 2 && p.value[0].bit == 0) { // so that a pair's half is known
+		width = 2
+	}
+	meet := 1
 	var asks []run // by the asking thread
 	for _, r := range runs(p.value) {
-		if r.value {
-			base = add(base, mul(r.of(i), i32(1<<r.to)))
-		} else {
+		switch {
+		case !r.value:
 			asks = append(asks, r)
+			ask = add(ask, mul(of(r), i32(meet)))
+			meet <<= r.n
+		case width == 2 && r.to == 0:
+			low = e.lane
+			if r.n > 1 {
+				high = add(high, digit(e, 2, 1<<(r.n-1), n))
+			}
+		default:
+			high = add(high, mul(of(r), i32(1<<r.to/width)))
 		}
-	}
-	from := func(k thr.Expr) thr.Expr {
-		if p.stays() {
-			return read(k)
-		}
-		x := read(k)
-		return call(thr.ShflIdx, x.ExprType().DT, x, lane)
-	}
-	if len(asks) == 0 {
-		return from(base)
-	}
-	var ask thr.Expr = i32(0)
-	n := 0
-	for _, r := range asks {
-		ask = add(ask, mul(l.threadDigit(span, 1<<r.bit, 1<<r.n), i32(1<<n)))
-		n += r.n
 	}
 	var dst *thr.Local
-	for c := range 1 << n {
-		k, rest := base, c
+	for c := range meet {
+		part := elem{high, width, low}
+		rest := c
 		for _, r := range asks {
-			k = add(k, i32(rest&(1<<r.n-1)<<r.to))
+			bits := rest & (1<<r.n - 1) << r.to
 			rest >>= r.n
+			part = elem{add(part.i, i32(bits/width)), width, part.lane + bits%width}
 		}
-		part := from(k) // all lanes take part in a shuffle: it stands alone
+		x := read(part)
+		if !p.stays() {
+			x = call(thr.ShflIdx, x.ExprType().DT, x, lane)
+		}
+		if meet == 1 {
+			return x
+		}
 		if dst == nil {
-			dst = l.local("moved", part.ExprType(), part)
+			dst = l.local("moved", x.ExprType(), x)
 			continue
 		}
-		other := l.local("other", part.ExprType(), part)
+		other := l.local("other", x.ExprType(), x) // all lanes take part in a shuffle: it stands alone
 		t := dst.Type.DT
 		l.emit(thr.Assign{At: l.at(), Dst: ref(dst), Src: thr.Apply{Op: ir.Select, T: t, R: t, Args: []thr.Expr{equal(ask, i32(c)), ref(other), ref(dst)}}})
 	}
@@ -237,9 +245,6 @@ func runs(bits []source) []run {
 	}
 	return out
 }
-
-// of is the run's bits of i.
-func (r run) of(i thr.Expr) thr.Expr { return rem(div(i, 1<<r.bit), 1<<r.n) }
 
 // throughShared stores a tile and loads it as it is to be spread. Rows are 16 bytes longer than they need be, so that
 // neither rows nor columns lie in one bank.
