@@ -132,7 +132,9 @@ var pipelines = []struct {
 // swizzledBoxes doubles boxes of eight rows, of two tiles that are filled with the same.
 func swizzledBoxes(fill func(p tile.Warp, s pipeSlot, a pipeArgs, row tile.Index)) func(k *tile.Builder, a pipeArgs) {
 	return func(k *tile.Builder, a pipeArgs) {
-		box := func(sw layout.Swizzle) tile.Shared[tile.I32] { return tile.NewShared[tile.I32](k, 8, pipeCols).Swizzle(sw) }
+		box := func(sw layout.Swizzle) tile.Shared[tile.I32] {
+			return tile.NewShared[tile.I32](k, 8, pipeCols).Swizzle(sw)
+		}
 		pipe := tile.NewPipeline(k, 3, pipeSlot{A: box(layout.Swizzle128), B: box(layout.Swizzle32)})
 		work := k.Schedule(tile.Linear(a.X.Dim(0), 8))
 		k.Roles(tile.Producer(0, func(p tile.Warp) {
