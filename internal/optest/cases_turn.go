@@ -12,7 +12,7 @@ import (
 
 // turnSpreads are those of the kernels of each type.
 var turnSpreads = map[dtype.Type][]spread{
-	dtype.F32: {frag16x16, frag16x64, frag32x48, group64x64}, dtype.BF16: {frag16x16, frag48x32, group64x64}, dtype.F16: {frag64x16}, dtype.I64: {turnStriped},
+	dtype.F32: {frag16x16, frag16x64, group64x64}, dtype.BF16: {frag16x16, frag48x32, group64x64}, dtype.F16: {frag64x16}, dtype.I64: {turnStriped},
 }
 
 // turnCases are a case for each op that moves elements, type and spread.

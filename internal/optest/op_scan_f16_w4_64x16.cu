@@ -55,7 +55,7 @@ __device__ __forceinline__ void store_u32_if(void* p, u32 r, bool on) {
 
 struct op_scan_f16_w4_64x16_args {
   const f16* x; // X: f16[groups, rows, n]
-  f16* y; // Y: f16[groups, 16, rows, n]
+  f16* y; // Y: f16[groups, 8, rows, n]
   i64 x_stride0; // X: elements from one index of dimension 0 to the next
   i64 x_stride1; // X: elements from one index of dimension 1 to the next
   i64 y_stride0; // Y: elements from one index of dimension 0 to the next
@@ -171,48 +171,45 @@ extern "C" __global__ void __launch_bounds__(128) op_scan_f16_w4_64x16(const __g
       }
     }
 
-    // cum_sum along axis 0
+    // cum_sum along axis 1
     float y3[32];
     float y_total2[32];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      y_total2[i * 2] = row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows ? f16_lo(x[i]) : 0.0f;
+      y_total2[i * 2] = col0 + (i >> 1 & 1) * 8 < a.n ? f16_lo(x[i]) : 0.0f;
       y3[i * 2] = 0.0f;
-      y_total2[i * 2 + 1] = row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows ? f16_hi(x[i]) : 0.0f;
+      y_total2[i * 2 + 1] = col0 + (1 + (i >> 1 & 1) * 8) < a.n ? f16_hi(x[i]) : 0.0f;
       y3[i * 2 + 1] = 0.0f;
     }
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      float before2 = 0.0f;
-      float other4 = __shfl_xor_sync(0xffffffffu, y_total2[i], 4);
-      before2 = ((int)(threadIdx.x & 31) & 4) == 0 ? other4 + before2 : before2;
-      y_total2[i] += other4;
-      float other5 = __shfl_xor_sync(0xffffffffu, y_total2[i], 8);
-      before2 = ((int)(threadIdx.x & 31) & 8) == 0 ? other5 + before2 : before2;
-      y_total2[i] += other5;
-      float other6 = __shfl_xor_sync(0xffffffffu, y_total2[i], 16);
-      before2 = ((int)(threadIdx.x & 31) & 16) == 0 ? other6 + before2 : before2;
-      y_total2[i] += other6;
-      y3[i] = before2 + y3[i];
+    for (int i = 0; i < 16; i++) {
+      float run3 = y_total2[i * 2 + 1];
+      y3[i * 2] = run3 + y3[i * 2];
+      run3 += y_total2[i * 2];
+      y_total2[i * 2] = run3;
     }
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      float run3 = y_total2[(i & 1) + (i >> 1) * 4 + 2];
-      y3[(i & 1) + (i >> 1) * 4] = run3 + y3[(i & 1) + (i >> 1) * 4];
-      run3 += y_total2[(i & 1) + (i >> 1) * 4];
-      y_total2[(i & 1) + (i >> 1) * 4] = run3;
+      float before2 = 0.0f;
+      float other4 = __shfl_xor_sync(0xffffffffu, y_total2[i * 2], 1);
+      before2 = ((int)(threadIdx.x & 31) & 1) == 0 ? other4 + before2 : before2;
+      y_total2[i * 2] += other4;
+      float other5 = __shfl_xor_sync(0xffffffffu, y_total2[i * 2], 2);
+      before2 = ((int)(threadIdx.x & 31) & 2) == 0 ? other5 + before2 : before2;
+      y_total2[i * 2] += other5;
+      #pragma unroll
+      for (int j = 0; j < 2; j++) {
+        y3[i * 2 + j] = before2 + y3[i * 2 + j];
+      }
     }
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float run4 = y_total2[(i & 1) + (i >> 1) * 4 + 24];
+    for (int i = 0; i < 8; i++) {
+      float run4 = y_total2[(i & 1) * 2 + (i >> 1) * 8 + 4];
       #pragma unroll
-      for (int j = 0; j < 3; j++) {
-        #pragma unroll
-        for (int k = 0; k < 2; k++) {
-          y3[(i & 1) + (i >> 1) * 4 + (3 - (j + 1)) * 8 + k * 2] = run4 + y3[(i & 1) + (i >> 1) * 4 + (3 - (j + 1)) * 8 + k * 2];
-        }
-        run4 += y_total2[(i & 1) + (i >> 1) * 4 + (3 - (j + 1)) * 8];
+      for (int j = 0; j < 2; j++) {
+        y3[(i & 1) * 2 + (i >> 1) * 8 + j] = run4 + y3[(i & 1) * 2 + (i >> 1) * 8 + j];
       }
+      run4 += y_total2[(i & 1) * 2 + (i >> 1) * 8];
     }
     u32 y4[16];
     #pragma unroll
@@ -237,35 +234,35 @@ extern "C" __global__ void __launch_bounds__(128) op_scan_f16_w4_64x16(const __g
       }
     }
 
-    // cum_sum along axis 1
+    // cum_max along axis 1
     float y5[32];
     float y_total3[32];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      y_total3[i * 2] = col0 + (i >> 1 & 1) * 8 < a.n ? f16_lo(x[i]) : 0.0f;
-      y5[i * 2] = y_total3[i * 2];
-      y_total3[i * 2 + 1] = col0 + (1 + (i >> 1 & 1) * 8) < a.n ? f16_hi(x[i]) : 0.0f;
-      y5[i * 2 + 1] = y_total3[i * 2 + 1];
+      y_total3[i * 2] = col0 + (i >> 1 & 1) * 8 < a.n ? f16_lo(x[i]) : __uint_as_float(0xff800000u);
+      y5[i * 2] = __uint_as_float(0xff800000u);
+      y_total3[i * 2 + 1] = col0 + (1 + (i >> 1 & 1) * 8) < a.n ? f16_hi(x[i]) : __uint_as_float(0xff800000u);
+      y5[i * 2 + 1] = __uint_as_float(0xff800000u);
     }
     #pragma unroll
     for (int i = 0; i < 16; i++) {
       float run5 = y_total3[i * 2];
-      y5[i * 2 + 1] = run5 + y5[i * 2 + 1];
-      run5 += y_total3[i * 2 + 1];
+      y5[i * 2 + 1] = fmaxf(run5, y5[i * 2 + 1]);
+      run5 = fmaxf(run5, y_total3[i * 2 + 1]);
       y_total3[i * 2] = run5;
     }
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      float before3 = 0.0f;
-      float other7 = __shfl_xor_sync(0xffffffffu, y_total3[i * 2], 1);
-      before3 = ((int)(threadIdx.x & 31) & 1) != 0 ? other7 + before3 : before3;
-      y_total3[i * 2] += other7;
-      float other8 = __shfl_xor_sync(0xffffffffu, y_total3[i * 2], 2);
-      before3 = ((int)(threadIdx.x & 31) & 2) != 0 ? other8 + before3 : before3;
-      y_total3[i * 2] += other8;
+      float before3 = __uint_as_float(0xff800000u);
+      float other6 = __shfl_xor_sync(0xffffffffu, y_total3[i * 2], 1);
+      before3 = ((int)(threadIdx.x & 31) & 1) != 0 ? fmaxf(other6, before3) : before3;
+      y_total3[i * 2] = fmaxf(y_total3[i * 2], other6);
+      float other7 = __shfl_xor_sync(0xffffffffu, y_total3[i * 2], 2);
+      before3 = ((int)(threadIdx.x & 31) & 2) != 0 ? fmaxf(other7, before3) : before3;
+      y_total3[i * 2] = fmaxf(y_total3[i * 2], other7);
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        y5[i * 2 + j] = before3 + y5[i * 2 + j];
+        y5[i * 2 + j] = fmaxf(before3, y5[i * 2 + j]);
       }
     }
     #pragma unroll
@@ -273,9 +270,9 @@ extern "C" __global__ void __launch_bounds__(128) op_scan_f16_w4_64x16(const __g
       float run6 = y_total3[(i & 1) * 2 + (i >> 1) * 8];
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        y5[(i & 1) * 2 + (i >> 1) * 8 + 4 + j] = run6 + y5[(i & 1) * 2 + (i >> 1) * 8 + 4 + j];
+        y5[(i & 1) * 2 + (i >> 1) * 8 + 4 + j] = fmaxf(run6, y5[(i & 1) * 2 + (i >> 1) * 8 + 4 + j]);
       }
-      run6 += y_total3[(i & 1) * 2 + (i >> 1) * 8 + 4];
+      run6 = fmaxf(run6, y_total3[(i & 1) * 2 + (i >> 1) * 8 + 4]);
     }
     u32 y6[16];
     #pragma unroll
@@ -300,45 +297,48 @@ extern "C" __global__ void __launch_bounds__(128) op_scan_f16_w4_64x16(const __g
       }
     }
 
-    // cum_sum along axis 1
+    // cum_max along axis 0
     float y7[32];
     float y_total4[32];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      y_total4[i * 2] = col0 + (i >> 1 & 1) * 8 < a.n ? f16_lo(x[i]) : 0.0f;
-      y7[i * 2] = 0.0f;
-      y_total4[i * 2 + 1] = col0 + (1 + (i >> 1 & 1) * 8) < a.n ? f16_hi(x[i]) : 0.0f;
-      y7[i * 2 + 1] = 0.0f;
+      y_total4[i * 2] = row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows ? f16_lo(x[i]) : __uint_as_float(0xff800000u);
+      y7[i * 2] = y_total4[i * 2];
+      y_total4[i * 2 + 1] = row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows ? f16_hi(x[i]) : __uint_as_float(0xff800000u);
+      y7[i * 2 + 1] = y_total4[i * 2 + 1];
+    }
+    #pragma unroll
+    for (int i = 0; i < 32; i++) {
+      float before4 = __uint_as_float(0xff800000u);
+      float other8 = __shfl_xor_sync(0xffffffffu, y_total4[i], 4);
+      before4 = ((int)(threadIdx.x & 31) & 4) == 0 ? fmaxf(other8, before4) : before4;
+      y_total4[i] = fmaxf(y_total4[i], other8);
+      float other9 = __shfl_xor_sync(0xffffffffu, y_total4[i], 8);
+      before4 = ((int)(threadIdx.x & 31) & 8) == 0 ? fmaxf(other9, before4) : before4;
+      y_total4[i] = fmaxf(y_total4[i], other9);
+      float other10 = __shfl_xor_sync(0xffffffffu, y_total4[i], 16);
+      before4 = ((int)(threadIdx.x & 31) & 16) == 0 ? fmaxf(other10, before4) : before4;
+      y_total4[i] = fmaxf(y_total4[i], other10);
+      y7[i] = fmaxf(before4, y7[i]);
     }
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      float run7 = y_total4[i * 2 + 1];
-      y7[i * 2] = run7 + y7[i * 2];
-      run7 += y_total4[i * 2];
-      y_total4[i * 2] = run7;
+      float run7 = y_total4[(i & 1) + (i >> 1) * 4 + 2];
+      y7[(i & 1) + (i >> 1) * 4] = fmaxf(run7, y7[(i & 1) + (i >> 1) * 4]);
+      run7 = fmaxf(run7, y_total4[(i & 1) + (i >> 1) * 4]);
+      y_total4[(i & 1) + (i >> 1) * 4] = run7;
     }
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      float before4 = 0.0f;
-      float other9 = __shfl_xor_sync(0xffffffffu, y_total4[i * 2], 1);
-      before4 = ((int)(threadIdx.x & 31) & 1) == 0 ? other9 + before4 : before4;
-      y_total4[i * 2] += other9;
-      float other10 = __shfl_xor_sync(0xffffffffu, y_total4[i * 2], 2);
-      before4 = ((int)(threadIdx.x & 31) & 2) == 0 ? other10 + before4 : before4;
-      y_total4[i * 2] += other10;
+    for (int i = 0; i < 4; i++) {
+      float run8 = y_total4[(i & 1) + (i >> 1) * 4 + 24];
       #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y7[i * 2 + j] = before4 + y7[i * 2 + j];
+      for (int j = 0; j < 3; j++) {
+        #pragma unroll
+        for (int k = 0; k < 2; k++) {
+          y7[(i & 1) + (i >> 1) * 4 + (3 - (j + 1)) * 8 + k * 2] = fmaxf(run8, y7[(i & 1) + (i >> 1) * 4 + (3 - (j + 1)) * 8 + k * 2]);
+        }
+        run8 = fmaxf(run8, y_total4[(i & 1) + (i >> 1) * 4 + (3 - (j + 1)) * 8]);
       }
-    }
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      float run8 = y_total4[(i & 1) * 2 + (i >> 1) * 8 + 4];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y7[(i & 1) * 2 + (i >> 1) * 8 + j] = run8 + y7[(i & 1) * 2 + (i >> 1) * 8 + j];
-      }
-      run8 += y_total4[(i & 1) * 2 + (i >> 1) * 8];
     }
     u32 y8[16];
     #pragma unroll
@@ -363,35 +363,35 @@ extern "C" __global__ void __launch_bounds__(128) op_scan_f16_w4_64x16(const __g
       }
     }
 
-    // cum_max along axis 0
+    // cum_min along axis 0
     float y9[32];
     float y_total5[32];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      y_total5[i * 2] = row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows ? f16_lo(x[i]) : __uint_as_float(0xff800000u);
-      y9[i * 2] = __uint_as_float(0xff800000u);
-      y_total5[i * 2 + 1] = row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows ? f16_hi(x[i]) : __uint_as_float(0xff800000u);
-      y9[i * 2 + 1] = __uint_as_float(0xff800000u);
+      y_total5[i * 2] = row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows ? f16_lo(x[i]) : __uint_as_float(0x7f800000u);
+      y9[i * 2] = y_total5[i * 2];
+      y_total5[i * 2 + 1] = row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows ? f16_hi(x[i]) : __uint_as_float(0x7f800000u);
+      y9[i * 2 + 1] = y_total5[i * 2 + 1];
     }
     #pragma unroll
     for (int i = 0; i < 32; i++) {
-      float before5 = __uint_as_float(0xff800000u);
+      float before5 = __uint_as_float(0x7f800000u);
       float other11 = __shfl_xor_sync(0xffffffffu, y_total5[i], 4);
-      before5 = ((int)(threadIdx.x & 31) & 4) != 0 ? fmaxf(other11, before5) : before5;
-      y_total5[i] = fmaxf(y_total5[i], other11);
+      before5 = ((int)(threadIdx.x & 31) & 4) != 0 ? fminf(other11, before5) : before5;
+      y_total5[i] = fminf(y_total5[i], other11);
       float other12 = __shfl_xor_sync(0xffffffffu, y_total5[i], 8);
-      before5 = ((int)(threadIdx.x & 31) & 8) != 0 ? fmaxf(other12, before5) : before5;
-      y_total5[i] = fmaxf(y_total5[i], other12);
+      before5 = ((int)(threadIdx.x & 31) & 8) != 0 ? fminf(other12, before5) : before5;
+      y_total5[i] = fminf(y_total5[i], other12);
       float other13 = __shfl_xor_sync(0xffffffffu, y_total5[i], 16);
-      before5 = ((int)(threadIdx.x & 31) & 16) != 0 ? fmaxf(other13, before5) : before5;
-      y_total5[i] = fmaxf(y_total5[i], other13);
-      y9[i] = fmaxf(before5, y9[i]);
+      before5 = ((int)(threadIdx.x & 31) & 16) != 0 ? fminf(other13, before5) : before5;
+      y_total5[i] = fminf(y_total5[i], other13);
+      y9[i] = fminf(before5, y9[i]);
     }
     #pragma unroll
     for (int i = 0; i < 16; i++) {
       float run9 = y_total5[(i & 1) + (i >> 1) * 4];
-      y9[(i & 1) + (i >> 1) * 4 + 2] = fmaxf(run9, y9[(i & 1) + (i >> 1) * 4 + 2]);
-      run9 = fmaxf(run9, y_total5[(i & 1) + (i >> 1) * 4 + 2]);
+      y9[(i & 1) + (i >> 1) * 4 + 2] = fminf(run9, y9[(i & 1) + (i >> 1) * 4 + 2]);
+      run9 = fminf(run9, y_total5[(i & 1) + (i >> 1) * 4 + 2]);
       y_total5[(i & 1) + (i >> 1) * 4] = run9;
     }
     #pragma unroll
@@ -401,9 +401,9 @@ extern "C" __global__ void __launch_bounds__(128) op_scan_f16_w4_64x16(const __g
       for (int j = 0; j < 3; j++) {
         #pragma unroll
         for (int k = 0; k < 2; k++) {
-          y9[(i & 1) + (i >> 1) * 4 + (j + 1) * 8 + k * 2] = fmaxf(run10, y9[(i & 1) + (i >> 1) * 4 + (j + 1) * 8 + k * 2]);
+          y9[(i & 1) + (i >> 1) * 4 + (j + 1) * 8 + k * 2] = fminf(run10, y9[(i & 1) + (i >> 1) * 4 + (j + 1) * 8 + k * 2]);
         }
-        run10 = fmaxf(run10, y_total5[(i & 1) + (i >> 1) * 4 + (j + 1) * 8]);
+        run10 = fminf(run10, y_total5[(i & 1) + (i >> 1) * 4 + (j + 1) * 8]);
       }
     }
     u32 y10[16];
@@ -429,48 +429,45 @@ extern "C" __global__ void __launch_bounds__(128) op_scan_f16_w4_64x16(const __g
       }
     }
 
-    // cum_max along axis 0
+    // cum_min along axis 1
     float y11[32];
     float y_total6[32];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      y_total6[i * 2] = row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows ? f16_lo(x[i]) : __uint_as_float(0xff800000u);
-      y11[i * 2] = y_total6[i * 2];
-      y_total6[i * 2 + 1] = row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows ? f16_hi(x[i]) : __uint_as_float(0xff800000u);
-      y11[i * 2 + 1] = y_total6[i * 2 + 1];
-    }
-    #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      float before6 = __uint_as_float(0xff800000u);
-      float other14 = __shfl_xor_sync(0xffffffffu, y_total6[i], 4);
-      before6 = ((int)(threadIdx.x & 31) & 4) == 0 ? fmaxf(other14, before6) : before6;
-      y_total6[i] = fmaxf(y_total6[i], other14);
-      float other15 = __shfl_xor_sync(0xffffffffu, y_total6[i], 8);
-      before6 = ((int)(threadIdx.x & 31) & 8) == 0 ? fmaxf(other15, before6) : before6;
-      y_total6[i] = fmaxf(y_total6[i], other15);
-      float other16 = __shfl_xor_sync(0xffffffffu, y_total6[i], 16);
-      before6 = ((int)(threadIdx.x & 31) & 16) == 0 ? fmaxf(other16, before6) : before6;
-      y_total6[i] = fmaxf(y_total6[i], other16);
-      y11[i] = fmaxf(before6, y11[i]);
+      y_total6[i * 2] = col0 + (i >> 1 & 1) * 8 < a.n ? f16_lo(x[i]) : __uint_as_float(0x7f800000u);
+      y11[i * 2] = __uint_as_float(0x7f800000u);
+      y_total6[i * 2 + 1] = col0 + (1 + (i >> 1 & 1) * 8) < a.n ? f16_hi(x[i]) : __uint_as_float(0x7f800000u);
+      y11[i * 2 + 1] = __uint_as_float(0x7f800000u);
     }
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      float run11 = y_total6[(i & 1) + (i >> 1) * 4 + 2];
-      y11[(i & 1) + (i >> 1) * 4] = fmaxf(run11, y11[(i & 1) + (i >> 1) * 4]);
-      run11 = fmaxf(run11, y_total6[(i & 1) + (i >> 1) * 4]);
-      y_total6[(i & 1) + (i >> 1) * 4] = run11;
+      float run11 = y_total6[i * 2 + 1];
+      y11[i * 2] = fminf(run11, y11[i * 2]);
+      run11 = fminf(run11, y_total6[i * 2]);
+      y_total6[i * 2] = run11;
     }
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float run12 = y_total6[(i & 1) + (i >> 1) * 4 + 24];
+    for (int i = 0; i < 16; i++) {
+      float before6 = __uint_as_float(0x7f800000u);
+      float other14 = __shfl_xor_sync(0xffffffffu, y_total6[i * 2], 1);
+      before6 = ((int)(threadIdx.x & 31) & 1) == 0 ? fminf(other14, before6) : before6;
+      y_total6[i * 2] = fminf(y_total6[i * 2], other14);
+      float other15 = __shfl_xor_sync(0xffffffffu, y_total6[i * 2], 2);
+      before6 = ((int)(threadIdx.x & 31) & 2) == 0 ? fminf(other15, before6) : before6;
+      y_total6[i * 2] = fminf(y_total6[i * 2], other15);
       #pragma unroll
-      for (int j = 0; j < 3; j++) {
-        #pragma unroll
-        for (int k = 0; k < 2; k++) {
-          y11[(i & 1) + (i >> 1) * 4 + (3 - (j + 1)) * 8 + k * 2] = fmaxf(run12, y11[(i & 1) + (i >> 1) * 4 + (3 - (j + 1)) * 8 + k * 2]);
-        }
-        run12 = fmaxf(run12, y_total6[(i & 1) + (i >> 1) * 4 + (3 - (j + 1)) * 8]);
+      for (int j = 0; j < 2; j++) {
+        y11[i * 2 + j] = fminf(before6, y11[i * 2 + j]);
       }
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float run12 = y_total6[(i & 1) * 2 + (i >> 1) * 8 + 4];
+      #pragma unroll
+      for (int j = 0; j < 2; j++) {
+        y11[(i & 1) * 2 + (i >> 1) * 8 + j] = fminf(run12, y11[(i & 1) * 2 + (i >> 1) * 8 + j]);
+      }
+      run12 = fminf(run12, y_total6[(i & 1) * 2 + (i >> 1) * 8]);
     }
     u32 y12[16];
     #pragma unroll
@@ -495,35 +492,35 @@ extern "C" __global__ void __launch_bounds__(128) op_scan_f16_w4_64x16(const __g
       }
     }
 
-    // cum_max along axis 1
+    // cum_prod along axis 1
     float y13[32];
     float y_total7[32];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      y_total7[i * 2] = col0 + (i >> 1 & 1) * 8 < a.n ? f16_lo(x[i]) : __uint_as_float(0xff800000u);
-      y13[i * 2] = __uint_as_float(0xff800000u);
-      y_total7[i * 2 + 1] = col0 + (1 + (i >> 1 & 1) * 8) < a.n ? f16_hi(x[i]) : __uint_as_float(0xff800000u);
-      y13[i * 2 + 1] = __uint_as_float(0xff800000u);
+      y_total7[i * 2] = col0 + (i >> 1 & 1) * 8 < a.n ? f16_lo(x[i]) : 1.0f;
+      y13[i * 2] = 1.0f;
+      y_total7[i * 2 + 1] = col0 + (1 + (i >> 1 & 1) * 8) < a.n ? f16_hi(x[i]) : 1.0f;
+      y13[i * 2 + 1] = 1.0f;
     }
     #pragma unroll
     for (int i = 0; i < 16; i++) {
       float run13 = y_total7[i * 2];
-      y13[i * 2 + 1] = fmaxf(run13, y13[i * 2 + 1]);
-      run13 = fmaxf(run13, y_total7[i * 2 + 1]);
+      y13[i * 2 + 1] = run13 * y13[i * 2 + 1];
+      run13 *= y_total7[i * 2 + 1];
       y_total7[i * 2] = run13;
     }
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      float before7 = __uint_as_float(0xff800000u);
-      float other17 = __shfl_xor_sync(0xffffffffu, y_total7[i * 2], 1);
-      before7 = ((int)(threadIdx.x & 31) & 1) != 0 ? fmaxf(other17, before7) : before7;
-      y_total7[i * 2] = fmaxf(y_total7[i * 2], other17);
-      float other18 = __shfl_xor_sync(0xffffffffu, y_total7[i * 2], 2);
-      before7 = ((int)(threadIdx.x & 31) & 2) != 0 ? fmaxf(other18, before7) : before7;
-      y_total7[i * 2] = fmaxf(y_total7[i * 2], other18);
+      float before7 = 1.0f;
+      float other16 = __shfl_xor_sync(0xffffffffu, y_total7[i * 2], 1);
+      before7 = ((int)(threadIdx.x & 31) & 1) != 0 ? other16 * before7 : before7;
+      y_total7[i * 2] *= other16;
+      float other17 = __shfl_xor_sync(0xffffffffu, y_total7[i * 2], 2);
+      before7 = ((int)(threadIdx.x & 31) & 2) != 0 ? other17 * before7 : before7;
+      y_total7[i * 2] *= other17;
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        y13[i * 2 + j] = fmaxf(before7, y13[i * 2 + j]);
+        y13[i * 2 + j] = before7 * y13[i * 2 + j];
       }
     }
     #pragma unroll
@@ -531,9 +528,9 @@ extern "C" __global__ void __launch_bounds__(128) op_scan_f16_w4_64x16(const __g
       float run14 = y_total7[(i & 1) * 2 + (i >> 1) * 8];
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        y13[(i & 1) * 2 + (i >> 1) * 8 + 4 + j] = fmaxf(run14, y13[(i & 1) * 2 + (i >> 1) * 8 + 4 + j]);
+        y13[(i & 1) * 2 + (i >> 1) * 8 + 4 + j] = run14 * y13[(i & 1) * 2 + (i >> 1) * 8 + 4 + j];
       }
-      run14 = fmaxf(run14, y_total7[(i & 1) * 2 + (i >> 1) * 8 + 4]);
+      run14 *= y_total7[(i & 1) * 2 + (i >> 1) * 8 + 4];
     }
     u32 y14[16];
     #pragma unroll
@@ -558,45 +555,48 @@ extern "C" __global__ void __launch_bounds__(128) op_scan_f16_w4_64x16(const __g
       }
     }
 
-    // cum_max along axis 1
+    // cum_prod along axis 0
     float y15[32];
     float y_total8[32];
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      y_total8[i * 2] = col0 + (i >> 1 & 1) * 8 < a.n ? f16_lo(x[i]) : __uint_as_float(0xff800000u);
+      y_total8[i * 2] = row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows ? f16_lo(x[i]) : 1.0f;
       y15[i * 2] = y_total8[i * 2];
-      y_total8[i * 2 + 1] = col0 + (1 + (i >> 1 & 1) * 8) < a.n ? f16_hi(x[i]) : __uint_as_float(0xff800000u);
+      y_total8[i * 2 + 1] = row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows ? f16_hi(x[i]) : 1.0f;
       y15[i * 2 + 1] = y_total8[i * 2 + 1];
     }
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      float run15 = y_total8[i * 2 + 1];
-      y15[i * 2] = fmaxf(run15, y15[i * 2]);
-      run15 = fmaxf(run15, y_total8[i * 2]);
-      y_total8[i * 2] = run15;
+    for (int i = 0; i < 32; i++) {
+      float before8 = 1.0f;
+      float other18 = __shfl_xor_sync(0xffffffffu, y_total8[i], 4);
+      before8 = ((int)(threadIdx.x & 31) & 4) == 0 ? other18 * before8 : before8;
+      y_total8[i] *= other18;
+      float other19 = __shfl_xor_sync(0xffffffffu, y_total8[i], 8);
+      before8 = ((int)(threadIdx.x & 31) & 8) == 0 ? other19 * before8 : before8;
+      y_total8[i] *= other19;
+      float other20 = __shfl_xor_sync(0xffffffffu, y_total8[i], 16);
+      before8 = ((int)(threadIdx.x & 31) & 16) == 0 ? other20 * before8 : before8;
+      y_total8[i] *= other20;
+      y15[i] = before8 * y15[i];
     }
     #pragma unroll
     for (int i = 0; i < 16; i++) {
-      float before8 = __uint_as_float(0xff800000u);
-      float other19 = __shfl_xor_sync(0xffffffffu, y_total8[i * 2], 1);
-      before8 = ((int)(threadIdx.x & 31) & 1) == 0 ? fmaxf(other19, before8) : before8;
-      y_total8[i * 2] = fmaxf(y_total8[i * 2], other19);
-      float other20 = __shfl_xor_sync(0xffffffffu, y_total8[i * 2], 2);
-      before8 = ((int)(threadIdx.x & 31) & 2) == 0 ? fmaxf(other20, before8) : before8;
-      y_total8[i * 2] = fmaxf(y_total8[i * 2], other20);
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y15[i * 2 + j] = fmaxf(before8, y15[i * 2 + j]);
-      }
+      float run15 = y_total8[(i & 1) + (i >> 1) * 4 + 2];
+      y15[(i & 1) + (i >> 1) * 4] = run15 * y15[(i & 1) + (i >> 1) * 4];
+      run15 *= y_total8[(i & 1) + (i >> 1) * 4];
+      y_total8[(i & 1) + (i >> 1) * 4] = run15;
     }
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      float run16 = y_total8[(i & 1) * 2 + (i >> 1) * 8 + 4];
+    for (int i = 0; i < 4; i++) {
+      float run16 = y_total8[(i & 1) + (i >> 1) * 4 + 24];
       #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y15[(i & 1) * 2 + (i >> 1) * 8 + j] = fmaxf(run16, y15[(i & 1) * 2 + (i >> 1) * 8 + j]);
+      for (int j = 0; j < 3; j++) {
+        #pragma unroll
+        for (int k = 0; k < 2; k++) {
+          y15[(i & 1) + (i >> 1) * 4 + (3 - (j + 1)) * 8 + k * 2] = run16 * y15[(i & 1) + (i >> 1) * 4 + (3 - (j + 1)) * 8 + k * 2];
+        }
+        run16 *= y_total8[(i & 1) + (i >> 1) * 4 + (3 - (j + 1)) * 8];
       }
-      run16 = fmaxf(run16, y_total8[(i & 1) * 2 + (i >> 1) * 8]);
     }
     u32 y16[16];
     #pragma unroll
@@ -618,522 +618,6 @@ extern "C" __global__ void __launch_bounds__(128) op_scan_f16_w4_64x16(const __g
       for (int i = 0; i < 16; i++) {
         store_u16_if(y_at8 + (i64)(row0_9 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0_9 + (i >> 1 & 1) * 8), y16[i], row0_9 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0_9 + (i >> 1 & 1) * 8 < a.n);
         store_u16_if(y_at8 + (i64)(row0_9 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0_9 + (1 + (i >> 1 & 1) * 8)), y16[i] >> 16, row0_9 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0_9 + (1 + (i >> 1 & 1) * 8) < a.n);
-      }
-    }
-
-    // cum_min along axis 0
-    float y17[32];
-    float y_total9[32];
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y_total9[i * 2] = row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows ? f16_lo(x[i]) : __uint_as_float(0x7f800000u);
-      y17[i * 2] = y_total9[i * 2];
-      y_total9[i * 2 + 1] = row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows ? f16_hi(x[i]) : __uint_as_float(0x7f800000u);
-      y17[i * 2 + 1] = y_total9[i * 2 + 1];
-    }
-    #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      float before9 = __uint_as_float(0x7f800000u);
-      float other21 = __shfl_xor_sync(0xffffffffu, y_total9[i], 4);
-      before9 = ((int)(threadIdx.x & 31) & 4) != 0 ? fminf(other21, before9) : before9;
-      y_total9[i] = fminf(y_total9[i], other21);
-      float other22 = __shfl_xor_sync(0xffffffffu, y_total9[i], 8);
-      before9 = ((int)(threadIdx.x & 31) & 8) != 0 ? fminf(other22, before9) : before9;
-      y_total9[i] = fminf(y_total9[i], other22);
-      float other23 = __shfl_xor_sync(0xffffffffu, y_total9[i], 16);
-      before9 = ((int)(threadIdx.x & 31) & 16) != 0 ? fminf(other23, before9) : before9;
-      y_total9[i] = fminf(y_total9[i], other23);
-      y17[i] = fminf(before9, y17[i]);
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      float run17 = y_total9[(i & 1) + (i >> 1) * 4];
-      y17[(i & 1) + (i >> 1) * 4 + 2] = fminf(run17, y17[(i & 1) + (i >> 1) * 4 + 2]);
-      run17 = fminf(run17, y_total9[(i & 1) + (i >> 1) * 4 + 2]);
-      y_total9[(i & 1) + (i >> 1) * 4] = run17;
-    }
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float run18 = y_total9[(i & 1) + (i >> 1) * 4];
-      #pragma unroll
-      for (int j = 0; j < 3; j++) {
-        #pragma unroll
-        for (int k = 0; k < 2; k++) {
-          y17[(i & 1) + (i >> 1) * 4 + (j + 1) * 8 + k * 2] = fminf(run18, y17[(i & 1) + (i >> 1) * 4 + (j + 1) * 8 + k * 2]);
-        }
-        run18 = fminf(run18, y_total9[(i & 1) + (i >> 1) * 4 + (j + 1) * 8]);
-      }
-    }
-    u32 y18[16];
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y18[i] = f16_pair(y17[i * 2], y17[i * 2 + 1]);
-    }
-    f16* y_at9 = a.y + (i64)group * a.y_stride0 + 8 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u32_if(y_at9 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0 + (i >> 1 & 1) * 8), y18[i], row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0 + (i >> 1 & 1) * 8 < a.n);
-      }
-    } else {
-      int row0_10 = opaque(row0);
-      int col0_10 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at9 + (i64)(row0_10 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0_10 + (i >> 1 & 1) * 8), y18[i], row0_10 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0_10 + (i >> 1 & 1) * 8 < a.n);
-        store_u16_if(y_at9 + (i64)(row0_10 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0_10 + (1 + (i >> 1 & 1) * 8)), y18[i] >> 16, row0_10 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0_10 + (1 + (i >> 1 & 1) * 8) < a.n);
-      }
-    }
-
-    // cum_min along axis 0
-    float y19[32];
-    float y_total10[32];
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y_total10[i * 2] = row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows ? f16_lo(x[i]) : __uint_as_float(0x7f800000u);
-      y19[i * 2] = __uint_as_float(0x7f800000u);
-      y_total10[i * 2 + 1] = row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows ? f16_hi(x[i]) : __uint_as_float(0x7f800000u);
-      y19[i * 2 + 1] = __uint_as_float(0x7f800000u);
-    }
-    #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      float before10 = __uint_as_float(0x7f800000u);
-      float other24 = __shfl_xor_sync(0xffffffffu, y_total10[i], 4);
-      before10 = ((int)(threadIdx.x & 31) & 4) == 0 ? fminf(other24, before10) : before10;
-      y_total10[i] = fminf(y_total10[i], other24);
-      float other25 = __shfl_xor_sync(0xffffffffu, y_total10[i], 8);
-      before10 = ((int)(threadIdx.x & 31) & 8) == 0 ? fminf(other25, before10) : before10;
-      y_total10[i] = fminf(y_total10[i], other25);
-      float other26 = __shfl_xor_sync(0xffffffffu, y_total10[i], 16);
-      before10 = ((int)(threadIdx.x & 31) & 16) == 0 ? fminf(other26, before10) : before10;
-      y_total10[i] = fminf(y_total10[i], other26);
-      y19[i] = fminf(before10, y19[i]);
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      float run19 = y_total10[(i & 1) + (i >> 1) * 4 + 2];
-      y19[(i & 1) + (i >> 1) * 4] = fminf(run19, y19[(i & 1) + (i >> 1) * 4]);
-      run19 = fminf(run19, y_total10[(i & 1) + (i >> 1) * 4]);
-      y_total10[(i & 1) + (i >> 1) * 4] = run19;
-    }
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float run20 = y_total10[(i & 1) + (i >> 1) * 4 + 24];
-      #pragma unroll
-      for (int j = 0; j < 3; j++) {
-        #pragma unroll
-        for (int k = 0; k < 2; k++) {
-          y19[(i & 1) + (i >> 1) * 4 + (3 - (j + 1)) * 8 + k * 2] = fminf(run20, y19[(i & 1) + (i >> 1) * 4 + (3 - (j + 1)) * 8 + k * 2]);
-        }
-        run20 = fminf(run20, y_total10[(i & 1) + (i >> 1) * 4 + (3 - (j + 1)) * 8]);
-      }
-    }
-    u32 y20[16];
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y20[i] = f16_pair(y19[i * 2], y19[i * 2 + 1]);
-    }
-    f16* y_at10 = a.y + (i64)group * a.y_stride0 + 9 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u32_if(y_at10 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0 + (i >> 1 & 1) * 8), y20[i], row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0 + (i >> 1 & 1) * 8 < a.n);
-      }
-    } else {
-      int row0_11 = opaque(row0);
-      int col0_11 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at10 + (i64)(row0_11 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0_11 + (i >> 1 & 1) * 8), y20[i], row0_11 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0_11 + (i >> 1 & 1) * 8 < a.n);
-        store_u16_if(y_at10 + (i64)(row0_11 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0_11 + (1 + (i >> 1 & 1) * 8)), y20[i] >> 16, row0_11 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0_11 + (1 + (i >> 1 & 1) * 8) < a.n);
-      }
-    }
-
-    // cum_min along axis 1
-    float y21[32];
-    float y_total11[32];
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y_total11[i * 2] = col0 + (i >> 1 & 1) * 8 < a.n ? f16_lo(x[i]) : __uint_as_float(0x7f800000u);
-      y21[i * 2] = y_total11[i * 2];
-      y_total11[i * 2 + 1] = col0 + (1 + (i >> 1 & 1) * 8) < a.n ? f16_hi(x[i]) : __uint_as_float(0x7f800000u);
-      y21[i * 2 + 1] = y_total11[i * 2 + 1];
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      float run21 = y_total11[i * 2];
-      y21[i * 2 + 1] = fminf(run21, y21[i * 2 + 1]);
-      run21 = fminf(run21, y_total11[i * 2 + 1]);
-      y_total11[i * 2] = run21;
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      float before11 = __uint_as_float(0x7f800000u);
-      float other27 = __shfl_xor_sync(0xffffffffu, y_total11[i * 2], 1);
-      before11 = ((int)(threadIdx.x & 31) & 1) != 0 ? fminf(other27, before11) : before11;
-      y_total11[i * 2] = fminf(y_total11[i * 2], other27);
-      float other28 = __shfl_xor_sync(0xffffffffu, y_total11[i * 2], 2);
-      before11 = ((int)(threadIdx.x & 31) & 2) != 0 ? fminf(other28, before11) : before11;
-      y_total11[i * 2] = fminf(y_total11[i * 2], other28);
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y21[i * 2 + j] = fminf(before11, y21[i * 2 + j]);
-      }
-    }
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      float run22 = y_total11[(i & 1) * 2 + (i >> 1) * 8];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y21[(i & 1) * 2 + (i >> 1) * 8 + 4 + j] = fminf(run22, y21[(i & 1) * 2 + (i >> 1) * 8 + 4 + j]);
-      }
-      run22 = fminf(run22, y_total11[(i & 1) * 2 + (i >> 1) * 8 + 4]);
-    }
-    u32 y22[16];
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y22[i] = f16_pair(y21[i * 2], y21[i * 2 + 1]);
-    }
-    f16* y_at11 = a.y + (i64)group * a.y_stride0 + 10 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u32_if(y_at11 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0 + (i >> 1 & 1) * 8), y22[i], row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0 + (i >> 1 & 1) * 8 < a.n);
-      }
-    } else {
-      int row0_12 = opaque(row0);
-      int col0_12 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at11 + (i64)(row0_12 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0_12 + (i >> 1 & 1) * 8), y22[i], row0_12 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0_12 + (i >> 1 & 1) * 8 < a.n);
-        store_u16_if(y_at11 + (i64)(row0_12 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0_12 + (1 + (i >> 1 & 1) * 8)), y22[i] >> 16, row0_12 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0_12 + (1 + (i >> 1 & 1) * 8) < a.n);
-      }
-    }
-
-    // cum_min along axis 1
-    float y23[32];
-    float y_total12[32];
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y_total12[i * 2] = col0 + (i >> 1 & 1) * 8 < a.n ? f16_lo(x[i]) : __uint_as_float(0x7f800000u);
-      y23[i * 2] = __uint_as_float(0x7f800000u);
-      y_total12[i * 2 + 1] = col0 + (1 + (i >> 1 & 1) * 8) < a.n ? f16_hi(x[i]) : __uint_as_float(0x7f800000u);
-      y23[i * 2 + 1] = __uint_as_float(0x7f800000u);
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      float run23 = y_total12[i * 2 + 1];
-      y23[i * 2] = fminf(run23, y23[i * 2]);
-      run23 = fminf(run23, y_total12[i * 2]);
-      y_total12[i * 2] = run23;
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      float before12 = __uint_as_float(0x7f800000u);
-      float other29 = __shfl_xor_sync(0xffffffffu, y_total12[i * 2], 1);
-      before12 = ((int)(threadIdx.x & 31) & 1) == 0 ? fminf(other29, before12) : before12;
-      y_total12[i * 2] = fminf(y_total12[i * 2], other29);
-      float other30 = __shfl_xor_sync(0xffffffffu, y_total12[i * 2], 2);
-      before12 = ((int)(threadIdx.x & 31) & 2) == 0 ? fminf(other30, before12) : before12;
-      y_total12[i * 2] = fminf(y_total12[i * 2], other30);
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y23[i * 2 + j] = fminf(before12, y23[i * 2 + j]);
-      }
-    }
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      float run24 = y_total12[(i & 1) * 2 + (i >> 1) * 8 + 4];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y23[(i & 1) * 2 + (i >> 1) * 8 + j] = fminf(run24, y23[(i & 1) * 2 + (i >> 1) * 8 + j]);
-      }
-      run24 = fminf(run24, y_total12[(i & 1) * 2 + (i >> 1) * 8]);
-    }
-    u32 y24[16];
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y24[i] = f16_pair(y23[i * 2], y23[i * 2 + 1]);
-    }
-    f16* y_at12 = a.y + (i64)group * a.y_stride0 + 11 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u32_if(y_at12 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0 + (i >> 1 & 1) * 8), y24[i], row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0 + (i >> 1 & 1) * 8 < a.n);
-      }
-    } else {
-      int row0_13 = opaque(row0);
-      int col0_13 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at12 + (i64)(row0_13 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0_13 + (i >> 1 & 1) * 8), y24[i], row0_13 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0_13 + (i >> 1 & 1) * 8 < a.n);
-        store_u16_if(y_at12 + (i64)(row0_13 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0_13 + (1 + (i >> 1 & 1) * 8)), y24[i] >> 16, row0_13 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0_13 + (1 + (i >> 1 & 1) * 8) < a.n);
-      }
-    }
-
-    // cum_prod along axis 0
-    float y25[32];
-    float y_total13[32];
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y_total13[i * 2] = row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows ? f16_lo(x[i]) : 1.0f;
-      y25[i * 2] = 1.0f;
-      y_total13[i * 2 + 1] = row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows ? f16_hi(x[i]) : 1.0f;
-      y25[i * 2 + 1] = 1.0f;
-    }
-    #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      float before13 = 1.0f;
-      float other31 = __shfl_xor_sync(0xffffffffu, y_total13[i], 4);
-      before13 = ((int)(threadIdx.x & 31) & 4) != 0 ? other31 * before13 : before13;
-      y_total13[i] *= other31;
-      float other32 = __shfl_xor_sync(0xffffffffu, y_total13[i], 8);
-      before13 = ((int)(threadIdx.x & 31) & 8) != 0 ? other32 * before13 : before13;
-      y_total13[i] *= other32;
-      float other33 = __shfl_xor_sync(0xffffffffu, y_total13[i], 16);
-      before13 = ((int)(threadIdx.x & 31) & 16) != 0 ? other33 * before13 : before13;
-      y_total13[i] *= other33;
-      y25[i] = before13 * y25[i];
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      float run25 = y_total13[(i & 1) + (i >> 1) * 4];
-      y25[(i & 1) + (i >> 1) * 4 + 2] = run25 * y25[(i & 1) + (i >> 1) * 4 + 2];
-      run25 *= y_total13[(i & 1) + (i >> 1) * 4 + 2];
-      y_total13[(i & 1) + (i >> 1) * 4] = run25;
-    }
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float run26 = y_total13[(i & 1) + (i >> 1) * 4];
-      #pragma unroll
-      for (int j = 0; j < 3; j++) {
-        #pragma unroll
-        for (int k = 0; k < 2; k++) {
-          y25[(i & 1) + (i >> 1) * 4 + (j + 1) * 8 + k * 2] = run26 * y25[(i & 1) + (i >> 1) * 4 + (j + 1) * 8 + k * 2];
-        }
-        run26 *= y_total13[(i & 1) + (i >> 1) * 4 + (j + 1) * 8];
-      }
-    }
-    u32 y26[16];
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y26[i] = f16_pair(y25[i * 2], y25[i * 2 + 1]);
-    }
-    f16* y_at13 = a.y + (i64)group * a.y_stride0 + 12 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u32_if(y_at13 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0 + (i >> 1 & 1) * 8), y26[i], row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0 + (i >> 1 & 1) * 8 < a.n);
-      }
-    } else {
-      int row0_14 = opaque(row0);
-      int col0_14 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at13 + (i64)(row0_14 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0_14 + (i >> 1 & 1) * 8), y26[i], row0_14 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0_14 + (i >> 1 & 1) * 8 < a.n);
-        store_u16_if(y_at13 + (i64)(row0_14 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0_14 + (1 + (i >> 1 & 1) * 8)), y26[i] >> 16, row0_14 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0_14 + (1 + (i >> 1 & 1) * 8) < a.n);
-      }
-    }
-
-    // cum_prod along axis 0
-    float y27[32];
-    float y_total14[32];
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y_total14[i * 2] = row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows ? f16_lo(x[i]) : 1.0f;
-      y27[i * 2] = y_total14[i * 2];
-      y_total14[i * 2 + 1] = row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows ? f16_hi(x[i]) : 1.0f;
-      y27[i * 2 + 1] = y_total14[i * 2 + 1];
-    }
-    #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      float before14 = 1.0f;
-      float other34 = __shfl_xor_sync(0xffffffffu, y_total14[i], 4);
-      before14 = ((int)(threadIdx.x & 31) & 4) == 0 ? other34 * before14 : before14;
-      y_total14[i] *= other34;
-      float other35 = __shfl_xor_sync(0xffffffffu, y_total14[i], 8);
-      before14 = ((int)(threadIdx.x & 31) & 8) == 0 ? other35 * before14 : before14;
-      y_total14[i] *= other35;
-      float other36 = __shfl_xor_sync(0xffffffffu, y_total14[i], 16);
-      before14 = ((int)(threadIdx.x & 31) & 16) == 0 ? other36 * before14 : before14;
-      y_total14[i] *= other36;
-      y27[i] = before14 * y27[i];
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      float run27 = y_total14[(i & 1) + (i >> 1) * 4 + 2];
-      y27[(i & 1) + (i >> 1) * 4] = run27 * y27[(i & 1) + (i >> 1) * 4];
-      run27 *= y_total14[(i & 1) + (i >> 1) * 4];
-      y_total14[(i & 1) + (i >> 1) * 4] = run27;
-    }
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float run28 = y_total14[(i & 1) + (i >> 1) * 4 + 24];
-      #pragma unroll
-      for (int j = 0; j < 3; j++) {
-        #pragma unroll
-        for (int k = 0; k < 2; k++) {
-          y27[(i & 1) + (i >> 1) * 4 + (3 - (j + 1)) * 8 + k * 2] = run28 * y27[(i & 1) + (i >> 1) * 4 + (3 - (j + 1)) * 8 + k * 2];
-        }
-        run28 *= y_total14[(i & 1) + (i >> 1) * 4 + (3 - (j + 1)) * 8];
-      }
-    }
-    u32 y28[16];
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y28[i] = f16_pair(y27[i * 2], y27[i * 2 + 1]);
-    }
-    f16* y_at14 = a.y + (i64)group * a.y_stride0 + 13 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u32_if(y_at14 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0 + (i >> 1 & 1) * 8), y28[i], row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0 + (i >> 1 & 1) * 8 < a.n);
-      }
-    } else {
-      int row0_15 = opaque(row0);
-      int col0_15 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at14 + (i64)(row0_15 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0_15 + (i >> 1 & 1) * 8), y28[i], row0_15 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0_15 + (i >> 1 & 1) * 8 < a.n);
-        store_u16_if(y_at14 + (i64)(row0_15 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0_15 + (1 + (i >> 1 & 1) * 8)), y28[i] >> 16, row0_15 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0_15 + (1 + (i >> 1 & 1) * 8) < a.n);
-      }
-    }
-
-    // cum_prod along axis 1
-    float y29[32];
-    float y_total15[32];
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y_total15[i * 2] = col0 + (i >> 1 & 1) * 8 < a.n ? f16_lo(x[i]) : 1.0f;
-      y29[i * 2] = 1.0f;
-      y_total15[i * 2 + 1] = col0 + (1 + (i >> 1 & 1) * 8) < a.n ? f16_hi(x[i]) : 1.0f;
-      y29[i * 2 + 1] = 1.0f;
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      float run29 = y_total15[i * 2];
-      y29[i * 2 + 1] = run29 * y29[i * 2 + 1];
-      run29 *= y_total15[i * 2 + 1];
-      y_total15[i * 2] = run29;
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      float before15 = 1.0f;
-      float other37 = __shfl_xor_sync(0xffffffffu, y_total15[i * 2], 1);
-      before15 = ((int)(threadIdx.x & 31) & 1) != 0 ? other37 * before15 : before15;
-      y_total15[i * 2] *= other37;
-      float other38 = __shfl_xor_sync(0xffffffffu, y_total15[i * 2], 2);
-      before15 = ((int)(threadIdx.x & 31) & 2) != 0 ? other38 * before15 : before15;
-      y_total15[i * 2] *= other38;
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y29[i * 2 + j] = before15 * y29[i * 2 + j];
-      }
-    }
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      float run30 = y_total15[(i & 1) * 2 + (i >> 1) * 8];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y29[(i & 1) * 2 + (i >> 1) * 8 + 4 + j] = run30 * y29[(i & 1) * 2 + (i >> 1) * 8 + 4 + j];
-      }
-      run30 *= y_total15[(i & 1) * 2 + (i >> 1) * 8 + 4];
-    }
-    u32 y30[16];
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y30[i] = f16_pair(y29[i * 2], y29[i * 2 + 1]);
-    }
-    f16* y_at15 = a.y + (i64)group * a.y_stride0 + 14 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u32_if(y_at15 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0 + (i >> 1 & 1) * 8), y30[i], row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0 + (i >> 1 & 1) * 8 < a.n);
-      }
-    } else {
-      int row0_16 = opaque(row0);
-      int col0_16 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at15 + (i64)(row0_16 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0_16 + (i >> 1 & 1) * 8), y30[i], row0_16 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0_16 + (i >> 1 & 1) * 8 < a.n);
-        store_u16_if(y_at15 + (i64)(row0_16 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0_16 + (1 + (i >> 1 & 1) * 8)), y30[i] >> 16, row0_16 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0_16 + (1 + (i >> 1 & 1) * 8) < a.n);
-      }
-    }
-
-    // cum_prod along axis 1
-    float y31[32];
-    float y_total16[32];
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y_total16[i * 2] = col0 + (i >> 1 & 1) * 8 < a.n ? f16_lo(x[i]) : 1.0f;
-      y31[i * 2] = y_total16[i * 2];
-      y_total16[i * 2 + 1] = col0 + (1 + (i >> 1 & 1) * 8) < a.n ? f16_hi(x[i]) : 1.0f;
-      y31[i * 2 + 1] = y_total16[i * 2 + 1];
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      float run31 = y_total16[i * 2 + 1];
-      y31[i * 2] = run31 * y31[i * 2];
-      run31 *= y_total16[i * 2];
-      y_total16[i * 2] = run31;
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      float before16 = 1.0f;
-      float other39 = __shfl_xor_sync(0xffffffffu, y_total16[i * 2], 1);
-      before16 = ((int)(threadIdx.x & 31) & 1) == 0 ? other39 * before16 : before16;
-      y_total16[i * 2] *= other39;
-      float other40 = __shfl_xor_sync(0xffffffffu, y_total16[i * 2], 2);
-      before16 = ((int)(threadIdx.x & 31) & 2) == 0 ? other40 * before16 : before16;
-      y_total16[i * 2] *= other40;
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y31[i * 2 + j] = before16 * y31[i * 2 + j];
-      }
-    }
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      float run32 = y_total16[(i & 1) * 2 + (i >> 1) * 8 + 4];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y31[(i & 1) * 2 + (i >> 1) * 8 + j] = run32 * y31[(i & 1) * 2 + (i >> 1) * 8 + j];
-      }
-      run32 *= y_total16[(i & 1) * 2 + (i >> 1) * 8];
-    }
-    u32 y32[16];
-    #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      y32[i] = f16_pair(y31[i * 2], y31[i * 2 + 1]);
-    }
-    f16* y_at16 = a.y + (i64)group * a.y_stride0 + 15 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u32_if(y_at16 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0 + (i >> 1 & 1) * 8), y32[i], row0 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0 + (i >> 1 & 1) * 8 < a.n);
-      }
-    } else {
-      int row0_17 = opaque(row0);
-      int col0_17 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        store_u16_if(y_at16 + (i64)(row0_17 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0_17 + (i >> 1 & 1) * 8), y32[i], row0_17 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0_17 + (i >> 1 & 1) * 8 < a.n);
-        store_u16_if(y_at16 + (i64)(row0_17 + ((i & 1) * 8 + (i >> 2) * 16)) * a.y_stride2 + (i64)(col0_17 + (1 + (i >> 1 & 1) * 8)), y32[i] >> 16, row0_17 + ((i & 1) * 8 + (i >> 2) * 16) < a.rows && col0_17 + (1 + (i >> 1 & 1) * 8) < a.n);
       }
     }
   }

@@ -37,7 +37,7 @@ __device__ __forceinline__ void store_f32x2_if(void* p, const float* r, bool on)
 
 struct op_scan_f32_w1_16x16_args {
   const float* x; // X: f32[groups, rows, n]
-  float* y; // Y: f32[groups, 16, rows, n]
+  float* y; // Y: f32[groups, 8, rows, n]
   i64 x_stride0; // X: elements from one index of dimension 0 to the next
   i64 x_stride1; // X: elements from one index of dimension 1 to the next
   i64 y_stride0; // Y: elements from one index of dimension 0 to the next
@@ -130,33 +130,43 @@ extern "C" __global__ void __launch_bounds__(32) op_scan_f32_w1_16x16(const __gr
       }
     }
 
-    // cum_sum along axis 0
+    // cum_sum along axis 1
     float y2[8];
     float y_total2[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y_total2[i] = row0 + (i >> 1 & 1) * 8 < a.rows ? x[i] : 0.0f;
+      y_total2[i] = col0 + ((i & 1) + (i >> 2) * 8) < a.n ? x[i] : 0.0f;
       y2[i] = 0.0f;
     }
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      float before2 = 0.0f;
-      float other4 = __shfl_xor_sync(0xffffffffu, y_total2[i], 4);
-      before2 = ((int)(threadIdx.x & 31) & 4) == 0 ? other4 + before2 : before2;
-      y_total2[i] += other4;
-      float other5 = __shfl_xor_sync(0xffffffffu, y_total2[i], 8);
-      before2 = ((int)(threadIdx.x & 31) & 8) == 0 ? other5 + before2 : before2;
-      y_total2[i] += other5;
-      float other6 = __shfl_xor_sync(0xffffffffu, y_total2[i], 16);
-      before2 = ((int)(threadIdx.x & 31) & 16) == 0 ? other6 + before2 : before2;
-      y_total2[i] += other6;
-      y2[i] = before2 + y2[i];
+    for (int i = 0; i < 4; i++) {
+      float run2 = y_total2[i * 2 + 1];
+      y2[i * 2] = run2 + y2[i * 2];
+      run2 += y_total2[i * 2];
+      y_total2[i * 2] = run2;
     }
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      float run2 = y_total2[(i & 1) + (i >> 1) * 4 + 2];
-      y2[(i & 1) + (i >> 1) * 4] = run2 + y2[(i & 1) + (i >> 1) * 4];
-      run2 += y_total2[(i & 1) + (i >> 1) * 4];
+      float before2 = 0.0f;
+      float other4 = __shfl_xor_sync(0xffffffffu, y_total2[i * 2], 1);
+      before2 = ((int)(threadIdx.x & 31) & 1) == 0 ? other4 + before2 : before2;
+      y_total2[i * 2] += other4;
+      float other5 = __shfl_xor_sync(0xffffffffu, y_total2[i * 2], 2);
+      before2 = ((int)(threadIdx.x & 31) & 2) == 0 ? other5 + before2 : before2;
+      y_total2[i * 2] += other5;
+      #pragma unroll
+      for (int j = 0; j < 2; j++) {
+        y2[i * 2 + j] = before2 + y2[i * 2 + j];
+      }
+    }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      float run3 = y_total2[i * 2 + 4];
+      #pragma unroll
+      for (int j = 0; j < 2; j++) {
+        y2[i * 2 + j] = run3 + y2[i * 2 + j];
+      }
+      run3 += y_total2[i * 2];
     }
     float* y_at2 = a.y + (i64)group * a.y_stride0 + a.y_stride1;
 
@@ -175,43 +185,43 @@ extern "C" __global__ void __launch_bounds__(32) op_scan_f32_w1_16x16(const __gr
       }
     }
 
-    // cum_sum along axis 1
+    // cum_max along axis 1
     float y3[8];
     float y_total3[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y_total3[i] = col0 + ((i & 1) + (i >> 2) * 8) < a.n ? x[i] : 0.0f;
-      y3[i] = y_total3[i];
+      y_total3[i] = col0 + ((i & 1) + (i >> 2) * 8) < a.n ? x[i] : __uint_as_float(0xff800000u);
+      y3[i] = __uint_as_float(0xff800000u);
     }
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      float run3 = y_total3[i * 2];
-      y3[i * 2 + 1] = run3 + y3[i * 2 + 1];
-      run3 += y_total3[i * 2 + 1];
-      y_total3[i * 2] = run3;
+      float run4 = y_total3[i * 2];
+      y3[i * 2 + 1] = fmaxf(run4, y3[i * 2 + 1]);
+      run4 = fmaxf(run4, y_total3[i * 2 + 1]);
+      y_total3[i * 2] = run4;
     }
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      float before3 = 0.0f;
-      float other7 = __shfl_xor_sync(0xffffffffu, y_total3[i * 2], 1);
-      before3 = ((int)(threadIdx.x & 31) & 1) != 0 ? other7 + before3 : before3;
-      y_total3[i * 2] += other7;
-      float other8 = __shfl_xor_sync(0xffffffffu, y_total3[i * 2], 2);
-      before3 = ((int)(threadIdx.x & 31) & 2) != 0 ? other8 + before3 : before3;
-      y_total3[i * 2] += other8;
+      float before3 = __uint_as_float(0xff800000u);
+      float other6 = __shfl_xor_sync(0xffffffffu, y_total3[i * 2], 1);
+      before3 = ((int)(threadIdx.x & 31) & 1) != 0 ? fmaxf(other6, before3) : before3;
+      y_total3[i * 2] = fmaxf(y_total3[i * 2], other6);
+      float other7 = __shfl_xor_sync(0xffffffffu, y_total3[i * 2], 2);
+      before3 = ((int)(threadIdx.x & 31) & 2) != 0 ? fmaxf(other7, before3) : before3;
+      y_total3[i * 2] = fmaxf(y_total3[i * 2], other7);
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        y3[i * 2 + j] = before3 + y3[i * 2 + j];
+        y3[i * 2 + j] = fmaxf(before3, y3[i * 2 + j]);
       }
     }
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      float run4 = y_total3[i * 2];
+      float run5 = y_total3[i * 2];
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        y3[i * 2 + 4 + j] = run4 + y3[i * 2 + 4 + j];
+        y3[i * 2 + 4 + j] = fmaxf(run5, y3[i * 2 + 4 + j]);
       }
-      run4 += y_total3[i * 2 + 4];
+      run5 = fmaxf(run5, y_total3[i * 2 + 4]);
     }
     float* y_at3 = a.y + (i64)group * a.y_stride0 + 2 * a.y_stride1;
 
@@ -230,43 +240,33 @@ extern "C" __global__ void __launch_bounds__(32) op_scan_f32_w1_16x16(const __gr
       }
     }
 
-    // cum_sum along axis 1
+    // cum_max along axis 0
     float y4[8];
     float y_total4[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y_total4[i] = col0 + ((i & 1) + (i >> 2) * 8) < a.n ? x[i] : 0.0f;
-      y4[i] = 0.0f;
+      y_total4[i] = row0 + (i >> 1 & 1) * 8 < a.rows ? x[i] : __uint_as_float(0xff800000u);
+      y4[i] = y_total4[i];
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float before4 = __uint_as_float(0xff800000u);
+      float other8 = __shfl_xor_sync(0xffffffffu, y_total4[i], 4);
+      before4 = ((int)(threadIdx.x & 31) & 4) == 0 ? fmaxf(other8, before4) : before4;
+      y_total4[i] = fmaxf(y_total4[i], other8);
+      float other9 = __shfl_xor_sync(0xffffffffu, y_total4[i], 8);
+      before4 = ((int)(threadIdx.x & 31) & 8) == 0 ? fmaxf(other9, before4) : before4;
+      y_total4[i] = fmaxf(y_total4[i], other9);
+      float other10 = __shfl_xor_sync(0xffffffffu, y_total4[i], 16);
+      before4 = ((int)(threadIdx.x & 31) & 16) == 0 ? fmaxf(other10, before4) : before4;
+      y_total4[i] = fmaxf(y_total4[i], other10);
+      y4[i] = fmaxf(before4, y4[i]);
     }
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      float run5 = y_total4[i * 2 + 1];
-      y4[i * 2] = run5 + y4[i * 2];
-      run5 += y_total4[i * 2];
-      y_total4[i * 2] = run5;
-    }
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float before4 = 0.0f;
-      float other9 = __shfl_xor_sync(0xffffffffu, y_total4[i * 2], 1);
-      before4 = ((int)(threadIdx.x & 31) & 1) == 0 ? other9 + before4 : before4;
-      y_total4[i * 2] += other9;
-      float other10 = __shfl_xor_sync(0xffffffffu, y_total4[i * 2], 2);
-      before4 = ((int)(threadIdx.x & 31) & 2) == 0 ? other10 + before4 : before4;
-      y_total4[i * 2] += other10;
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y4[i * 2 + j] = before4 + y4[i * 2 + j];
-      }
-    }
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      float run6 = y_total4[i * 2 + 4];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y4[i * 2 + j] = run6 + y4[i * 2 + j];
-      }
-      run6 += y_total4[i * 2];
+      float run6 = y_total4[(i & 1) + (i >> 1) * 4 + 2];
+      y4[(i & 1) + (i >> 1) * 4] = fmaxf(run6, y4[(i & 1) + (i >> 1) * 4]);
+      run6 = fmaxf(run6, y_total4[(i & 1) + (i >> 1) * 4]);
     }
     float* y_at4 = a.y + (i64)group * a.y_stride0 + 3 * a.y_stride1;
 
@@ -285,33 +285,33 @@ extern "C" __global__ void __launch_bounds__(32) op_scan_f32_w1_16x16(const __gr
       }
     }
 
-    // cum_max along axis 0
+    // cum_min along axis 0
     float y5[8];
     float y_total5[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y_total5[i] = row0 + (i >> 1 & 1) * 8 < a.rows ? x[i] : __uint_as_float(0xff800000u);
-      y5[i] = __uint_as_float(0xff800000u);
+      y_total5[i] = row0 + (i >> 1 & 1) * 8 < a.rows ? x[i] : __uint_as_float(0x7f800000u);
+      y5[i] = y_total5[i];
     }
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      float before5 = __uint_as_float(0xff800000u);
+      float before5 = __uint_as_float(0x7f800000u);
       float other11 = __shfl_xor_sync(0xffffffffu, y_total5[i], 4);
-      before5 = ((int)(threadIdx.x & 31) & 4) != 0 ? fmaxf(other11, before5) : before5;
-      y_total5[i] = fmaxf(y_total5[i], other11);
+      before5 = ((int)(threadIdx.x & 31) & 4) != 0 ? fminf(other11, before5) : before5;
+      y_total5[i] = fminf(y_total5[i], other11);
       float other12 = __shfl_xor_sync(0xffffffffu, y_total5[i], 8);
-      before5 = ((int)(threadIdx.x & 31) & 8) != 0 ? fmaxf(other12, before5) : before5;
-      y_total5[i] = fmaxf(y_total5[i], other12);
+      before5 = ((int)(threadIdx.x & 31) & 8) != 0 ? fminf(other12, before5) : before5;
+      y_total5[i] = fminf(y_total5[i], other12);
       float other13 = __shfl_xor_sync(0xffffffffu, y_total5[i], 16);
-      before5 = ((int)(threadIdx.x & 31) & 16) != 0 ? fmaxf(other13, before5) : before5;
-      y_total5[i] = fmaxf(y_total5[i], other13);
-      y5[i] = fmaxf(before5, y5[i]);
+      before5 = ((int)(threadIdx.x & 31) & 16) != 0 ? fminf(other13, before5) : before5;
+      y_total5[i] = fminf(y_total5[i], other13);
+      y5[i] = fminf(before5, y5[i]);
     }
     #pragma unroll
     for (int i = 0; i < 4; i++) {
       float run7 = y_total5[(i & 1) + (i >> 1) * 4];
-      y5[(i & 1) + (i >> 1) * 4 + 2] = fmaxf(run7, y5[(i & 1) + (i >> 1) * 4 + 2]);
-      run7 = fmaxf(run7, y_total5[(i & 1) + (i >> 1) * 4 + 2]);
+      y5[(i & 1) + (i >> 1) * 4 + 2] = fminf(run7, y5[(i & 1) + (i >> 1) * 4 + 2]);
+      run7 = fminf(run7, y_total5[(i & 1) + (i >> 1) * 4 + 2]);
     }
     float* y_at5 = a.y + (i64)group * a.y_stride0 + 4 * a.y_stride1;
 
@@ -330,33 +330,43 @@ extern "C" __global__ void __launch_bounds__(32) op_scan_f32_w1_16x16(const __gr
       }
     }
 
-    // cum_max along axis 0
+    // cum_min along axis 1
     float y6[8];
     float y_total6[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y_total6[i] = row0 + (i >> 1 & 1) * 8 < a.rows ? x[i] : __uint_as_float(0xff800000u);
-      y6[i] = y_total6[i];
-    }
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      float before6 = __uint_as_float(0xff800000u);
-      float other14 = __shfl_xor_sync(0xffffffffu, y_total6[i], 4);
-      before6 = ((int)(threadIdx.x & 31) & 4) == 0 ? fmaxf(other14, before6) : before6;
-      y_total6[i] = fmaxf(y_total6[i], other14);
-      float other15 = __shfl_xor_sync(0xffffffffu, y_total6[i], 8);
-      before6 = ((int)(threadIdx.x & 31) & 8) == 0 ? fmaxf(other15, before6) : before6;
-      y_total6[i] = fmaxf(y_total6[i], other15);
-      float other16 = __shfl_xor_sync(0xffffffffu, y_total6[i], 16);
-      before6 = ((int)(threadIdx.x & 31) & 16) == 0 ? fmaxf(other16, before6) : before6;
-      y_total6[i] = fmaxf(y_total6[i], other16);
-      y6[i] = fmaxf(before6, y6[i]);
+      y_total6[i] = col0 + ((i & 1) + (i >> 2) * 8) < a.n ? x[i] : __uint_as_float(0x7f800000u);
+      y6[i] = __uint_as_float(0x7f800000u);
     }
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      float run8 = y_total6[(i & 1) + (i >> 1) * 4 + 2];
-      y6[(i & 1) + (i >> 1) * 4] = fmaxf(run8, y6[(i & 1) + (i >> 1) * 4]);
-      run8 = fmaxf(run8, y_total6[(i & 1) + (i >> 1) * 4]);
+      float run8 = y_total6[i * 2 + 1];
+      y6[i * 2] = fminf(run8, y6[i * 2]);
+      run8 = fminf(run8, y_total6[i * 2]);
+      y_total6[i * 2] = run8;
+    }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+      float before6 = __uint_as_float(0x7f800000u);
+      float other14 = __shfl_xor_sync(0xffffffffu, y_total6[i * 2], 1);
+      before6 = ((int)(threadIdx.x & 31) & 1) == 0 ? fminf(other14, before6) : before6;
+      y_total6[i * 2] = fminf(y_total6[i * 2], other14);
+      float other15 = __shfl_xor_sync(0xffffffffu, y_total6[i * 2], 2);
+      before6 = ((int)(threadIdx.x & 31) & 2) == 0 ? fminf(other15, before6) : before6;
+      y_total6[i * 2] = fminf(y_total6[i * 2], other15);
+      #pragma unroll
+      for (int j = 0; j < 2; j++) {
+        y6[i * 2 + j] = fminf(before6, y6[i * 2 + j]);
+      }
+    }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      float run9 = y_total6[i * 2 + 4];
+      #pragma unroll
+      for (int j = 0; j < 2; j++) {
+        y6[i * 2 + j] = fminf(run9, y6[i * 2 + j]);
+      }
+      run9 = fminf(run9, y_total6[i * 2]);
     }
     float* y_at6 = a.y + (i64)group * a.y_stride0 + 5 * a.y_stride1;
 
@@ -375,43 +385,43 @@ extern "C" __global__ void __launch_bounds__(32) op_scan_f32_w1_16x16(const __gr
       }
     }
 
-    // cum_max along axis 1
+    // cum_prod along axis 1
     float y7[8];
     float y_total7[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y_total7[i] = col0 + ((i & 1) + (i >> 2) * 8) < a.n ? x[i] : __uint_as_float(0xff800000u);
-      y7[i] = __uint_as_float(0xff800000u);
+      y_total7[i] = col0 + ((i & 1) + (i >> 2) * 8) < a.n ? x[i] : 1.0f;
+      y7[i] = 1.0f;
     }
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      float run9 = y_total7[i * 2];
-      y7[i * 2 + 1] = fmaxf(run9, y7[i * 2 + 1]);
-      run9 = fmaxf(run9, y_total7[i * 2 + 1]);
-      y_total7[i * 2] = run9;
+      float run10 = y_total7[i * 2];
+      y7[i * 2 + 1] = run10 * y7[i * 2 + 1];
+      run10 *= y_total7[i * 2 + 1];
+      y_total7[i * 2] = run10;
     }
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      float before7 = __uint_as_float(0xff800000u);
-      float other17 = __shfl_xor_sync(0xffffffffu, y_total7[i * 2], 1);
-      before7 = ((int)(threadIdx.x & 31) & 1) != 0 ? fmaxf(other17, before7) : before7;
-      y_total7[i * 2] = fmaxf(y_total7[i * 2], other17);
-      float other18 = __shfl_xor_sync(0xffffffffu, y_total7[i * 2], 2);
-      before7 = ((int)(threadIdx.x & 31) & 2) != 0 ? fmaxf(other18, before7) : before7;
-      y_total7[i * 2] = fmaxf(y_total7[i * 2], other18);
+      float before7 = 1.0f;
+      float other16 = __shfl_xor_sync(0xffffffffu, y_total7[i * 2], 1);
+      before7 = ((int)(threadIdx.x & 31) & 1) != 0 ? other16 * before7 : before7;
+      y_total7[i * 2] *= other16;
+      float other17 = __shfl_xor_sync(0xffffffffu, y_total7[i * 2], 2);
+      before7 = ((int)(threadIdx.x & 31) & 2) != 0 ? other17 * before7 : before7;
+      y_total7[i * 2] *= other17;
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        y7[i * 2 + j] = fmaxf(before7, y7[i * 2 + j]);
+        y7[i * 2 + j] = before7 * y7[i * 2 + j];
       }
     }
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      float run10 = y_total7[i * 2];
+      float run11 = y_total7[i * 2];
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        y7[i * 2 + 4 + j] = fmaxf(run10, y7[i * 2 + 4 + j]);
+        y7[i * 2 + 4 + j] = run11 * y7[i * 2 + 4 + j];
       }
-      run10 = fmaxf(run10, y_total7[i * 2 + 4]);
+      run11 *= y_total7[i * 2 + 4];
     }
     float* y_at7 = a.y + (i64)group * a.y_stride0 + 6 * a.y_stride1;
 
@@ -430,43 +440,33 @@ extern "C" __global__ void __launch_bounds__(32) op_scan_f32_w1_16x16(const __gr
       }
     }
 
-    // cum_max along axis 1
+    // cum_prod along axis 0
     float y8[8];
     float y_total8[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      y_total8[i] = col0 + ((i & 1) + (i >> 2) * 8) < a.n ? x[i] : __uint_as_float(0xff800000u);
+      y_total8[i] = row0 + (i >> 1 & 1) * 8 < a.rows ? x[i] : 1.0f;
       y8[i] = y_total8[i];
     }
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float run11 = y_total8[i * 2 + 1];
-      y8[i * 2] = fmaxf(run11, y8[i * 2]);
-      run11 = fmaxf(run11, y_total8[i * 2]);
-      y_total8[i * 2] = run11;
+    for (int i = 0; i < 8; i++) {
+      float before8 = 1.0f;
+      float other18 = __shfl_xor_sync(0xffffffffu, y_total8[i], 4);
+      before8 = ((int)(threadIdx.x & 31) & 4) == 0 ? other18 * before8 : before8;
+      y_total8[i] *= other18;
+      float other19 = __shfl_xor_sync(0xffffffffu, y_total8[i], 8);
+      before8 = ((int)(threadIdx.x & 31) & 8) == 0 ? other19 * before8 : before8;
+      y_total8[i] *= other19;
+      float other20 = __shfl_xor_sync(0xffffffffu, y_total8[i], 16);
+      before8 = ((int)(threadIdx.x & 31) & 16) == 0 ? other20 * before8 : before8;
+      y_total8[i] *= other20;
+      y8[i] = before8 * y8[i];
     }
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      float before8 = __uint_as_float(0xff800000u);
-      float other19 = __shfl_xor_sync(0xffffffffu, y_total8[i * 2], 1);
-      before8 = ((int)(threadIdx.x & 31) & 1) == 0 ? fmaxf(other19, before8) : before8;
-      y_total8[i * 2] = fmaxf(y_total8[i * 2], other19);
-      float other20 = __shfl_xor_sync(0xffffffffu, y_total8[i * 2], 2);
-      before8 = ((int)(threadIdx.x & 31) & 2) == 0 ? fmaxf(other20, before8) : before8;
-      y_total8[i * 2] = fmaxf(y_total8[i * 2], other20);
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y8[i * 2 + j] = fmaxf(before8, y8[i * 2 + j]);
-      }
-    }
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      float run12 = y_total8[i * 2 + 4];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y8[i * 2 + j] = fmaxf(run12, y8[i * 2 + j]);
-      }
-      run12 = fmaxf(run12, y_total8[i * 2]);
+      float run12 = y_total8[(i & 1) + (i >> 1) * 4 + 2];
+      y8[(i & 1) + (i >> 1) * 4] = run12 * y8[(i & 1) + (i >> 1) * 4];
+      run12 *= y_total8[(i & 1) + (i >> 1) * 4];
     }
     float* y_at8 = a.y + (i64)group * a.y_stride0 + 7 * a.y_stride1;
 
@@ -482,406 +482,6 @@ extern "C" __global__ void __launch_bounds__(32) op_scan_f32_w1_16x16(const __gr
       #pragma unroll
       for (int i = 0; i < 8; i++) {
         store_f32_if(y_at8 + (i64)(row0_9 + (i >> 1 & 1) * 8) * a.y_stride2 + (i64)(col0_9 + ((i & 1) + (i >> 2) * 8)), y8[i], row0_9 + (i >> 1 & 1) * 8 < a.rows && col0_9 + ((i & 1) + (i >> 2) * 8) < a.n);
-      }
-    }
-
-    // cum_min along axis 0
-    float y9[8];
-    float y_total9[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y_total9[i] = row0 + (i >> 1 & 1) * 8 < a.rows ? x[i] : __uint_as_float(0x7f800000u);
-      y9[i] = y_total9[i];
-    }
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      float before9 = __uint_as_float(0x7f800000u);
-      float other21 = __shfl_xor_sync(0xffffffffu, y_total9[i], 4);
-      before9 = ((int)(threadIdx.x & 31) & 4) != 0 ? fminf(other21, before9) : before9;
-      y_total9[i] = fminf(y_total9[i], other21);
-      float other22 = __shfl_xor_sync(0xffffffffu, y_total9[i], 8);
-      before9 = ((int)(threadIdx.x & 31) & 8) != 0 ? fminf(other22, before9) : before9;
-      y_total9[i] = fminf(y_total9[i], other22);
-      float other23 = __shfl_xor_sync(0xffffffffu, y_total9[i], 16);
-      before9 = ((int)(threadIdx.x & 31) & 16) != 0 ? fminf(other23, before9) : before9;
-      y_total9[i] = fminf(y_total9[i], other23);
-      y9[i] = fminf(before9, y9[i]);
-    }
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float run13 = y_total9[(i & 1) + (i >> 1) * 4];
-      y9[(i & 1) + (i >> 1) * 4 + 2] = fminf(run13, y9[(i & 1) + (i >> 1) * 4 + 2]);
-      run13 = fminf(run13, y_total9[(i & 1) + (i >> 1) * 4 + 2]);
-    }
-    float* y_at9 = a.y + (i64)group * a.y_stride0 + 8 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x2_if(y_at9 + (i64)(row0 + (i & 1) * 8) * a.y_stride2 + (i64)(col0 + (i >> 1) * 8), &y9[i * 2], row0 + (i & 1) * 8 < a.rows && col0 + (i >> 1) * 8 < a.n);
-      }
-    } else {
-      int row0_10 = opaque(row0);
-      int col0_10 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_f32_if(y_at9 + (i64)(row0_10 + (i >> 1 & 1) * 8) * a.y_stride2 + (i64)(col0_10 + ((i & 1) + (i >> 2) * 8)), y9[i], row0_10 + (i >> 1 & 1) * 8 < a.rows && col0_10 + ((i & 1) + (i >> 2) * 8) < a.n);
-      }
-    }
-
-    // cum_min along axis 0
-    float y10[8];
-    float y_total10[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y_total10[i] = row0 + (i >> 1 & 1) * 8 < a.rows ? x[i] : __uint_as_float(0x7f800000u);
-      y10[i] = __uint_as_float(0x7f800000u);
-    }
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      float before10 = __uint_as_float(0x7f800000u);
-      float other24 = __shfl_xor_sync(0xffffffffu, y_total10[i], 4);
-      before10 = ((int)(threadIdx.x & 31) & 4) == 0 ? fminf(other24, before10) : before10;
-      y_total10[i] = fminf(y_total10[i], other24);
-      float other25 = __shfl_xor_sync(0xffffffffu, y_total10[i], 8);
-      before10 = ((int)(threadIdx.x & 31) & 8) == 0 ? fminf(other25, before10) : before10;
-      y_total10[i] = fminf(y_total10[i], other25);
-      float other26 = __shfl_xor_sync(0xffffffffu, y_total10[i], 16);
-      before10 = ((int)(threadIdx.x & 31) & 16) == 0 ? fminf(other26, before10) : before10;
-      y_total10[i] = fminf(y_total10[i], other26);
-      y10[i] = fminf(before10, y10[i]);
-    }
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float run14 = y_total10[(i & 1) + (i >> 1) * 4 + 2];
-      y10[(i & 1) + (i >> 1) * 4] = fminf(run14, y10[(i & 1) + (i >> 1) * 4]);
-      run14 = fminf(run14, y_total10[(i & 1) + (i >> 1) * 4]);
-    }
-    float* y_at10 = a.y + (i64)group * a.y_stride0 + 9 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x2_if(y_at10 + (i64)(row0 + (i & 1) * 8) * a.y_stride2 + (i64)(col0 + (i >> 1) * 8), &y10[i * 2], row0 + (i & 1) * 8 < a.rows && col0 + (i >> 1) * 8 < a.n);
-      }
-    } else {
-      int row0_11 = opaque(row0);
-      int col0_11 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_f32_if(y_at10 + (i64)(row0_11 + (i >> 1 & 1) * 8) * a.y_stride2 + (i64)(col0_11 + ((i & 1) + (i >> 2) * 8)), y10[i], row0_11 + (i >> 1 & 1) * 8 < a.rows && col0_11 + ((i & 1) + (i >> 2) * 8) < a.n);
-      }
-    }
-
-    // cum_min along axis 1
-    float y11[8];
-    float y_total11[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y_total11[i] = col0 + ((i & 1) + (i >> 2) * 8) < a.n ? x[i] : __uint_as_float(0x7f800000u);
-      y11[i] = y_total11[i];
-    }
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float run15 = y_total11[i * 2];
-      y11[i * 2 + 1] = fminf(run15, y11[i * 2 + 1]);
-      run15 = fminf(run15, y_total11[i * 2 + 1]);
-      y_total11[i * 2] = run15;
-    }
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float before11 = __uint_as_float(0x7f800000u);
-      float other27 = __shfl_xor_sync(0xffffffffu, y_total11[i * 2], 1);
-      before11 = ((int)(threadIdx.x & 31) & 1) != 0 ? fminf(other27, before11) : before11;
-      y_total11[i * 2] = fminf(y_total11[i * 2], other27);
-      float other28 = __shfl_xor_sync(0xffffffffu, y_total11[i * 2], 2);
-      before11 = ((int)(threadIdx.x & 31) & 2) != 0 ? fminf(other28, before11) : before11;
-      y_total11[i * 2] = fminf(y_total11[i * 2], other28);
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y11[i * 2 + j] = fminf(before11, y11[i * 2 + j]);
-      }
-    }
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      float run16 = y_total11[i * 2];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y11[i * 2 + 4 + j] = fminf(run16, y11[i * 2 + 4 + j]);
-      }
-      run16 = fminf(run16, y_total11[i * 2 + 4]);
-    }
-    float* y_at11 = a.y + (i64)group * a.y_stride0 + 10 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x2_if(y_at11 + (i64)(row0 + (i & 1) * 8) * a.y_stride2 + (i64)(col0 + (i >> 1) * 8), &y11[i * 2], row0 + (i & 1) * 8 < a.rows && col0 + (i >> 1) * 8 < a.n);
-      }
-    } else {
-      int row0_12 = opaque(row0);
-      int col0_12 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_f32_if(y_at11 + (i64)(row0_12 + (i >> 1 & 1) * 8) * a.y_stride2 + (i64)(col0_12 + ((i & 1) + (i >> 2) * 8)), y11[i], row0_12 + (i >> 1 & 1) * 8 < a.rows && col0_12 + ((i & 1) + (i >> 2) * 8) < a.n);
-      }
-    }
-
-    // cum_min along axis 1
-    float y12[8];
-    float y_total12[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y_total12[i] = col0 + ((i & 1) + (i >> 2) * 8) < a.n ? x[i] : __uint_as_float(0x7f800000u);
-      y12[i] = __uint_as_float(0x7f800000u);
-    }
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float run17 = y_total12[i * 2 + 1];
-      y12[i * 2] = fminf(run17, y12[i * 2]);
-      run17 = fminf(run17, y_total12[i * 2]);
-      y_total12[i * 2] = run17;
-    }
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float before12 = __uint_as_float(0x7f800000u);
-      float other29 = __shfl_xor_sync(0xffffffffu, y_total12[i * 2], 1);
-      before12 = ((int)(threadIdx.x & 31) & 1) == 0 ? fminf(other29, before12) : before12;
-      y_total12[i * 2] = fminf(y_total12[i * 2], other29);
-      float other30 = __shfl_xor_sync(0xffffffffu, y_total12[i * 2], 2);
-      before12 = ((int)(threadIdx.x & 31) & 2) == 0 ? fminf(other30, before12) : before12;
-      y_total12[i * 2] = fminf(y_total12[i * 2], other30);
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y12[i * 2 + j] = fminf(before12, y12[i * 2 + j]);
-      }
-    }
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      float run18 = y_total12[i * 2 + 4];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y12[i * 2 + j] = fminf(run18, y12[i * 2 + j]);
-      }
-      run18 = fminf(run18, y_total12[i * 2]);
-    }
-    float* y_at12 = a.y + (i64)group * a.y_stride0 + 11 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x2_if(y_at12 + (i64)(row0 + (i & 1) * 8) * a.y_stride2 + (i64)(col0 + (i >> 1) * 8), &y12[i * 2], row0 + (i & 1) * 8 < a.rows && col0 + (i >> 1) * 8 < a.n);
-      }
-    } else {
-      int row0_13 = opaque(row0);
-      int col0_13 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_f32_if(y_at12 + (i64)(row0_13 + (i >> 1 & 1) * 8) * a.y_stride2 + (i64)(col0_13 + ((i & 1) + (i >> 2) * 8)), y12[i], row0_13 + (i >> 1 & 1) * 8 < a.rows && col0_13 + ((i & 1) + (i >> 2) * 8) < a.n);
-      }
-    }
-
-    // cum_prod along axis 0
-    float y13[8];
-    float y_total13[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y_total13[i] = row0 + (i >> 1 & 1) * 8 < a.rows ? x[i] : 1.0f;
-      y13[i] = 1.0f;
-    }
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      float before13 = 1.0f;
-      float other31 = __shfl_xor_sync(0xffffffffu, y_total13[i], 4);
-      before13 = ((int)(threadIdx.x & 31) & 4) != 0 ? other31 * before13 : before13;
-      y_total13[i] *= other31;
-      float other32 = __shfl_xor_sync(0xffffffffu, y_total13[i], 8);
-      before13 = ((int)(threadIdx.x & 31) & 8) != 0 ? other32 * before13 : before13;
-      y_total13[i] *= other32;
-      float other33 = __shfl_xor_sync(0xffffffffu, y_total13[i], 16);
-      before13 = ((int)(threadIdx.x & 31) & 16) != 0 ? other33 * before13 : before13;
-      y_total13[i] *= other33;
-      y13[i] = before13 * y13[i];
-    }
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float run19 = y_total13[(i & 1) + (i >> 1) * 4];
-      y13[(i & 1) + (i >> 1) * 4 + 2] = run19 * y13[(i & 1) + (i >> 1) * 4 + 2];
-      run19 *= y_total13[(i & 1) + (i >> 1) * 4 + 2];
-    }
-    float* y_at13 = a.y + (i64)group * a.y_stride0 + 12 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x2_if(y_at13 + (i64)(row0 + (i & 1) * 8) * a.y_stride2 + (i64)(col0 + (i >> 1) * 8), &y13[i * 2], row0 + (i & 1) * 8 < a.rows && col0 + (i >> 1) * 8 < a.n);
-      }
-    } else {
-      int row0_14 = opaque(row0);
-      int col0_14 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_f32_if(y_at13 + (i64)(row0_14 + (i >> 1 & 1) * 8) * a.y_stride2 + (i64)(col0_14 + ((i & 1) + (i >> 2) * 8)), y13[i], row0_14 + (i >> 1 & 1) * 8 < a.rows && col0_14 + ((i & 1) + (i >> 2) * 8) < a.n);
-      }
-    }
-
-    // cum_prod along axis 0
-    float y14[8];
-    float y_total14[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y_total14[i] = row0 + (i >> 1 & 1) * 8 < a.rows ? x[i] : 1.0f;
-      y14[i] = y_total14[i];
-    }
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      float before14 = 1.0f;
-      float other34 = __shfl_xor_sync(0xffffffffu, y_total14[i], 4);
-      before14 = ((int)(threadIdx.x & 31) & 4) == 0 ? other34 * before14 : before14;
-      y_total14[i] *= other34;
-      float other35 = __shfl_xor_sync(0xffffffffu, y_total14[i], 8);
-      before14 = ((int)(threadIdx.x & 31) & 8) == 0 ? other35 * before14 : before14;
-      y_total14[i] *= other35;
-      float other36 = __shfl_xor_sync(0xffffffffu, y_total14[i], 16);
-      before14 = ((int)(threadIdx.x & 31) & 16) == 0 ? other36 * before14 : before14;
-      y_total14[i] *= other36;
-      y14[i] = before14 * y14[i];
-    }
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float run20 = y_total14[(i & 1) + (i >> 1) * 4 + 2];
-      y14[(i & 1) + (i >> 1) * 4] = run20 * y14[(i & 1) + (i >> 1) * 4];
-      run20 *= y_total14[(i & 1) + (i >> 1) * 4];
-    }
-    float* y_at14 = a.y + (i64)group * a.y_stride0 + 13 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x2_if(y_at14 + (i64)(row0 + (i & 1) * 8) * a.y_stride2 + (i64)(col0 + (i >> 1) * 8), &y14[i * 2], row0 + (i & 1) * 8 < a.rows && col0 + (i >> 1) * 8 < a.n);
-      }
-    } else {
-      int row0_15 = opaque(row0);
-      int col0_15 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_f32_if(y_at14 + (i64)(row0_15 + (i >> 1 & 1) * 8) * a.y_stride2 + (i64)(col0_15 + ((i & 1) + (i >> 2) * 8)), y14[i], row0_15 + (i >> 1 & 1) * 8 < a.rows && col0_15 + ((i & 1) + (i >> 2) * 8) < a.n);
-      }
-    }
-
-    // cum_prod along axis 1
-    float y15[8];
-    float y_total15[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y_total15[i] = col0 + ((i & 1) + (i >> 2) * 8) < a.n ? x[i] : 1.0f;
-      y15[i] = 1.0f;
-    }
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float run21 = y_total15[i * 2];
-      y15[i * 2 + 1] = run21 * y15[i * 2 + 1];
-      run21 *= y_total15[i * 2 + 1];
-      y_total15[i * 2] = run21;
-    }
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float before15 = 1.0f;
-      float other37 = __shfl_xor_sync(0xffffffffu, y_total15[i * 2], 1);
-      before15 = ((int)(threadIdx.x & 31) & 1) != 0 ? other37 * before15 : before15;
-      y_total15[i * 2] *= other37;
-      float other38 = __shfl_xor_sync(0xffffffffu, y_total15[i * 2], 2);
-      before15 = ((int)(threadIdx.x & 31) & 2) != 0 ? other38 * before15 : before15;
-      y_total15[i * 2] *= other38;
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y15[i * 2 + j] = before15 * y15[i * 2 + j];
-      }
-    }
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      float run22 = y_total15[i * 2];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y15[i * 2 + 4 + j] = run22 * y15[i * 2 + 4 + j];
-      }
-      run22 *= y_total15[i * 2 + 4];
-    }
-    float* y_at15 = a.y + (i64)group * a.y_stride0 + 14 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x2_if(y_at15 + (i64)(row0 + (i & 1) * 8) * a.y_stride2 + (i64)(col0 + (i >> 1) * 8), &y15[i * 2], row0 + (i & 1) * 8 < a.rows && col0 + (i >> 1) * 8 < a.n);
-      }
-    } else {
-      int row0_16 = opaque(row0);
-      int col0_16 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_f32_if(y_at15 + (i64)(row0_16 + (i >> 1 & 1) * 8) * a.y_stride2 + (i64)(col0_16 + ((i & 1) + (i >> 2) * 8)), y15[i], row0_16 + (i >> 1 & 1) * 8 < a.rows && col0_16 + ((i & 1) + (i >> 2) * 8) < a.n);
-      }
-    }
-
-    // cum_prod along axis 1
-    float y16[8];
-    float y_total16[8];
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      y_total16[i] = col0 + ((i & 1) + (i >> 2) * 8) < a.n ? x[i] : 1.0f;
-      y16[i] = y_total16[i];
-    }
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float run23 = y_total16[i * 2 + 1];
-      y16[i * 2] = run23 * y16[i * 2];
-      run23 *= y_total16[i * 2];
-      y_total16[i * 2] = run23;
-    }
-    #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      float before16 = 1.0f;
-      float other39 = __shfl_xor_sync(0xffffffffu, y_total16[i * 2], 1);
-      before16 = ((int)(threadIdx.x & 31) & 1) == 0 ? other39 * before16 : before16;
-      y_total16[i * 2] *= other39;
-      float other40 = __shfl_xor_sync(0xffffffffu, y_total16[i * 2], 2);
-      before16 = ((int)(threadIdx.x & 31) & 2) == 0 ? other40 * before16 : before16;
-      y_total16[i * 2] *= other40;
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y16[i * 2 + j] = before16 * y16[i * 2 + j];
-      }
-    }
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      float run24 = y_total16[i * 2 + 4];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y16[i * 2 + j] = run24 * y16[i * 2 + j];
-      }
-      run24 *= y_total16[i * 2];
-    }
-    float* y_at16 = a.y + (i64)group * a.y_stride0 + 15 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_f32x2_if(y_at16 + (i64)(row0 + (i & 1) * 8) * a.y_stride2 + (i64)(col0 + (i >> 1) * 8), &y16[i * 2], row0 + (i & 1) * 8 < a.rows && col0 + (i >> 1) * 8 < a.n);
-      }
-    } else {
-      int row0_17 = opaque(row0);
-      int col0_17 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        store_f32_if(y_at16 + (i64)(row0_17 + (i >> 1 & 1) * 8) * a.y_stride2 + (i64)(col0_17 + ((i & 1) + (i >> 2) * 8)), y16[i], row0_17 + (i >> 1 & 1) * 8 < a.rows && col0_17 + ((i & 1) + (i >> 2) * 8) < a.n);
       }
     }
   }

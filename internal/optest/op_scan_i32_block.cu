@@ -40,7 +40,7 @@ __device__ __forceinline__ void store_shared_i32_if(void* p, int r, bool on) {
 
 struct op_scan_i32_block_args {
   const int* x; // X: i32[groups, rows, n]
-  int* y; // Y: i32[groups, 16, rows, n]
+  int* y; // Y: i32[groups, 8, rows, n]
   i64 x_stride0; // X: elements from one index of dimension 0 to the next
   i64 x_stride1; // X: elements from one index of dimension 1 to the next
   i64 y_stride0; // Y: elements from one index of dimension 0 to the next
@@ -85,6 +85,7 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       y_total[i] = row0 + i / 3 * 4 < a.rows ? x[i] : 0;
       y[i] = y_total[i];
     }
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 9; i++) {
       store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total[i]);
@@ -123,43 +124,62 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       store_i32_if(y_at + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
-    // cum_sum along axis 0
+    // cum_sum along axis 1
     int y2[9];
     int y_total2[9];
     #pragma unroll
     for (int i = 0; i < 9; i++) {
-      y_total2[i] = row0 + i / 3 * 4 < a.rows ? x[i] : 0;
+      y_total2[i] = col0 + i % 3 * 64 < a.n ? x[i] : 0;
       y2[i] = 0;
     }
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total2[i]);
-    }
-    int mine2 = (int)(threadIdx.x >> 5) >> 1 & 3;
-    int base2 = (int)(threadIdx.x >> 5) - mine2 * 2;
-    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 9; i++) {
       int before2 = 0;
-      int part2;
-      int all2 = 0;
-      #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        part2 = load_shared_i32(smem + (u32)((((base2 + j * 2) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
-        before2 = j > mine2 ? (int)((u32)before2 + (u32)part2) : before2;
-        all2 = (int)((u32)all2 + (u32)part2);
-      }
-      y_total2[i] = all2;
+      int other = __shfl_xor_sync(0xffffffffu, y_total2[i], 1);
+      before2 = ((int)(threadIdx.x & 31) & 1) == 0 ? (int)((u32)other + (u32)before2) : before2;
+      y_total2[i] = (int)((u32)y_total2[i] + (u32)other);
+      int other2 = __shfl_xor_sync(0xffffffffu, y_total2[i], 2);
+      before2 = ((int)(threadIdx.x & 31) & 2) == 0 ? (int)((u32)other2 + (u32)before2) : before2;
+      y_total2[i] = (int)((u32)y_total2[i] + (u32)other2);
+      int other3 = __shfl_xor_sync(0xffffffffu, y_total2[i], 4);
+      before2 = ((int)(threadIdx.x & 31) & 4) == 0 ? (int)((u32)other3 + (u32)before2) : before2;
+      y_total2[i] = (int)((u32)y_total2[i] + (u32)other3);
+      int other4 = __shfl_xor_sync(0xffffffffu, y_total2[i], 8);
+      before2 = ((int)(threadIdx.x & 31) & 8) == 0 ? (int)((u32)other4 + (u32)before2) : before2;
+      y_total2[i] = (int)((u32)y_total2[i] + (u32)other4);
+      int other5 = __shfl_xor_sync(0xffffffffu, y_total2[i], 16);
+      before2 = ((int)(threadIdx.x & 31) & 16) == 0 ? (int)((u32)other5 + (u32)before2) : before2;
+      y_total2[i] = (int)((u32)y_total2[i] + (u32)other5);
       y2[i] = (int)((u32)before2 + (u32)y2[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 3; i++) {
-      int run2 = y_total2[i + 6];
+    for (int i = 0; i < 9; i++) {
+      store_shared_i32_if(smem + (9216u + (u32)(((int)(threadIdx.x >> 5) * 9 + i) * 4)), y_total2[i], ((int)(threadIdx.x & 31) & 31) == 0);
+    }
+    int mine2 = (int)(threadIdx.x >> 5) & 1;
+    int base2 = (int)(threadIdx.x >> 5) - mine2;
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 9; i++) {
+      int before3 = 0;
+      int part2;
+      int all2 = 0;
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        y2[i + (2 - (j + 1)) * 3] = (int)((u32)run2 + (u32)y2[i + (2 - (j + 1)) * 3]);
-        run2 = (int)((u32)run2 + (u32)y_total2[i + (2 - (j + 1)) * 3]);
+        part2 = load_shared_i32(smem + (9216u + (u32)(((base2 + j) * 9 + i) * 4)));
+        before3 = j > mine2 ? (int)((u32)before3 + (u32)part2) : before3;
+        all2 = (int)((u32)all2 + (u32)part2);
+      }
+      y_total2[i] = all2;
+      y2[i] = (int)((u32)before3 + (u32)y2[i]);
+    }
+    #pragma unroll
+    for (int i = 0; i < 3; i++) {
+      int run2 = y_total2[i * 3 + 2];
+      #pragma unroll
+      for (int j = 0; j < 2; j++) {
+        y2[i * 3 + (2 - (j + 1))] = (int)((u32)run2 + (u32)y2[i * 3 + (2 - (j + 1))]);
+        run2 = (int)((u32)run2 + (u32)y_total2[i * 3 + (2 - (j + 1))]);
       }
     }
     int* y_at2 = a.y + (i64)group * a.y_stride0 + a.y_stride1;
@@ -170,34 +190,35 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       store_i32_if(y_at2 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y2[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
-    // cum_sum along axis 1
+    // cum_max along axis 1
     int y3[9];
     int y_total3[9];
     #pragma unroll
     for (int i = 0; i < 9; i++) {
-      y_total3[i] = col0 + i % 3 * 64 < a.n ? x[i] : 0;
-      y3[i] = y_total3[i];
+      y_total3[i] = col0 + i % 3 * 64 < a.n ? x[i] : -2147483647 - 1;
+      y3[i] = -2147483647 - 1;
     }
     #pragma unroll
     for (int i = 0; i < 9; i++) {
-      int before3 = 0;
-      int other = __shfl_xor_sync(0xffffffffu, y_total3[i], 1);
-      before3 = ((int)(threadIdx.x & 31) & 1) != 0 ? (int)((u32)other + (u32)before3) : before3;
-      y_total3[i] = (int)((u32)y_total3[i] + (u32)other);
-      int other2 = __shfl_xor_sync(0xffffffffu, y_total3[i], 2);
-      before3 = ((int)(threadIdx.x & 31) & 2) != 0 ? (int)((u32)other2 + (u32)before3) : before3;
-      y_total3[i] = (int)((u32)y_total3[i] + (u32)other2);
-      int other3 = __shfl_xor_sync(0xffffffffu, y_total3[i], 4);
-      before3 = ((int)(threadIdx.x & 31) & 4) != 0 ? (int)((u32)other3 + (u32)before3) : before3;
-      y_total3[i] = (int)((u32)y_total3[i] + (u32)other3);
-      int other4 = __shfl_xor_sync(0xffffffffu, y_total3[i], 8);
-      before3 = ((int)(threadIdx.x & 31) & 8) != 0 ? (int)((u32)other4 + (u32)before3) : before3;
-      y_total3[i] = (int)((u32)y_total3[i] + (u32)other4);
-      int other5 = __shfl_xor_sync(0xffffffffu, y_total3[i], 16);
-      before3 = ((int)(threadIdx.x & 31) & 16) != 0 ? (int)((u32)other5 + (u32)before3) : before3;
-      y_total3[i] = (int)((u32)y_total3[i] + (u32)other5);
-      y3[i] = (int)((u32)before3 + (u32)y3[i]);
+      int before4 = -2147483647 - 1;
+      int other6 = __shfl_xor_sync(0xffffffffu, y_total3[i], 1);
+      before4 = ((int)(threadIdx.x & 31) & 1) != 0 ? max(other6, before4) : before4;
+      y_total3[i] = max(y_total3[i], other6);
+      int other7 = __shfl_xor_sync(0xffffffffu, y_total3[i], 2);
+      before4 = ((int)(threadIdx.x & 31) & 2) != 0 ? max(other7, before4) : before4;
+      y_total3[i] = max(y_total3[i], other7);
+      int other8 = __shfl_xor_sync(0xffffffffu, y_total3[i], 4);
+      before4 = ((int)(threadIdx.x & 31) & 4) != 0 ? max(other8, before4) : before4;
+      y_total3[i] = max(y_total3[i], other8);
+      int other9 = __shfl_xor_sync(0xffffffffu, y_total3[i], 8);
+      before4 = ((int)(threadIdx.x & 31) & 8) != 0 ? max(other9, before4) : before4;
+      y_total3[i] = max(y_total3[i], other9);
+      int other10 = __shfl_xor_sync(0xffffffffu, y_total3[i], 16);
+      before4 = ((int)(threadIdx.x & 31) & 16) != 0 ? max(other10, before4) : before4;
+      y_total3[i] = max(y_total3[i], other10);
+      y3[i] = max(before4, y3[i]);
     }
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 9; i++) {
       store_shared_i32_if(smem + (9216u + (u32)(((int)(threadIdx.x >> 5) * 9 + i) * 4)), y_total3[i], ((int)(threadIdx.x & 31) & 31) == 0);
@@ -207,25 +228,25 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 9; i++) {
-      int before4 = 0;
+      int before5 = -2147483647 - 1;
       int part3;
-      int all3 = 0;
+      int all3 = -2147483647 - 1;
       #pragma unroll
       for (int j = 0; j < 2; j++) {
         part3 = load_shared_i32(smem + (9216u + (u32)(((base3 + j) * 9 + i) * 4)));
-        before4 = j < mine3 ? (int)((u32)before4 + (u32)part3) : before4;
-        all3 = (int)((u32)all3 + (u32)part3);
+        before5 = j < mine3 ? max(before5, part3) : before5;
+        all3 = max(all3, part3);
       }
       y_total3[i] = all3;
-      y3[i] = (int)((u32)before4 + (u32)y3[i]);
+      y3[i] = max(before5, y3[i]);
     }
     #pragma unroll
     for (int i = 0; i < 3; i++) {
       int run3 = y_total3[i * 3];
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        y3[i * 3 + (j + 1)] = (int)((u32)run3 + (u32)y3[i * 3 + (j + 1)]);
-        run3 = (int)((u32)run3 + (u32)y_total3[i * 3 + (j + 1)]);
+        y3[i * 3 + (j + 1)] = max(run3, y3[i * 3 + (j + 1)]);
+        run3 = max(run3, y_total3[i * 3 + (j + 1)]);
       }
     }
     int* y_at3 = a.y + (i64)group * a.y_stride0 + 2 * a.y_stride1;
@@ -236,63 +257,42 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       store_i32_if(y_at3 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y3[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
-    // cum_sum along axis 1
+    // cum_max along axis 0
     int y4[9];
     int y_total4[9];
     #pragma unroll
     for (int i = 0; i < 9; i++) {
-      y_total4[i] = col0 + i % 3 * 64 < a.n ? x[i] : 0;
-      y4[i] = 0;
+      y_total4[i] = row0 + i / 3 * 4 < a.rows ? x[i] : -2147483647 - 1;
+      y4[i] = y_total4[i];
     }
     #pragma unroll
     for (int i = 0; i < 9; i++) {
-      int before5 = 0;
-      int other6 = __shfl_xor_sync(0xffffffffu, y_total4[i], 1);
-      before5 = ((int)(threadIdx.x & 31) & 1) == 0 ? (int)((u32)other6 + (u32)before5) : before5;
-      y_total4[i] = (int)((u32)y_total4[i] + (u32)other6);
-      int other7 = __shfl_xor_sync(0xffffffffu, y_total4[i], 2);
-      before5 = ((int)(threadIdx.x & 31) & 2) == 0 ? (int)((u32)other7 + (u32)before5) : before5;
-      y_total4[i] = (int)((u32)y_total4[i] + (u32)other7);
-      int other8 = __shfl_xor_sync(0xffffffffu, y_total4[i], 4);
-      before5 = ((int)(threadIdx.x & 31) & 4) == 0 ? (int)((u32)other8 + (u32)before5) : before5;
-      y_total4[i] = (int)((u32)y_total4[i] + (u32)other8);
-      int other9 = __shfl_xor_sync(0xffffffffu, y_total4[i], 8);
-      before5 = ((int)(threadIdx.x & 31) & 8) == 0 ? (int)((u32)other9 + (u32)before5) : before5;
-      y_total4[i] = (int)((u32)y_total4[i] + (u32)other9);
-      int other10 = __shfl_xor_sync(0xffffffffu, y_total4[i], 16);
-      before5 = ((int)(threadIdx.x & 31) & 16) == 0 ? (int)((u32)other10 + (u32)before5) : before5;
-      y_total4[i] = (int)((u32)y_total4[i] + (u32)other10);
-      y4[i] = (int)((u32)before5 + (u32)y4[i]);
+      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total4[i]);
     }
+    int mine4 = (int)(threadIdx.x >> 5) >> 1 & 3;
+    int base4 = (int)(threadIdx.x >> 5) - mine4 * 2;
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 9; i++) {
-      store_shared_i32_if(smem + (9216u + (u32)(((int)(threadIdx.x >> 5) * 9 + i) * 4)), y_total4[i], ((int)(threadIdx.x & 31) & 31) == 0);
-    }
-    int mine4 = (int)(threadIdx.x >> 5) & 1;
-    int base4 = (int)(threadIdx.x >> 5) - mine4;
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      int before6 = 0;
+      int before6 = -2147483647 - 1;
       int part4;
-      int all4 = 0;
+      int all4 = -2147483647 - 1;
       #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        part4 = load_shared_i32(smem + (9216u + (u32)(((base4 + j) * 9 + i) * 4)));
-        before6 = j > mine4 ? (int)((u32)before6 + (u32)part4) : before6;
-        all4 = (int)((u32)all4 + (u32)part4);
+      for (int j = 0; j < 4; j++) {
+        part4 = load_shared_i32(smem + (u32)((((base4 + j * 2) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
+        before6 = j > mine4 ? max(before6, part4) : before6;
+        all4 = max(all4, part4);
       }
       y_total4[i] = all4;
-      y4[i] = (int)((u32)before6 + (u32)y4[i]);
+      y4[i] = max(before6, y4[i]);
     }
     #pragma unroll
     for (int i = 0; i < 3; i++) {
-      int run4 = y_total4[i * 3 + 2];
+      int run4 = y_total4[i + 6];
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        y4[i * 3 + (2 - (j + 1))] = (int)((u32)run4 + (u32)y4[i * 3 + (2 - (j + 1))]);
-        run4 = (int)((u32)run4 + (u32)y_total4[i * 3 + (2 - (j + 1))]);
+        y4[i + (2 - (j + 1)) * 3] = max(run4, y4[i + (2 - (j + 1)) * 3]);
+        run4 = max(run4, y_total4[i + (2 - (j + 1)) * 3]);
       }
     }
     int* y_at4 = a.y + (i64)group * a.y_stride0 + 3 * a.y_stride1;
@@ -303,14 +303,15 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       store_i32_if(y_at4 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y4[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
-    // cum_max along axis 0
+    // cum_min along axis 0
     int y5[9];
     int y_total5[9];
     #pragma unroll
     for (int i = 0; i < 9; i++) {
-      y_total5[i] = row0 + i / 3 * 4 < a.rows ? x[i] : -2147483647 - 1;
-      y5[i] = -2147483647 - 1;
+      y_total5[i] = row0 + i / 3 * 4 < a.rows ? x[i] : 2147483647;
+      y5[i] = y_total5[i];
     }
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 9; i++) {
       store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total5[i]);
@@ -320,25 +321,25 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 9; i++) {
-      int before7 = -2147483647 - 1;
+      int before7 = 2147483647;
       int part5;
-      int all5 = -2147483647 - 1;
+      int all5 = 2147483647;
       #pragma unroll
       for (int j = 0; j < 4; j++) {
         part5 = load_shared_i32(smem + (u32)((((base5 + j * 2) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
-        before7 = j < mine5 ? max(before7, part5) : before7;
-        all5 = max(all5, part5);
+        before7 = j < mine5 ? min(before7, part5) : before7;
+        all5 = min(all5, part5);
       }
       y_total5[i] = all5;
-      y5[i] = max(before7, y5[i]);
+      y5[i] = min(before7, y5[i]);
     }
     #pragma unroll
     for (int i = 0; i < 3; i++) {
       int run5 = y_total5[i];
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        y5[i + (j + 1) * 3] = max(run5, y5[i + (j + 1) * 3]);
-        run5 = max(run5, y_total5[i + (j + 1) * 3]);
+        y5[i + (j + 1) * 3] = min(run5, y5[i + (j + 1) * 3]);
+        run5 = min(run5, y_total5[i + (j + 1) * 3]);
       }
     }
     int* y_at5 = a.y + (i64)group * a.y_stride0 + 4 * a.y_stride1;
@@ -349,43 +350,62 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       store_i32_if(y_at5 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y5[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
-    // cum_max along axis 0
+    // cum_min along axis 1
     int y6[9];
     int y_total6[9];
     #pragma unroll
     for (int i = 0; i < 9; i++) {
-      y_total6[i] = row0 + i / 3 * 4 < a.rows ? x[i] : -2147483647 - 1;
-      y6[i] = y_total6[i];
+      y_total6[i] = col0 + i % 3 * 64 < a.n ? x[i] : 2147483647;
+      y6[i] = 2147483647;
     }
+    #pragma unroll
+    for (int i = 0; i < 9; i++) {
+      int before8 = 2147483647;
+      int other11 = __shfl_xor_sync(0xffffffffu, y_total6[i], 1);
+      before8 = ((int)(threadIdx.x & 31) & 1) == 0 ? min(other11, before8) : before8;
+      y_total6[i] = min(y_total6[i], other11);
+      int other12 = __shfl_xor_sync(0xffffffffu, y_total6[i], 2);
+      before8 = ((int)(threadIdx.x & 31) & 2) == 0 ? min(other12, before8) : before8;
+      y_total6[i] = min(y_total6[i], other12);
+      int other13 = __shfl_xor_sync(0xffffffffu, y_total6[i], 4);
+      before8 = ((int)(threadIdx.x & 31) & 4) == 0 ? min(other13, before8) : before8;
+      y_total6[i] = min(y_total6[i], other13);
+      int other14 = __shfl_xor_sync(0xffffffffu, y_total6[i], 8);
+      before8 = ((int)(threadIdx.x & 31) & 8) == 0 ? min(other14, before8) : before8;
+      y_total6[i] = min(y_total6[i], other14);
+      int other15 = __shfl_xor_sync(0xffffffffu, y_total6[i], 16);
+      before8 = ((int)(threadIdx.x & 31) & 16) == 0 ? min(other15, before8) : before8;
+      y_total6[i] = min(y_total6[i], other15);
+      y6[i] = min(before8, y6[i]);
+    }
+    #pragma unroll
+    for (int i = 0; i < 9; i++) {
+      store_shared_i32_if(smem + (9216u + (u32)(((int)(threadIdx.x >> 5) * 9 + i) * 4)), y_total6[i], ((int)(threadIdx.x & 31) & 31) == 0);
+    }
+    int mine6 = (int)(threadIdx.x >> 5) & 1;
+    int base6 = (int)(threadIdx.x >> 5) - mine6;
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 9; i++) {
-      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total6[i]);
-    }
-    int mine6 = (int)(threadIdx.x >> 5) >> 1 & 3;
-    int base6 = (int)(threadIdx.x >> 5) - mine6 * 2;
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      int before8 = -2147483647 - 1;
+      int before9 = 2147483647;
       int part6;
-      int all6 = -2147483647 - 1;
+      int all6 = 2147483647;
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        part6 = load_shared_i32(smem + (u32)((((base6 + j * 2) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
-        before8 = j > mine6 ? max(before8, part6) : before8;
-        all6 = max(all6, part6);
+      for (int j = 0; j < 2; j++) {
+        part6 = load_shared_i32(smem + (9216u + (u32)(((base6 + j) * 9 + i) * 4)));
+        before9 = j > mine6 ? min(before9, part6) : before9;
+        all6 = min(all6, part6);
       }
       y_total6[i] = all6;
-      y6[i] = max(before8, y6[i]);
+      y6[i] = min(before9, y6[i]);
     }
     #pragma unroll
     for (int i = 0; i < 3; i++) {
-      int run6 = y_total6[i + 6];
+      int run6 = y_total6[i * 3 + 2];
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        y6[i + (2 - (j + 1)) * 3] = max(run6, y6[i + (2 - (j + 1)) * 3]);
-        run6 = max(run6, y_total6[i + (2 - (j + 1)) * 3]);
+        y6[i * 3 + (2 - (j + 1))] = min(run6, y6[i * 3 + (2 - (j + 1))]);
+        run6 = min(run6, y_total6[i * 3 + (2 - (j + 1))]);
       }
     }
     int* y_at6 = a.y + (i64)group * a.y_stride0 + 5 * a.y_stride1;
@@ -396,34 +416,35 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       store_i32_if(y_at6 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y6[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
-    // cum_max along axis 1
+    // cum_prod along axis 1
     int y7[9];
     int y_total7[9];
     #pragma unroll
     for (int i = 0; i < 9; i++) {
-      y_total7[i] = col0 + i % 3 * 64 < a.n ? x[i] : -2147483647 - 1;
-      y7[i] = -2147483647 - 1;
+      y_total7[i] = col0 + i % 3 * 64 < a.n ? x[i] : 1;
+      y7[i] = 1;
     }
     #pragma unroll
     for (int i = 0; i < 9; i++) {
-      int before9 = -2147483647 - 1;
-      int other11 = __shfl_xor_sync(0xffffffffu, y_total7[i], 1);
-      before9 = ((int)(threadIdx.x & 31) & 1) != 0 ? max(other11, before9) : before9;
-      y_total7[i] = max(y_total7[i], other11);
-      int other12 = __shfl_xor_sync(0xffffffffu, y_total7[i], 2);
-      before9 = ((int)(threadIdx.x & 31) & 2) != 0 ? max(other12, before9) : before9;
-      y_total7[i] = max(y_total7[i], other12);
-      int other13 = __shfl_xor_sync(0xffffffffu, y_total7[i], 4);
-      before9 = ((int)(threadIdx.x & 31) & 4) != 0 ? max(other13, before9) : before9;
-      y_total7[i] = max(y_total7[i], other13);
-      int other14 = __shfl_xor_sync(0xffffffffu, y_total7[i], 8);
-      before9 = ((int)(threadIdx.x & 31) & 8) != 0 ? max(other14, before9) : before9;
-      y_total7[i] = max(y_total7[i], other14);
-      int other15 = __shfl_xor_sync(0xffffffffu, y_total7[i], 16);
-      before9 = ((int)(threadIdx.x & 31) & 16) != 0 ? max(other15, before9) : before9;
-      y_total7[i] = max(y_total7[i], other15);
-      y7[i] = max(before9, y7[i]);
+      int before10 = 1;
+      int other16 = __shfl_xor_sync(0xffffffffu, y_total7[i], 1);
+      before10 = ((int)(threadIdx.x & 31) & 1) != 0 ? (int)((u32)other16 * (u32)before10) : before10;
+      y_total7[i] = (int)((u32)y_total7[i] * (u32)other16);
+      int other17 = __shfl_xor_sync(0xffffffffu, y_total7[i], 2);
+      before10 = ((int)(threadIdx.x & 31) & 2) != 0 ? (int)((u32)other17 * (u32)before10) : before10;
+      y_total7[i] = (int)((u32)y_total7[i] * (u32)other17);
+      int other18 = __shfl_xor_sync(0xffffffffu, y_total7[i], 4);
+      before10 = ((int)(threadIdx.x & 31) & 4) != 0 ? (int)((u32)other18 * (u32)before10) : before10;
+      y_total7[i] = (int)((u32)y_total7[i] * (u32)other18);
+      int other19 = __shfl_xor_sync(0xffffffffu, y_total7[i], 8);
+      before10 = ((int)(threadIdx.x & 31) & 8) != 0 ? (int)((u32)other19 * (u32)before10) : before10;
+      y_total7[i] = (int)((u32)y_total7[i] * (u32)other19);
+      int other20 = __shfl_xor_sync(0xffffffffu, y_total7[i], 16);
+      before10 = ((int)(threadIdx.x & 31) & 16) != 0 ? (int)((u32)other20 * (u32)before10) : before10;
+      y_total7[i] = (int)((u32)y_total7[i] * (u32)other20);
+      y7[i] = (int)((u32)before10 * (u32)y7[i]);
     }
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < 9; i++) {
       store_shared_i32_if(smem + (9216u + (u32)(((int)(threadIdx.x >> 5) * 9 + i) * 4)), y_total7[i], ((int)(threadIdx.x & 31) & 31) == 0);
@@ -433,25 +454,25 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 9; i++) {
-      int before10 = -2147483647 - 1;
+      int before11 = 1;
       int part7;
-      int all7 = -2147483647 - 1;
+      int all7 = 1;
       #pragma unroll
       for (int j = 0; j < 2; j++) {
         part7 = load_shared_i32(smem + (9216u + (u32)(((base7 + j) * 9 + i) * 4)));
-        before10 = j < mine7 ? max(before10, part7) : before10;
-        all7 = max(all7, part7);
+        before11 = j < mine7 ? (int)((u32)before11 * (u32)part7) : before11;
+        all7 = (int)((u32)all7 * (u32)part7);
       }
       y_total7[i] = all7;
-      y7[i] = max(before10, y7[i]);
+      y7[i] = (int)((u32)before11 * (u32)y7[i]);
     }
     #pragma unroll
     for (int i = 0; i < 3; i++) {
       int run7 = y_total7[i * 3];
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        y7[i * 3 + (j + 1)] = max(run7, y7[i * 3 + (j + 1)]);
-        run7 = max(run7, y_total7[i * 3 + (j + 1)]);
+        y7[i * 3 + (j + 1)] = (int)((u32)run7 * (u32)y7[i * 3 + (j + 1)]);
+        run7 = (int)((u32)run7 * (u32)y_total7[i * 3 + (j + 1)]);
       }
     }
     int* y_at7 = a.y + (i64)group * a.y_stride0 + 6 * a.y_stride1;
@@ -462,63 +483,42 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
       store_i32_if(y_at7 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y7[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
 
-    // cum_max along axis 1
+    // cum_prod along axis 0
     int y8[9];
     int y_total8[9];
     #pragma unroll
     for (int i = 0; i < 9; i++) {
-      y_total8[i] = col0 + i % 3 * 64 < a.n ? x[i] : -2147483647 - 1;
+      y_total8[i] = row0 + i / 3 * 4 < a.rows ? x[i] : 1;
       y8[i] = y_total8[i];
     }
     #pragma unroll
     for (int i = 0; i < 9; i++) {
-      int before11 = -2147483647 - 1;
-      int other16 = __shfl_xor_sync(0xffffffffu, y_total8[i], 1);
-      before11 = ((int)(threadIdx.x & 31) & 1) == 0 ? max(other16, before11) : before11;
-      y_total8[i] = max(y_total8[i], other16);
-      int other17 = __shfl_xor_sync(0xffffffffu, y_total8[i], 2);
-      before11 = ((int)(threadIdx.x & 31) & 2) == 0 ? max(other17, before11) : before11;
-      y_total8[i] = max(y_total8[i], other17);
-      int other18 = __shfl_xor_sync(0xffffffffu, y_total8[i], 4);
-      before11 = ((int)(threadIdx.x & 31) & 4) == 0 ? max(other18, before11) : before11;
-      y_total8[i] = max(y_total8[i], other18);
-      int other19 = __shfl_xor_sync(0xffffffffu, y_total8[i], 8);
-      before11 = ((int)(threadIdx.x & 31) & 8) == 0 ? max(other19, before11) : before11;
-      y_total8[i] = max(y_total8[i], other19);
-      int other20 = __shfl_xor_sync(0xffffffffu, y_total8[i], 16);
-      before11 = ((int)(threadIdx.x & 31) & 16) == 0 ? max(other20, before11) : before11;
-      y_total8[i] = max(y_total8[i], other20);
-      y8[i] = max(before11, y8[i]);
+      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total8[i]);
     }
+    int mine8 = (int)(threadIdx.x >> 5) >> 1 & 3;
+    int base8 = (int)(threadIdx.x >> 5) - mine8 * 2;
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 9; i++) {
-      store_shared_i32_if(smem + (9216u + (u32)(((int)(threadIdx.x >> 5) * 9 + i) * 4)), y_total8[i], ((int)(threadIdx.x & 31) & 31) == 0);
-    }
-    int mine8 = (int)(threadIdx.x >> 5) & 1;
-    int base8 = (int)(threadIdx.x >> 5) - mine8;
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      int before12 = -2147483647 - 1;
+      int before12 = 1;
       int part8;
-      int all8 = -2147483647 - 1;
+      int all8 = 1;
       #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        part8 = load_shared_i32(smem + (9216u + (u32)(((base8 + j) * 9 + i) * 4)));
-        before12 = j > mine8 ? max(before12, part8) : before12;
-        all8 = max(all8, part8);
+      for (int j = 0; j < 4; j++) {
+        part8 = load_shared_i32(smem + (u32)((((base8 + j * 2) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
+        before12 = j > mine8 ? (int)((u32)before12 * (u32)part8) : before12;
+        all8 = (int)((u32)all8 * (u32)part8);
       }
       y_total8[i] = all8;
-      y8[i] = max(before12, y8[i]);
+      y8[i] = (int)((u32)before12 * (u32)y8[i]);
     }
     #pragma unroll
     for (int i = 0; i < 3; i++) {
-      int run8 = y_total8[i * 3 + 2];
+      int run8 = y_total8[i + 6];
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        y8[i * 3 + (2 - (j + 1))] = max(run8, y8[i * 3 + (2 - (j + 1))]);
-        run8 = max(run8, y_total8[i * 3 + (2 - (j + 1))]);
+        y8[i + (2 - (j + 1)) * 3] = (int)((u32)run8 * (u32)y8[i + (2 - (j + 1)) * 3]);
+        run8 = (int)((u32)run8 * (u32)y_total8[i + (2 - (j + 1)) * 3]);
       }
     }
     int* y_at8 = a.y + (i64)group * a.y_stride0 + 7 * a.y_stride1;
@@ -527,458 +527,6 @@ extern "C" __global__ void __launch_bounds__(256) op_scan_i32_block(const __grid
     #pragma unroll
     for (int i = 0; i < 9; i++) {
       store_i32_if(y_at8 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y8[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
-    }
-
-    // cum_min along axis 0
-    int y9[9];
-    int y_total9[9];
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      y_total9[i] = row0 + i / 3 * 4 < a.rows ? x[i] : 2147483647;
-      y9[i] = y_total9[i];
-    }
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total9[i]);
-    }
-    int mine9 = (int)(threadIdx.x >> 5) >> 1 & 3;
-    int base9 = (int)(threadIdx.x >> 5) - mine9 * 2;
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      int before13 = 2147483647;
-      int part9;
-      int all9 = 2147483647;
-      #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        part9 = load_shared_i32(smem + (u32)((((base9 + j * 2) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
-        before13 = j < mine9 ? min(before13, part9) : before13;
-        all9 = min(all9, part9);
-      }
-      y_total9[i] = all9;
-      y9[i] = min(before13, y9[i]);
-    }
-    #pragma unroll
-    for (int i = 0; i < 3; i++) {
-      int run9 = y_total9[i];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y9[i + (j + 1) * 3] = min(run9, y9[i + (j + 1) * 3]);
-        run9 = min(run9, y_total9[i + (j + 1) * 3]);
-      }
-    }
-    int* y_at9 = a.y + (i64)group * a.y_stride0 + 8 * a.y_stride1;
-
-    // store y
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      store_i32_if(y_at9 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y9[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
-    }
-
-    // cum_min along axis 0
-    int y10[9];
-    int y_total10[9];
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      y_total10[i] = row0 + i / 3 * 4 < a.rows ? x[i] : 2147483647;
-      y10[i] = 2147483647;
-    }
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total10[i]);
-    }
-    int mine10 = (int)(threadIdx.x >> 5) >> 1 & 3;
-    int base10 = (int)(threadIdx.x >> 5) - mine10 * 2;
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      int before14 = 2147483647;
-      int part10;
-      int all10 = 2147483647;
-      #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        part10 = load_shared_i32(smem + (u32)((((base10 + j * 2) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
-        before14 = j > mine10 ? min(before14, part10) : before14;
-        all10 = min(all10, part10);
-      }
-      y_total10[i] = all10;
-      y10[i] = min(before14, y10[i]);
-    }
-    #pragma unroll
-    for (int i = 0; i < 3; i++) {
-      int run10 = y_total10[i + 6];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y10[i + (2 - (j + 1)) * 3] = min(run10, y10[i + (2 - (j + 1)) * 3]);
-        run10 = min(run10, y_total10[i + (2 - (j + 1)) * 3]);
-      }
-    }
-    int* y_at10 = a.y + (i64)group * a.y_stride0 + 9 * a.y_stride1;
-
-    // store y
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      store_i32_if(y_at10 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y10[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
-    }
-
-    // cum_min along axis 1
-    int y11[9];
-    int y_total11[9];
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      y_total11[i] = col0 + i % 3 * 64 < a.n ? x[i] : 2147483647;
-      y11[i] = y_total11[i];
-    }
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      int before15 = 2147483647;
-      int other21 = __shfl_xor_sync(0xffffffffu, y_total11[i], 1);
-      before15 = ((int)(threadIdx.x & 31) & 1) != 0 ? min(other21, before15) : before15;
-      y_total11[i] = min(y_total11[i], other21);
-      int other22 = __shfl_xor_sync(0xffffffffu, y_total11[i], 2);
-      before15 = ((int)(threadIdx.x & 31) & 2) != 0 ? min(other22, before15) : before15;
-      y_total11[i] = min(y_total11[i], other22);
-      int other23 = __shfl_xor_sync(0xffffffffu, y_total11[i], 4);
-      before15 = ((int)(threadIdx.x & 31) & 4) != 0 ? min(other23, before15) : before15;
-      y_total11[i] = min(y_total11[i], other23);
-      int other24 = __shfl_xor_sync(0xffffffffu, y_total11[i], 8);
-      before15 = ((int)(threadIdx.x & 31) & 8) != 0 ? min(other24, before15) : before15;
-      y_total11[i] = min(y_total11[i], other24);
-      int other25 = __shfl_xor_sync(0xffffffffu, y_total11[i], 16);
-      before15 = ((int)(threadIdx.x & 31) & 16) != 0 ? min(other25, before15) : before15;
-      y_total11[i] = min(y_total11[i], other25);
-      y11[i] = min(before15, y11[i]);
-    }
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      store_shared_i32_if(smem + (9216u + (u32)(((int)(threadIdx.x >> 5) * 9 + i) * 4)), y_total11[i], ((int)(threadIdx.x & 31) & 31) == 0);
-    }
-    int mine11 = (int)(threadIdx.x >> 5) & 1;
-    int base11 = (int)(threadIdx.x >> 5) - mine11;
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      int before16 = 2147483647;
-      int part11;
-      int all11 = 2147483647;
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        part11 = load_shared_i32(smem + (9216u + (u32)(((base11 + j) * 9 + i) * 4)));
-        before16 = j < mine11 ? min(before16, part11) : before16;
-        all11 = min(all11, part11);
-      }
-      y_total11[i] = all11;
-      y11[i] = min(before16, y11[i]);
-    }
-    #pragma unroll
-    for (int i = 0; i < 3; i++) {
-      int run11 = y_total11[i * 3];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y11[i * 3 + (j + 1)] = min(run11, y11[i * 3 + (j + 1)]);
-        run11 = min(run11, y_total11[i * 3 + (j + 1)]);
-      }
-    }
-    int* y_at11 = a.y + (i64)group * a.y_stride0 + 10 * a.y_stride1;
-
-    // store y
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      store_i32_if(y_at11 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y11[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
-    }
-
-    // cum_min along axis 1
-    int y12[9];
-    int y_total12[9];
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      y_total12[i] = col0 + i % 3 * 64 < a.n ? x[i] : 2147483647;
-      y12[i] = 2147483647;
-    }
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      int before17 = 2147483647;
-      int other26 = __shfl_xor_sync(0xffffffffu, y_total12[i], 1);
-      before17 = ((int)(threadIdx.x & 31) & 1) == 0 ? min(other26, before17) : before17;
-      y_total12[i] = min(y_total12[i], other26);
-      int other27 = __shfl_xor_sync(0xffffffffu, y_total12[i], 2);
-      before17 = ((int)(threadIdx.x & 31) & 2) == 0 ? min(other27, before17) : before17;
-      y_total12[i] = min(y_total12[i], other27);
-      int other28 = __shfl_xor_sync(0xffffffffu, y_total12[i], 4);
-      before17 = ((int)(threadIdx.x & 31) & 4) == 0 ? min(other28, before17) : before17;
-      y_total12[i] = min(y_total12[i], other28);
-      int other29 = __shfl_xor_sync(0xffffffffu, y_total12[i], 8);
-      before17 = ((int)(threadIdx.x & 31) & 8) == 0 ? min(other29, before17) : before17;
-      y_total12[i] = min(y_total12[i], other29);
-      int other30 = __shfl_xor_sync(0xffffffffu, y_total12[i], 16);
-      before17 = ((int)(threadIdx.x & 31) & 16) == 0 ? min(other30, before17) : before17;
-      y_total12[i] = min(y_total12[i], other30);
-      y12[i] = min(before17, y12[i]);
-    }
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      store_shared_i32_if(smem + (9216u + (u32)(((int)(threadIdx.x >> 5) * 9 + i) * 4)), y_total12[i], ((int)(threadIdx.x & 31) & 31) == 0);
-    }
-    int mine12 = (int)(threadIdx.x >> 5) & 1;
-    int base12 = (int)(threadIdx.x >> 5) - mine12;
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      int before18 = 2147483647;
-      int part12;
-      int all12 = 2147483647;
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        part12 = load_shared_i32(smem + (9216u + (u32)(((base12 + j) * 9 + i) * 4)));
-        before18 = j > mine12 ? min(before18, part12) : before18;
-        all12 = min(all12, part12);
-      }
-      y_total12[i] = all12;
-      y12[i] = min(before18, y12[i]);
-    }
-    #pragma unroll
-    for (int i = 0; i < 3; i++) {
-      int run12 = y_total12[i * 3 + 2];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y12[i * 3 + (2 - (j + 1))] = min(run12, y12[i * 3 + (2 - (j + 1))]);
-        run12 = min(run12, y_total12[i * 3 + (2 - (j + 1))]);
-      }
-    }
-    int* y_at12 = a.y + (i64)group * a.y_stride0 + 11 * a.y_stride1;
-
-    // store y
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      store_i32_if(y_at12 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y12[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
-    }
-
-    // cum_prod along axis 0
-    int y13[9];
-    int y_total13[9];
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      y_total13[i] = row0 + i / 3 * 4 < a.rows ? x[i] : 1;
-      y13[i] = 1;
-    }
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total13[i]);
-    }
-    int mine13 = (int)(threadIdx.x >> 5) >> 1 & 3;
-    int base13 = (int)(threadIdx.x >> 5) - mine13 * 2;
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      int before19 = 1;
-      int part13;
-      int all13 = 1;
-      #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        part13 = load_shared_i32(smem + (u32)((((base13 + j * 2) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
-        before19 = j < mine13 ? (int)((u32)before19 * (u32)part13) : before19;
-        all13 = (int)((u32)all13 * (u32)part13);
-      }
-      y_total13[i] = all13;
-      y13[i] = (int)((u32)before19 * (u32)y13[i]);
-    }
-    #pragma unroll
-    for (int i = 0; i < 3; i++) {
-      int run13 = y_total13[i];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y13[i + (j + 1) * 3] = (int)((u32)run13 * (u32)y13[i + (j + 1) * 3]);
-        run13 = (int)((u32)run13 * (u32)y_total13[i + (j + 1) * 3]);
-      }
-    }
-    int* y_at13 = a.y + (i64)group * a.y_stride0 + 12 * a.y_stride1;
-
-    // store y
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      store_i32_if(y_at13 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y13[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
-    }
-
-    // cum_prod along axis 0
-    int y14[9];
-    int y_total14[9];
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      y_total14[i] = row0 + i / 3 * 4 < a.rows ? x[i] : 1;
-      y14[i] = y_total14[i];
-    }
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      store_shared_i32(smem + (u32)((((int)(threadIdx.x >> 5) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4), y_total14[i]);
-    }
-    int mine14 = (int)(threadIdx.x >> 5) >> 1 & 3;
-    int base14 = (int)(threadIdx.x >> 5) - mine14 * 2;
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      int before20 = 1;
-      int part14;
-      int all14 = 1;
-      #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        part14 = load_shared_i32(smem + (u32)((((base14 + j * 2) * 9 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4));
-        before20 = j > mine14 ? (int)((u32)before20 * (u32)part14) : before20;
-        all14 = (int)((u32)all14 * (u32)part14);
-      }
-      y_total14[i] = all14;
-      y14[i] = (int)((u32)before20 * (u32)y14[i]);
-    }
-    #pragma unroll
-    for (int i = 0; i < 3; i++) {
-      int run14 = y_total14[i + 6];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y14[i + (2 - (j + 1)) * 3] = (int)((u32)run14 * (u32)y14[i + (2 - (j + 1)) * 3]);
-        run14 = (int)((u32)run14 * (u32)y_total14[i + (2 - (j + 1)) * 3]);
-      }
-    }
-    int* y_at14 = a.y + (i64)group * a.y_stride0 + 13 * a.y_stride1;
-
-    // store y
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      store_i32_if(y_at14 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y14[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
-    }
-
-    // cum_prod along axis 1
-    int y15[9];
-    int y_total15[9];
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      y_total15[i] = col0 + i % 3 * 64 < a.n ? x[i] : 1;
-      y15[i] = 1;
-    }
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      int before21 = 1;
-      int other31 = __shfl_xor_sync(0xffffffffu, y_total15[i], 1);
-      before21 = ((int)(threadIdx.x & 31) & 1) != 0 ? (int)((u32)other31 * (u32)before21) : before21;
-      y_total15[i] = (int)((u32)y_total15[i] * (u32)other31);
-      int other32 = __shfl_xor_sync(0xffffffffu, y_total15[i], 2);
-      before21 = ((int)(threadIdx.x & 31) & 2) != 0 ? (int)((u32)other32 * (u32)before21) : before21;
-      y_total15[i] = (int)((u32)y_total15[i] * (u32)other32);
-      int other33 = __shfl_xor_sync(0xffffffffu, y_total15[i], 4);
-      before21 = ((int)(threadIdx.x & 31) & 4) != 0 ? (int)((u32)other33 * (u32)before21) : before21;
-      y_total15[i] = (int)((u32)y_total15[i] * (u32)other33);
-      int other34 = __shfl_xor_sync(0xffffffffu, y_total15[i], 8);
-      before21 = ((int)(threadIdx.x & 31) & 8) != 0 ? (int)((u32)other34 * (u32)before21) : before21;
-      y_total15[i] = (int)((u32)y_total15[i] * (u32)other34);
-      int other35 = __shfl_xor_sync(0xffffffffu, y_total15[i], 16);
-      before21 = ((int)(threadIdx.x & 31) & 16) != 0 ? (int)((u32)other35 * (u32)before21) : before21;
-      y_total15[i] = (int)((u32)y_total15[i] * (u32)other35);
-      y15[i] = (int)((u32)before21 * (u32)y15[i]);
-    }
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      store_shared_i32_if(smem + (9216u + (u32)(((int)(threadIdx.x >> 5) * 9 + i) * 4)), y_total15[i], ((int)(threadIdx.x & 31) & 31) == 0);
-    }
-    int mine15 = (int)(threadIdx.x >> 5) & 1;
-    int base15 = (int)(threadIdx.x >> 5) - mine15;
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      int before22 = 1;
-      int part15;
-      int all15 = 1;
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        part15 = load_shared_i32(smem + (9216u + (u32)(((base15 + j) * 9 + i) * 4)));
-        before22 = j < mine15 ? (int)((u32)before22 * (u32)part15) : before22;
-        all15 = (int)((u32)all15 * (u32)part15);
-      }
-      y_total15[i] = all15;
-      y15[i] = (int)((u32)before22 * (u32)y15[i]);
-    }
-    #pragma unroll
-    for (int i = 0; i < 3; i++) {
-      int run15 = y_total15[i * 3];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y15[i * 3 + (j + 1)] = (int)((u32)run15 * (u32)y15[i * 3 + (j + 1)]);
-        run15 = (int)((u32)run15 * (u32)y_total15[i * 3 + (j + 1)]);
-      }
-    }
-    int* y_at15 = a.y + (i64)group * a.y_stride0 + 14 * a.y_stride1;
-
-    // store y
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      store_i32_if(y_at15 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y15[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
-    }
-
-    // cum_prod along axis 1
-    int y16[9];
-    int y_total16[9];
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      y_total16[i] = col0 + i % 3 * 64 < a.n ? x[i] : 1;
-      y16[i] = y_total16[i];
-    }
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      int before23 = 1;
-      int other36 = __shfl_xor_sync(0xffffffffu, y_total16[i], 1);
-      before23 = ((int)(threadIdx.x & 31) & 1) == 0 ? (int)((u32)other36 * (u32)before23) : before23;
-      y_total16[i] = (int)((u32)y_total16[i] * (u32)other36);
-      int other37 = __shfl_xor_sync(0xffffffffu, y_total16[i], 2);
-      before23 = ((int)(threadIdx.x & 31) & 2) == 0 ? (int)((u32)other37 * (u32)before23) : before23;
-      y_total16[i] = (int)((u32)y_total16[i] * (u32)other37);
-      int other38 = __shfl_xor_sync(0xffffffffu, y_total16[i], 4);
-      before23 = ((int)(threadIdx.x & 31) & 4) == 0 ? (int)((u32)other38 * (u32)before23) : before23;
-      y_total16[i] = (int)((u32)y_total16[i] * (u32)other38);
-      int other39 = __shfl_xor_sync(0xffffffffu, y_total16[i], 8);
-      before23 = ((int)(threadIdx.x & 31) & 8) == 0 ? (int)((u32)other39 * (u32)before23) : before23;
-      y_total16[i] = (int)((u32)y_total16[i] * (u32)other39);
-      int other40 = __shfl_xor_sync(0xffffffffu, y_total16[i], 16);
-      before23 = ((int)(threadIdx.x & 31) & 16) == 0 ? (int)((u32)other40 * (u32)before23) : before23;
-      y_total16[i] = (int)((u32)y_total16[i] * (u32)other40);
-      y16[i] = (int)((u32)before23 * (u32)y16[i]);
-    }
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      store_shared_i32_if(smem + (9216u + (u32)(((int)(threadIdx.x >> 5) * 9 + i) * 4)), y_total16[i], ((int)(threadIdx.x & 31) & 31) == 0);
-    }
-    int mine16 = (int)(threadIdx.x >> 5) & 1;
-    int base16 = (int)(threadIdx.x >> 5) - mine16;
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      int before24 = 1;
-      int part16;
-      int all16 = 1;
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        part16 = load_shared_i32(smem + (9216u + (u32)(((base16 + j) * 9 + i) * 4)));
-        before24 = j > mine16 ? (int)((u32)before24 * (u32)part16) : before24;
-        all16 = (int)((u32)all16 * (u32)part16);
-      }
-      y_total16[i] = all16;
-      y16[i] = (int)((u32)before24 * (u32)y16[i]);
-    }
-    #pragma unroll
-    for (int i = 0; i < 3; i++) {
-      int run16 = y_total16[i * 3 + 2];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y16[i * 3 + (2 - (j + 1))] = (int)((u32)run16 * (u32)y16[i * 3 + (2 - (j + 1))]);
-        run16 = (int)((u32)run16 * (u32)y_total16[i * 3 + (2 - (j + 1))]);
-      }
-    }
-    int* y_at16 = a.y + (i64)group * a.y_stride0 + 15 * a.y_stride1;
-
-    // store y
-    #pragma unroll
-    for (int i = 0; i < 9; i++) {
-      store_i32_if(y_at16 + (i64)(row0 + i / 3 * 4) * a.y_stride2 + (i64)(col0 + i % 3 * 64), y16[i], row0 + i / 3 * 4 < a.rows && col0 + i % 3 * 64 < a.n);
     }
   }
 }

@@ -37,15 +37,15 @@ __device__ __forceinline__ void store_i64x2_if(void* p, const i64* r, bool on) {
 
 struct op_scan_i64_striped_args {
   const i64* x; // X: i64[groups, rows, n]
-  i64* y; // Y: i64[groups, 16, rows, n]
+  i64* y; // Y: i64[groups, 8, rows, n]
   i64 x_stride0; // X: elements from one index of dimension 0 to the next
   i64 x_stride1; // X: elements from one index of dimension 1 to the next
   i64 y_stride0; // Y: elements from one index of dimension 0 to the next
   i64 y_stride1; // Y: elements from one index of dimension 1 to the next
   i64 y_stride2; // Y: elements from one index of dimension 2 to the next
   int groups;
-  int rows; // at most 24
-  int n; // at most 40
+  int rows; // at most 16
+  int n; // at most 24
   u32 padding0;
 };
 static_assert(sizeof(op_scan_i64_striped_args) == 72, "size");
@@ -70,31 +70,31 @@ extern "C" __global__ void __launch_bounds__(32) op_scan_i64_striped(const __gri
     const i64* x_at = a.x + (i64)group * a.x_stride0;
 
     // load x
-    i64 x[30];
+    i64 x[12];
     if (x_vec) {
       #pragma unroll
-      for (int i = 0; i < 15; i++) {
-        load_i64x2_if(&x[i * 2], x_at + (i64)(row0 + i / 5 * 8) * a.x_stride1 + (i64)(col0 + i % 5 * 8), row0 + i / 5 * 8 < a.rows && col0 + i % 5 * 8 < a.n);
+      for (int i = 0; i < 6; i++) {
+        load_i64x2_if(&x[i * 2], x_at + (i64)(row0 + i / 3 * 8) * a.x_stride1 + (i64)(col0 + i % 3 * 8), row0 + i / 3 * 8 < a.rows && col0 + i % 3 * 8 < a.n);
       }
     } else {
       int row0_ = opaque(row0);
       int col0_ = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 30; i++) {
-        x[i] = load_i64_if(x_at + (i64)(row0_ + i / 10 * 8) * a.x_stride1 + (i64)(col0_ + ((i & 1) + (i >> 1) % 5 * 8)), row0_ + i / 10 * 8 < a.rows && col0_ + ((i & 1) + (i >> 1) % 5 * 8) < a.n);
+      for (int i = 0; i < 12; i++) {
+        x[i] = load_i64_if(x_at + (i64)(row0_ + i / 6 * 8) * a.x_stride1 + (i64)(col0_ + ((i & 1) + (i >> 1) % 3 * 8)), row0_ + i / 6 * 8 < a.rows && col0_ + ((i & 1) + (i >> 1) % 3 * 8) < a.n);
       }
     }
 
     // cum_sum along axis 0
-    i64 y[30];
-    i64 y_total[30];
+    i64 y[12];
+    i64 y_total[12];
     #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      y_total[i] = row0 + i / 10 * 8 < a.rows ? x[i] : 0ll;
+    for (int i = 0; i < 12; i++) {
+      y_total[i] = row0 + i / 6 * 8 < a.rows ? x[i] : 0ll;
       y[i] = y_total[i];
     }
     #pragma unroll
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < 12; i++) {
       i64 before = 0ll;
       i64 other = __shfl_xor_sync(0xffffffffu, y_total[i], 4);
       before = ((int)(threadIdx.x & 31) & 4) != 0 ? (i64)((u64)other + (u64)before) : before;
@@ -108,60 +108,67 @@ extern "C" __global__ void __launch_bounds__(32) op_scan_i64_striped(const __gri
       y[i] = (i64)((u64)before + (u64)y[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 6; i++) {
       i64 run = y_total[i];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y[i + (j + 1) * 10] = (i64)((u64)run + (u64)y[i + (j + 1) * 10]);
-        run = (i64)((u64)run + (u64)y_total[i + (j + 1) * 10]);
-      }
+      y[i + 6] = (i64)((u64)run + (u64)y[i + 6]);
+      run = (i64)((u64)run + (u64)y_total[i + 6]);
     }
     i64* y_at = a.y + (i64)group * a.y_stride0;
 
     // store y
     if (y_vec) {
       #pragma unroll
-      for (int i = 0; i < 15; i++) {
-        store_i64x2_if(y_at + (i64)(row0 + i / 5 * 8) * a.y_stride2 + (i64)(col0 + i % 5 * 8), &y[i * 2], row0 + i / 5 * 8 < a.rows && col0 + i % 5 * 8 < a.n);
+      for (int i = 0; i < 6; i++) {
+        store_i64x2_if(y_at + (i64)(row0 + i / 3 * 8) * a.y_stride2 + (i64)(col0 + i % 3 * 8), &y[i * 2], row0 + i / 3 * 8 < a.rows && col0 + i % 3 * 8 < a.n);
       }
     } else {
       int row0_2 = opaque(row0);
       int col0_2 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 30; i++) {
-        store_i64_if(y_at + (i64)(row0_2 + i / 10 * 8) * a.y_stride2 + (i64)(col0_2 + ((i & 1) + (i >> 1) % 5 * 8)), y[i], row0_2 + i / 10 * 8 < a.rows && col0_2 + ((i & 1) + (i >> 1) % 5 * 8) < a.n);
+      for (int i = 0; i < 12; i++) {
+        store_i64_if(y_at + (i64)(row0_2 + i / 6 * 8) * a.y_stride2 + (i64)(col0_2 + ((i & 1) + (i >> 1) % 3 * 8)), y[i], row0_2 + i / 6 * 8 < a.rows && col0_2 + ((i & 1) + (i >> 1) % 3 * 8) < a.n);
       }
     }
 
-    // cum_sum along axis 0
-    i64 y2[30];
-    i64 y_total2[30];
+    // cum_sum along axis 1
+    i64 y2[12];
+    i64 y_total2[12];
     #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      y_total2[i] = row0 + i / 10 * 8 < a.rows ? x[i] : 0ll;
+    for (int i = 0; i < 12; i++) {
+      y_total2[i] = col0 + ((i & 1) + (i >> 1) % 3 * 8) < a.n ? x[i] : 0ll;
       y2[i] = 0ll;
     }
     #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      i64 before2 = 0ll;
-      i64 other4 = __shfl_xor_sync(0xffffffffu, y_total2[i], 4);
-      before2 = ((int)(threadIdx.x & 31) & 4) == 0 ? (i64)((u64)other4 + (u64)before2) : before2;
-      y_total2[i] = (i64)((u64)y_total2[i] + (u64)other4);
-      i64 other5 = __shfl_xor_sync(0xffffffffu, y_total2[i], 8);
-      before2 = ((int)(threadIdx.x & 31) & 8) == 0 ? (i64)((u64)other5 + (u64)before2) : before2;
-      y_total2[i] = (i64)((u64)y_total2[i] + (u64)other5);
-      i64 other6 = __shfl_xor_sync(0xffffffffu, y_total2[i], 16);
-      before2 = ((int)(threadIdx.x & 31) & 16) == 0 ? (i64)((u64)other6 + (u64)before2) : before2;
-      y_total2[i] = (i64)((u64)y_total2[i] + (u64)other6);
-      y2[i] = (i64)((u64)before2 + (u64)y2[i]);
+    for (int i = 0; i < 6; i++) {
+      i64 run2 = y_total2[i * 2 + 1];
+      y2[i * 2] = (i64)((u64)run2 + (u64)y2[i * 2]);
+      run2 = (i64)((u64)run2 + (u64)y_total2[i * 2]);
+      y_total2[i * 2] = run2;
     }
     #pragma unroll
-    for (int i = 0; i < 10; i++) {
-      i64 run2 = y_total2[i + 20];
+    for (int i = 0; i < 6; i++) {
+      i64 before2 = 0ll;
+      i64 other4 = __shfl_xor_sync(0xffffffffu, y_total2[i * 2], 1);
+      before2 = ((int)(threadIdx.x & 31) & 1) == 0 ? (i64)((u64)other4 + (u64)before2) : before2;
+      y_total2[i * 2] = (i64)((u64)y_total2[i * 2] + (u64)other4);
+      i64 other5 = __shfl_xor_sync(0xffffffffu, y_total2[i * 2], 2);
+      before2 = ((int)(threadIdx.x & 31) & 2) == 0 ? (i64)((u64)other5 + (u64)before2) : before2;
+      y_total2[i * 2] = (i64)((u64)y_total2[i * 2] + (u64)other5);
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        y2[i + (2 - (j + 1)) * 10] = (i64)((u64)run2 + (u64)y2[i + (2 - (j + 1)) * 10]);
-        run2 = (i64)((u64)run2 + (u64)y_total2[i + (2 - (j + 1)) * 10]);
+        y2[i * 2 + j] = (i64)((u64)before2 + (u64)y2[i * 2 + j]);
+      }
+    }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      i64 run3 = y_total2[i * 6 + 4];
+      #pragma unroll
+      for (int j = 0; j < 2; j++) {
+        #pragma unroll
+        for (int k = 0; k < 2; k++) {
+          y2[i * 6 + (2 - (j + 1)) * 2 + k] = (i64)((u64)run3 + (u64)y2[i * 6 + (2 - (j + 1)) * 2 + k]);
+        }
+        run3 = (i64)((u64)run3 + (u64)y_total2[i * 6 + (2 - (j + 1)) * 2]);
       }
     }
     i64* y_at2 = a.y + (i64)group * a.y_stride0 + a.y_stride1;
@@ -169,57 +176,57 @@ extern "C" __global__ void __launch_bounds__(32) op_scan_i64_striped(const __gri
     // store y
     if (y_vec2) {
       #pragma unroll
-      for (int i = 0; i < 15; i++) {
-        store_i64x2_if(y_at2 + (i64)(row0 + i / 5 * 8) * a.y_stride2 + (i64)(col0 + i % 5 * 8), &y2[i * 2], row0 + i / 5 * 8 < a.rows && col0 + i % 5 * 8 < a.n);
+      for (int i = 0; i < 6; i++) {
+        store_i64x2_if(y_at2 + (i64)(row0 + i / 3 * 8) * a.y_stride2 + (i64)(col0 + i % 3 * 8), &y2[i * 2], row0 + i / 3 * 8 < a.rows && col0 + i % 3 * 8 < a.n);
       }
     } else {
       int row0_3 = opaque(row0);
       int col0_3 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 30; i++) {
-        store_i64_if(y_at2 + (i64)(row0_3 + i / 10 * 8) * a.y_stride2 + (i64)(col0_3 + ((i & 1) + (i >> 1) % 5 * 8)), y2[i], row0_3 + i / 10 * 8 < a.rows && col0_3 + ((i & 1) + (i >> 1) % 5 * 8) < a.n);
+      for (int i = 0; i < 12; i++) {
+        store_i64_if(y_at2 + (i64)(row0_3 + i / 6 * 8) * a.y_stride2 + (i64)(col0_3 + ((i & 1) + (i >> 1) % 3 * 8)), y2[i], row0_3 + i / 6 * 8 < a.rows && col0_3 + ((i & 1) + (i >> 1) % 3 * 8) < a.n);
       }
     }
 
-    // cum_sum along axis 1
-    i64 y3[30];
-    i64 y_total3[30];
+    // cum_max along axis 1
+    i64 y3[12];
+    i64 y_total3[12];
     #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      y_total3[i] = col0 + ((i & 1) + (i >> 1) % 5 * 8) < a.n ? x[i] : 0ll;
-      y3[i] = y_total3[i];
+    for (int i = 0; i < 12; i++) {
+      y_total3[i] = col0 + ((i & 1) + (i >> 1) % 3 * 8) < a.n ? x[i] : -9223372036854775807ll - 1;
+      y3[i] = -9223372036854775807ll - 1;
     }
     #pragma unroll
-    for (int i = 0; i < 15; i++) {
-      i64 run3 = y_total3[i * 2];
-      y3[i * 2 + 1] = (i64)((u64)run3 + (u64)y3[i * 2 + 1]);
-      run3 = (i64)((u64)run3 + (u64)y_total3[i * 2 + 1]);
-      y_total3[i * 2] = run3;
+    for (int i = 0; i < 6; i++) {
+      i64 run4 = y_total3[i * 2];
+      y3[i * 2 + 1] = max(run4, y3[i * 2 + 1]);
+      run4 = max(run4, y_total3[i * 2 + 1]);
+      y_total3[i * 2] = run4;
     }
     #pragma unroll
-    for (int i = 0; i < 15; i++) {
-      i64 before3 = 0ll;
-      i64 other7 = __shfl_xor_sync(0xffffffffu, y_total3[i * 2], 1);
-      before3 = ((int)(threadIdx.x & 31) & 1) != 0 ? (i64)((u64)other7 + (u64)before3) : before3;
-      y_total3[i * 2] = (i64)((u64)y_total3[i * 2] + (u64)other7);
-      i64 other8 = __shfl_xor_sync(0xffffffffu, y_total3[i * 2], 2);
-      before3 = ((int)(threadIdx.x & 31) & 2) != 0 ? (i64)((u64)other8 + (u64)before3) : before3;
-      y_total3[i * 2] = (i64)((u64)y_total3[i * 2] + (u64)other8);
+    for (int i = 0; i < 6; i++) {
+      i64 before3 = -9223372036854775807ll - 1;
+      i64 other6 = __shfl_xor_sync(0xffffffffu, y_total3[i * 2], 1);
+      before3 = ((int)(threadIdx.x & 31) & 1) != 0 ? max(other6, before3) : before3;
+      y_total3[i * 2] = max(y_total3[i * 2], other6);
+      i64 other7 = __shfl_xor_sync(0xffffffffu, y_total3[i * 2], 2);
+      before3 = ((int)(threadIdx.x & 31) & 2) != 0 ? max(other7, before3) : before3;
+      y_total3[i * 2] = max(y_total3[i * 2], other7);
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        y3[i * 2 + j] = (i64)((u64)before3 + (u64)y3[i * 2 + j]);
+        y3[i * 2 + j] = max(before3, y3[i * 2 + j]);
       }
     }
     #pragma unroll
-    for (int i = 0; i < 3; i++) {
-      i64 run4 = y_total3[i * 10];
+    for (int i = 0; i < 2; i++) {
+      i64 run5 = y_total3[i * 6];
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
+      for (int j = 0; j < 2; j++) {
         #pragma unroll
         for (int k = 0; k < 2; k++) {
-          y3[i * 10 + (j + 1) * 2 + k] = (i64)((u64)run4 + (u64)y3[i * 10 + (j + 1) * 2 + k]);
+          y3[i * 6 + (j + 1) * 2 + k] = max(run5, y3[i * 6 + (j + 1) * 2 + k]);
         }
-        run4 = (i64)((u64)run4 + (u64)y_total3[i * 10 + (j + 1) * 2]);
+        run5 = max(run5, y_total3[i * 6 + (j + 1) * 2]);
       }
     }
     i64* y_at3 = a.y + (i64)group * a.y_stride0 + 2 * a.y_stride1;
@@ -227,153 +234,147 @@ extern "C" __global__ void __launch_bounds__(32) op_scan_i64_striped(const __gri
     // store y
     if (y_vec2) {
       #pragma unroll
-      for (int i = 0; i < 15; i++) {
-        store_i64x2_if(y_at3 + (i64)(row0 + i / 5 * 8) * a.y_stride2 + (i64)(col0 + i % 5 * 8), &y3[i * 2], row0 + i / 5 * 8 < a.rows && col0 + i % 5 * 8 < a.n);
+      for (int i = 0; i < 6; i++) {
+        store_i64x2_if(y_at3 + (i64)(row0 + i / 3 * 8) * a.y_stride2 + (i64)(col0 + i % 3 * 8), &y3[i * 2], row0 + i / 3 * 8 < a.rows && col0 + i % 3 * 8 < a.n);
       }
     } else {
       int row0_4 = opaque(row0);
       int col0_4 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 30; i++) {
-        store_i64_if(y_at3 + (i64)(row0_4 + i / 10 * 8) * a.y_stride2 + (i64)(col0_4 + ((i & 1) + (i >> 1) % 5 * 8)), y3[i], row0_4 + i / 10 * 8 < a.rows && col0_4 + ((i & 1) + (i >> 1) % 5 * 8) < a.n);
+      for (int i = 0; i < 12; i++) {
+        store_i64_if(y_at3 + (i64)(row0_4 + i / 6 * 8) * a.y_stride2 + (i64)(col0_4 + ((i & 1) + (i >> 1) % 3 * 8)), y3[i], row0_4 + i / 6 * 8 < a.rows && col0_4 + ((i & 1) + (i >> 1) % 3 * 8) < a.n);
       }
     }
 
-    // cum_sum along axis 1
-    i64 y4[30];
-    i64 y_total4[30];
+    // cum_max along axis 0
+    i64 y4[12];
+    i64 y_total4[12];
     #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      y_total4[i] = col0 + ((i & 1) + (i >> 1) % 5 * 8) < a.n ? x[i] : 0ll;
-      y4[i] = 0ll;
+    for (int i = 0; i < 12; i++) {
+      y_total4[i] = row0 + i / 6 * 8 < a.rows ? x[i] : -9223372036854775807ll - 1;
+      y4[i] = y_total4[i];
     }
     #pragma unroll
-    for (int i = 0; i < 15; i++) {
-      i64 run5 = y_total4[i * 2 + 1];
-      y4[i * 2] = (i64)((u64)run5 + (u64)y4[i * 2]);
-      run5 = (i64)((u64)run5 + (u64)y_total4[i * 2]);
-      y_total4[i * 2] = run5;
+    for (int i = 0; i < 12; i++) {
+      i64 before4 = -9223372036854775807ll - 1;
+      i64 other8 = __shfl_xor_sync(0xffffffffu, y_total4[i], 4);
+      before4 = ((int)(threadIdx.x & 31) & 4) == 0 ? max(other8, before4) : before4;
+      y_total4[i] = max(y_total4[i], other8);
+      i64 other9 = __shfl_xor_sync(0xffffffffu, y_total4[i], 8);
+      before4 = ((int)(threadIdx.x & 31) & 8) == 0 ? max(other9, before4) : before4;
+      y_total4[i] = max(y_total4[i], other9);
+      i64 other10 = __shfl_xor_sync(0xffffffffu, y_total4[i], 16);
+      before4 = ((int)(threadIdx.x & 31) & 16) == 0 ? max(other10, before4) : before4;
+      y_total4[i] = max(y_total4[i], other10);
+      y4[i] = max(before4, y4[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 15; i++) {
-      i64 before4 = 0ll;
-      i64 other9 = __shfl_xor_sync(0xffffffffu, y_total4[i * 2], 1);
-      before4 = ((int)(threadIdx.x & 31) & 1) == 0 ? (i64)((u64)other9 + (u64)before4) : before4;
-      y_total4[i * 2] = (i64)((u64)y_total4[i * 2] + (u64)other9);
-      i64 other10 = __shfl_xor_sync(0xffffffffu, y_total4[i * 2], 2);
-      before4 = ((int)(threadIdx.x & 31) & 2) == 0 ? (i64)((u64)other10 + (u64)before4) : before4;
-      y_total4[i * 2] = (i64)((u64)y_total4[i * 2] + (u64)other10);
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y4[i * 2 + j] = (i64)((u64)before4 + (u64)y4[i * 2 + j]);
-      }
-    }
-    #pragma unroll
-    for (int i = 0; i < 3; i++) {
-      i64 run6 = y_total4[i * 10 + 8];
-      #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        #pragma unroll
-        for (int k = 0; k < 2; k++) {
-          y4[i * 10 + (4 - (j + 1)) * 2 + k] = (i64)((u64)run6 + (u64)y4[i * 10 + (4 - (j + 1)) * 2 + k]);
-        }
-        run6 = (i64)((u64)run6 + (u64)y_total4[i * 10 + (4 - (j + 1)) * 2]);
-      }
+    for (int i = 0; i < 6; i++) {
+      i64 run6 = y_total4[i + 6];
+      y4[i] = max(run6, y4[i]);
+      run6 = max(run6, y_total4[i]);
     }
     i64* y_at4 = a.y + (i64)group * a.y_stride0 + 3 * a.y_stride1;
 
     // store y
     if (y_vec2) {
       #pragma unroll
-      for (int i = 0; i < 15; i++) {
-        store_i64x2_if(y_at4 + (i64)(row0 + i / 5 * 8) * a.y_stride2 + (i64)(col0 + i % 5 * 8), &y4[i * 2], row0 + i / 5 * 8 < a.rows && col0 + i % 5 * 8 < a.n);
+      for (int i = 0; i < 6; i++) {
+        store_i64x2_if(y_at4 + (i64)(row0 + i / 3 * 8) * a.y_stride2 + (i64)(col0 + i % 3 * 8), &y4[i * 2], row0 + i / 3 * 8 < a.rows && col0 + i % 3 * 8 < a.n);
       }
     } else {
       int row0_5 = opaque(row0);
       int col0_5 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 30; i++) {
-        store_i64_if(y_at4 + (i64)(row0_5 + i / 10 * 8) * a.y_stride2 + (i64)(col0_5 + ((i & 1) + (i >> 1) % 5 * 8)), y4[i], row0_5 + i / 10 * 8 < a.rows && col0_5 + ((i & 1) + (i >> 1) % 5 * 8) < a.n);
+      for (int i = 0; i < 12; i++) {
+        store_i64_if(y_at4 + (i64)(row0_5 + i / 6 * 8) * a.y_stride2 + (i64)(col0_5 + ((i & 1) + (i >> 1) % 3 * 8)), y4[i], row0_5 + i / 6 * 8 < a.rows && col0_5 + ((i & 1) + (i >> 1) % 3 * 8) < a.n);
       }
     }
 
-    // cum_max along axis 0
-    i64 y5[30];
-    i64 y_total5[30];
+    // cum_min along axis 0
+    i64 y5[12];
+    i64 y_total5[12];
     #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      y_total5[i] = row0 + i / 10 * 8 < a.rows ? x[i] : -9223372036854775807ll - 1;
-      y5[i] = -9223372036854775807ll - 1;
+    for (int i = 0; i < 12; i++) {
+      y_total5[i] = row0 + i / 6 * 8 < a.rows ? x[i] : 9223372036854775807ll;
+      y5[i] = y_total5[i];
     }
     #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      i64 before5 = -9223372036854775807ll - 1;
+    for (int i = 0; i < 12; i++) {
+      i64 before5 = 9223372036854775807ll;
       i64 other11 = __shfl_xor_sync(0xffffffffu, y_total5[i], 4);
-      before5 = ((int)(threadIdx.x & 31) & 4) != 0 ? max(other11, before5) : before5;
-      y_total5[i] = max(y_total5[i], other11);
+      before5 = ((int)(threadIdx.x & 31) & 4) != 0 ? min(other11, before5) : before5;
+      y_total5[i] = min(y_total5[i], other11);
       i64 other12 = __shfl_xor_sync(0xffffffffu, y_total5[i], 8);
-      before5 = ((int)(threadIdx.x & 31) & 8) != 0 ? max(other12, before5) : before5;
-      y_total5[i] = max(y_total5[i], other12);
+      before5 = ((int)(threadIdx.x & 31) & 8) != 0 ? min(other12, before5) : before5;
+      y_total5[i] = min(y_total5[i], other12);
       i64 other13 = __shfl_xor_sync(0xffffffffu, y_total5[i], 16);
-      before5 = ((int)(threadIdx.x & 31) & 16) != 0 ? max(other13, before5) : before5;
-      y_total5[i] = max(y_total5[i], other13);
-      y5[i] = max(before5, y5[i]);
+      before5 = ((int)(threadIdx.x & 31) & 16) != 0 ? min(other13, before5) : before5;
+      y_total5[i] = min(y_total5[i], other13);
+      y5[i] = min(before5, y5[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 6; i++) {
       i64 run7 = y_total5[i];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y5[i + (j + 1) * 10] = max(run7, y5[i + (j + 1) * 10]);
-        run7 = max(run7, y_total5[i + (j + 1) * 10]);
-      }
+      y5[i + 6] = min(run7, y5[i + 6]);
+      run7 = min(run7, y_total5[i + 6]);
     }
     i64* y_at5 = a.y + (i64)group * a.y_stride0 + 4 * a.y_stride1;
 
     // store y
     if (y_vec2) {
       #pragma unroll
-      for (int i = 0; i < 15; i++) {
-        store_i64x2_if(y_at5 + (i64)(row0 + i / 5 * 8) * a.y_stride2 + (i64)(col0 + i % 5 * 8), &y5[i * 2], row0 + i / 5 * 8 < a.rows && col0 + i % 5 * 8 < a.n);
+      for (int i = 0; i < 6; i++) {
+        store_i64x2_if(y_at5 + (i64)(row0 + i / 3 * 8) * a.y_stride2 + (i64)(col0 + i % 3 * 8), &y5[i * 2], row0 + i / 3 * 8 < a.rows && col0 + i % 3 * 8 < a.n);
       }
     } else {
       int row0_6 = opaque(row0);
       int col0_6 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 30; i++) {
-        store_i64_if(y_at5 + (i64)(row0_6 + i / 10 * 8) * a.y_stride2 + (i64)(col0_6 + ((i & 1) + (i >> 1) % 5 * 8)), y5[i], row0_6 + i / 10 * 8 < a.rows && col0_6 + ((i & 1) + (i >> 1) % 5 * 8) < a.n);
+      for (int i = 0; i < 12; i++) {
+        store_i64_if(y_at5 + (i64)(row0_6 + i / 6 * 8) * a.y_stride2 + (i64)(col0_6 + ((i & 1) + (i >> 1) % 3 * 8)), y5[i], row0_6 + i / 6 * 8 < a.rows && col0_6 + ((i & 1) + (i >> 1) % 3 * 8) < a.n);
       }
     }
 
-    // cum_max along axis 0
-    i64 y6[30];
-    i64 y_total6[30];
+    // cum_min along axis 1
+    i64 y6[12];
+    i64 y_total6[12];
     #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      y_total6[i] = row0 + i / 10 * 8 < a.rows ? x[i] : -9223372036854775807ll - 1;
-      y6[i] = y_total6[i];
+    for (int i = 0; i < 12; i++) {
+      y_total6[i] = col0 + ((i & 1) + (i >> 1) % 3 * 8) < a.n ? x[i] : 9223372036854775807ll;
+      y6[i] = 9223372036854775807ll;
     }
     #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      i64 before6 = -9223372036854775807ll - 1;
-      i64 other14 = __shfl_xor_sync(0xffffffffu, y_total6[i], 4);
-      before6 = ((int)(threadIdx.x & 31) & 4) == 0 ? max(other14, before6) : before6;
-      y_total6[i] = max(y_total6[i], other14);
-      i64 other15 = __shfl_xor_sync(0xffffffffu, y_total6[i], 8);
-      before6 = ((int)(threadIdx.x & 31) & 8) == 0 ? max(other15, before6) : before6;
-      y_total6[i] = max(y_total6[i], other15);
-      i64 other16 = __shfl_xor_sync(0xffffffffu, y_total6[i], 16);
-      before6 = ((int)(threadIdx.x & 31) & 16) == 0 ? max(other16, before6) : before6;
-      y_total6[i] = max(y_total6[i], other16);
-      y6[i] = max(before6, y6[i]);
+    for (int i = 0; i < 6; i++) {
+      i64 run8 = y_total6[i * 2 + 1];
+      y6[i * 2] = min(run8, y6[i * 2]);
+      run8 = min(run8, y_total6[i * 2]);
+      y_total6[i * 2] = run8;
     }
     #pragma unroll
-    for (int i = 0; i < 10; i++) {
-      i64 run8 = y_total6[i + 20];
+    for (int i = 0; i < 6; i++) {
+      i64 before6 = 9223372036854775807ll;
+      i64 other14 = __shfl_xor_sync(0xffffffffu, y_total6[i * 2], 1);
+      before6 = ((int)(threadIdx.x & 31) & 1) == 0 ? min(other14, before6) : before6;
+      y_total6[i * 2] = min(y_total6[i * 2], other14);
+      i64 other15 = __shfl_xor_sync(0xffffffffu, y_total6[i * 2], 2);
+      before6 = ((int)(threadIdx.x & 31) & 2) == 0 ? min(other15, before6) : before6;
+      y_total6[i * 2] = min(y_total6[i * 2], other15);
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        y6[i + (2 - (j + 1)) * 10] = max(run8, y6[i + (2 - (j + 1)) * 10]);
-        run8 = max(run8, y_total6[i + (2 - (j + 1)) * 10]);
+        y6[i * 2 + j] = min(before6, y6[i * 2 + j]);
+      }
+    }
+    #pragma unroll
+    for (int i = 0; i < 2; i++) {
+      i64 run9 = y_total6[i * 6 + 4];
+      #pragma unroll
+      for (int j = 0; j < 2; j++) {
+        #pragma unroll
+        for (int k = 0; k < 2; k++) {
+          y6[i * 6 + (2 - (j + 1)) * 2 + k] = min(run9, y6[i * 6 + (2 - (j + 1)) * 2 + k]);
+        }
+        run9 = min(run9, y_total6[i * 6 + (2 - (j + 1)) * 2]);
       }
     }
     i64* y_at6 = a.y + (i64)group * a.y_stride0 + 5 * a.y_stride1;
@@ -381,57 +382,57 @@ extern "C" __global__ void __launch_bounds__(32) op_scan_i64_striped(const __gri
     // store y
     if (y_vec2) {
       #pragma unroll
-      for (int i = 0; i < 15; i++) {
-        store_i64x2_if(y_at6 + (i64)(row0 + i / 5 * 8) * a.y_stride2 + (i64)(col0 + i % 5 * 8), &y6[i * 2], row0 + i / 5 * 8 < a.rows && col0 + i % 5 * 8 < a.n);
+      for (int i = 0; i < 6; i++) {
+        store_i64x2_if(y_at6 + (i64)(row0 + i / 3 * 8) * a.y_stride2 + (i64)(col0 + i % 3 * 8), &y6[i * 2], row0 + i / 3 * 8 < a.rows && col0 + i % 3 * 8 < a.n);
       }
     } else {
       int row0_7 = opaque(row0);
       int col0_7 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 30; i++) {
-        store_i64_if(y_at6 + (i64)(row0_7 + i / 10 * 8) * a.y_stride2 + (i64)(col0_7 + ((i & 1) + (i >> 1) % 5 * 8)), y6[i], row0_7 + i / 10 * 8 < a.rows && col0_7 + ((i & 1) + (i >> 1) % 5 * 8) < a.n);
+      for (int i = 0; i < 12; i++) {
+        store_i64_if(y_at6 + (i64)(row0_7 + i / 6 * 8) * a.y_stride2 + (i64)(col0_7 + ((i & 1) + (i >> 1) % 3 * 8)), y6[i], row0_7 + i / 6 * 8 < a.rows && col0_7 + ((i & 1) + (i >> 1) % 3 * 8) < a.n);
       }
     }
 
-    // cum_max along axis 1
-    i64 y7[30];
-    i64 y_total7[30];
+    // cum_prod along axis 1
+    i64 y7[12];
+    i64 y_total7[12];
     #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      y_total7[i] = col0 + ((i & 1) + (i >> 1) % 5 * 8) < a.n ? x[i] : -9223372036854775807ll - 1;
-      y7[i] = -9223372036854775807ll - 1;
+    for (int i = 0; i < 12; i++) {
+      y_total7[i] = col0 + ((i & 1) + (i >> 1) % 3 * 8) < a.n ? x[i] : 1ll;
+      y7[i] = 1ll;
     }
     #pragma unroll
-    for (int i = 0; i < 15; i++) {
-      i64 run9 = y_total7[i * 2];
-      y7[i * 2 + 1] = max(run9, y7[i * 2 + 1]);
-      run9 = max(run9, y_total7[i * 2 + 1]);
-      y_total7[i * 2] = run9;
+    for (int i = 0; i < 6; i++) {
+      i64 run10 = y_total7[i * 2];
+      y7[i * 2 + 1] = (i64)((u64)run10 * (u64)y7[i * 2 + 1]);
+      run10 = (i64)((u64)run10 * (u64)y_total7[i * 2 + 1]);
+      y_total7[i * 2] = run10;
     }
     #pragma unroll
-    for (int i = 0; i < 15; i++) {
-      i64 before7 = -9223372036854775807ll - 1;
-      i64 other17 = __shfl_xor_sync(0xffffffffu, y_total7[i * 2], 1);
-      before7 = ((int)(threadIdx.x & 31) & 1) != 0 ? max(other17, before7) : before7;
-      y_total7[i * 2] = max(y_total7[i * 2], other17);
-      i64 other18 = __shfl_xor_sync(0xffffffffu, y_total7[i * 2], 2);
-      before7 = ((int)(threadIdx.x & 31) & 2) != 0 ? max(other18, before7) : before7;
-      y_total7[i * 2] = max(y_total7[i * 2], other18);
+    for (int i = 0; i < 6; i++) {
+      i64 before7 = 1ll;
+      i64 other16 = __shfl_xor_sync(0xffffffffu, y_total7[i * 2], 1);
+      before7 = ((int)(threadIdx.x & 31) & 1) != 0 ? (i64)((u64)other16 * (u64)before7) : before7;
+      y_total7[i * 2] = (i64)((u64)y_total7[i * 2] * (u64)other16);
+      i64 other17 = __shfl_xor_sync(0xffffffffu, y_total7[i * 2], 2);
+      before7 = ((int)(threadIdx.x & 31) & 2) != 0 ? (i64)((u64)other17 * (u64)before7) : before7;
+      y_total7[i * 2] = (i64)((u64)y_total7[i * 2] * (u64)other17);
       #pragma unroll
       for (int j = 0; j < 2; j++) {
-        y7[i * 2 + j] = max(before7, y7[i * 2 + j]);
+        y7[i * 2 + j] = (i64)((u64)before7 * (u64)y7[i * 2 + j]);
       }
     }
     #pragma unroll
-    for (int i = 0; i < 3; i++) {
-      i64 run10 = y_total7[i * 10];
+    for (int i = 0; i < 2; i++) {
+      i64 run11 = y_total7[i * 6];
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
+      for (int j = 0; j < 2; j++) {
         #pragma unroll
         for (int k = 0; k < 2; k++) {
-          y7[i * 10 + (j + 1) * 2 + k] = max(run10, y7[i * 10 + (j + 1) * 2 + k]);
+          y7[i * 6 + (j + 1) * 2 + k] = (i64)((u64)run11 * (u64)y7[i * 6 + (j + 1) * 2 + k]);
         }
-        run10 = max(run10, y_total7[i * 10 + (j + 1) * 2]);
+        run11 = (i64)((u64)run11 * (u64)y_total7[i * 6 + (j + 1) * 2]);
       }
     }
     i64* y_at7 = a.y + (i64)group * a.y_stride0 + 6 * a.y_stride1;
@@ -439,497 +440,60 @@ extern "C" __global__ void __launch_bounds__(32) op_scan_i64_striped(const __gri
     // store y
     if (y_vec2) {
       #pragma unroll
-      for (int i = 0; i < 15; i++) {
-        store_i64x2_if(y_at7 + (i64)(row0 + i / 5 * 8) * a.y_stride2 + (i64)(col0 + i % 5 * 8), &y7[i * 2], row0 + i / 5 * 8 < a.rows && col0 + i % 5 * 8 < a.n);
+      for (int i = 0; i < 6; i++) {
+        store_i64x2_if(y_at7 + (i64)(row0 + i / 3 * 8) * a.y_stride2 + (i64)(col0 + i % 3 * 8), &y7[i * 2], row0 + i / 3 * 8 < a.rows && col0 + i % 3 * 8 < a.n);
       }
     } else {
       int row0_8 = opaque(row0);
       int col0_8 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 30; i++) {
-        store_i64_if(y_at7 + (i64)(row0_8 + i / 10 * 8) * a.y_stride2 + (i64)(col0_8 + ((i & 1) + (i >> 1) % 5 * 8)), y7[i], row0_8 + i / 10 * 8 < a.rows && col0_8 + ((i & 1) + (i >> 1) % 5 * 8) < a.n);
+      for (int i = 0; i < 12; i++) {
+        store_i64_if(y_at7 + (i64)(row0_8 + i / 6 * 8) * a.y_stride2 + (i64)(col0_8 + ((i & 1) + (i >> 1) % 3 * 8)), y7[i], row0_8 + i / 6 * 8 < a.rows && col0_8 + ((i & 1) + (i >> 1) % 3 * 8) < a.n);
       }
     }
 
-    // cum_max along axis 1
-    i64 y8[30];
-    i64 y_total8[30];
+    // cum_prod along axis 0
+    i64 y8[12];
+    i64 y_total8[12];
     #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      y_total8[i] = col0 + ((i & 1) + (i >> 1) % 5 * 8) < a.n ? x[i] : -9223372036854775807ll - 1;
+    for (int i = 0; i < 12; i++) {
+      y_total8[i] = row0 + i / 6 * 8 < a.rows ? x[i] : 1ll;
       y8[i] = y_total8[i];
     }
     #pragma unroll
-    for (int i = 0; i < 15; i++) {
-      i64 run11 = y_total8[i * 2 + 1];
-      y8[i * 2] = max(run11, y8[i * 2]);
-      run11 = max(run11, y_total8[i * 2]);
-      y_total8[i * 2] = run11;
+    for (int i = 0; i < 12; i++) {
+      i64 before8 = 1ll;
+      i64 other18 = __shfl_xor_sync(0xffffffffu, y_total8[i], 4);
+      before8 = ((int)(threadIdx.x & 31) & 4) == 0 ? (i64)((u64)other18 * (u64)before8) : before8;
+      y_total8[i] = (i64)((u64)y_total8[i] * (u64)other18);
+      i64 other19 = __shfl_xor_sync(0xffffffffu, y_total8[i], 8);
+      before8 = ((int)(threadIdx.x & 31) & 8) == 0 ? (i64)((u64)other19 * (u64)before8) : before8;
+      y_total8[i] = (i64)((u64)y_total8[i] * (u64)other19);
+      i64 other20 = __shfl_xor_sync(0xffffffffu, y_total8[i], 16);
+      before8 = ((int)(threadIdx.x & 31) & 16) == 0 ? (i64)((u64)other20 * (u64)before8) : before8;
+      y_total8[i] = (i64)((u64)y_total8[i] * (u64)other20);
+      y8[i] = (i64)((u64)before8 * (u64)y8[i]);
     }
     #pragma unroll
-    for (int i = 0; i < 15; i++) {
-      i64 before8 = -9223372036854775807ll - 1;
-      i64 other19 = __shfl_xor_sync(0xffffffffu, y_total8[i * 2], 1);
-      before8 = ((int)(threadIdx.x & 31) & 1) == 0 ? max(other19, before8) : before8;
-      y_total8[i * 2] = max(y_total8[i * 2], other19);
-      i64 other20 = __shfl_xor_sync(0xffffffffu, y_total8[i * 2], 2);
-      before8 = ((int)(threadIdx.x & 31) & 2) == 0 ? max(other20, before8) : before8;
-      y_total8[i * 2] = max(y_total8[i * 2], other20);
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y8[i * 2 + j] = max(before8, y8[i * 2 + j]);
-      }
-    }
-    #pragma unroll
-    for (int i = 0; i < 3; i++) {
-      i64 run12 = y_total8[i * 10 + 8];
-      #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        #pragma unroll
-        for (int k = 0; k < 2; k++) {
-          y8[i * 10 + (4 - (j + 1)) * 2 + k] = max(run12, y8[i * 10 + (4 - (j + 1)) * 2 + k]);
-        }
-        run12 = max(run12, y_total8[i * 10 + (4 - (j + 1)) * 2]);
-      }
+    for (int i = 0; i < 6; i++) {
+      i64 run12 = y_total8[i + 6];
+      y8[i] = (i64)((u64)run12 * (u64)y8[i]);
+      run12 = (i64)((u64)run12 * (u64)y_total8[i]);
     }
     i64* y_at8 = a.y + (i64)group * a.y_stride0 + 7 * a.y_stride1;
 
     // store y
     if (y_vec2) {
       #pragma unroll
-      for (int i = 0; i < 15; i++) {
-        store_i64x2_if(y_at8 + (i64)(row0 + i / 5 * 8) * a.y_stride2 + (i64)(col0 + i % 5 * 8), &y8[i * 2], row0 + i / 5 * 8 < a.rows && col0 + i % 5 * 8 < a.n);
+      for (int i = 0; i < 6; i++) {
+        store_i64x2_if(y_at8 + (i64)(row0 + i / 3 * 8) * a.y_stride2 + (i64)(col0 + i % 3 * 8), &y8[i * 2], row0 + i / 3 * 8 < a.rows && col0 + i % 3 * 8 < a.n);
       }
     } else {
       int row0_9 = opaque(row0);
       int col0_9 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 30; i++) {
-        store_i64_if(y_at8 + (i64)(row0_9 + i / 10 * 8) * a.y_stride2 + (i64)(col0_9 + ((i & 1) + (i >> 1) % 5 * 8)), y8[i], row0_9 + i / 10 * 8 < a.rows && col0_9 + ((i & 1) + (i >> 1) % 5 * 8) < a.n);
-      }
-    }
-
-    // cum_min along axis 0
-    i64 y9[30];
-    i64 y_total9[30];
-    #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      y_total9[i] = row0 + i / 10 * 8 < a.rows ? x[i] : 9223372036854775807ll;
-      y9[i] = y_total9[i];
-    }
-    #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      i64 before9 = 9223372036854775807ll;
-      i64 other21 = __shfl_xor_sync(0xffffffffu, y_total9[i], 4);
-      before9 = ((int)(threadIdx.x & 31) & 4) != 0 ? min(other21, before9) : before9;
-      y_total9[i] = min(y_total9[i], other21);
-      i64 other22 = __shfl_xor_sync(0xffffffffu, y_total9[i], 8);
-      before9 = ((int)(threadIdx.x & 31) & 8) != 0 ? min(other22, before9) : before9;
-      y_total9[i] = min(y_total9[i], other22);
-      i64 other23 = __shfl_xor_sync(0xffffffffu, y_total9[i], 16);
-      before9 = ((int)(threadIdx.x & 31) & 16) != 0 ? min(other23, before9) : before9;
-      y_total9[i] = min(y_total9[i], other23);
-      y9[i] = min(before9, y9[i]);
-    }
-    #pragma unroll
-    for (int i = 0; i < 10; i++) {
-      i64 run13 = y_total9[i];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y9[i + (j + 1) * 10] = min(run13, y9[i + (j + 1) * 10]);
-        run13 = min(run13, y_total9[i + (j + 1) * 10]);
-      }
-    }
-    i64* y_at9 = a.y + (i64)group * a.y_stride0 + 8 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 15; i++) {
-        store_i64x2_if(y_at9 + (i64)(row0 + i / 5 * 8) * a.y_stride2 + (i64)(col0 + i % 5 * 8), &y9[i * 2], row0 + i / 5 * 8 < a.rows && col0 + i % 5 * 8 < a.n);
-      }
-    } else {
-      int row0_10 = opaque(row0);
-      int col0_10 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 30; i++) {
-        store_i64_if(y_at9 + (i64)(row0_10 + i / 10 * 8) * a.y_stride2 + (i64)(col0_10 + ((i & 1) + (i >> 1) % 5 * 8)), y9[i], row0_10 + i / 10 * 8 < a.rows && col0_10 + ((i & 1) + (i >> 1) % 5 * 8) < a.n);
-      }
-    }
-
-    // cum_min along axis 0
-    i64 y10[30];
-    i64 y_total10[30];
-    #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      y_total10[i] = row0 + i / 10 * 8 < a.rows ? x[i] : 9223372036854775807ll;
-      y10[i] = 9223372036854775807ll;
-    }
-    #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      i64 before10 = 9223372036854775807ll;
-      i64 other24 = __shfl_xor_sync(0xffffffffu, y_total10[i], 4);
-      before10 = ((int)(threadIdx.x & 31) & 4) == 0 ? min(other24, before10) : before10;
-      y_total10[i] = min(y_total10[i], other24);
-      i64 other25 = __shfl_xor_sync(0xffffffffu, y_total10[i], 8);
-      before10 = ((int)(threadIdx.x & 31) & 8) == 0 ? min(other25, before10) : before10;
-      y_total10[i] = min(y_total10[i], other25);
-      i64 other26 = __shfl_xor_sync(0xffffffffu, y_total10[i], 16);
-      before10 = ((int)(threadIdx.x & 31) & 16) == 0 ? min(other26, before10) : before10;
-      y_total10[i] = min(y_total10[i], other26);
-      y10[i] = min(before10, y10[i]);
-    }
-    #pragma unroll
-    for (int i = 0; i < 10; i++) {
-      i64 run14 = y_total10[i + 20];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y10[i + (2 - (j + 1)) * 10] = min(run14, y10[i + (2 - (j + 1)) * 10]);
-        run14 = min(run14, y_total10[i + (2 - (j + 1)) * 10]);
-      }
-    }
-    i64* y_at10 = a.y + (i64)group * a.y_stride0 + 9 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 15; i++) {
-        store_i64x2_if(y_at10 + (i64)(row0 + i / 5 * 8) * a.y_stride2 + (i64)(col0 + i % 5 * 8), &y10[i * 2], row0 + i / 5 * 8 < a.rows && col0 + i % 5 * 8 < a.n);
-      }
-    } else {
-      int row0_11 = opaque(row0);
-      int col0_11 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 30; i++) {
-        store_i64_if(y_at10 + (i64)(row0_11 + i / 10 * 8) * a.y_stride2 + (i64)(col0_11 + ((i & 1) + (i >> 1) % 5 * 8)), y10[i], row0_11 + i / 10 * 8 < a.rows && col0_11 + ((i & 1) + (i >> 1) % 5 * 8) < a.n);
-      }
-    }
-
-    // cum_min along axis 1
-    i64 y11[30];
-    i64 y_total11[30];
-    #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      y_total11[i] = col0 + ((i & 1) + (i >> 1) % 5 * 8) < a.n ? x[i] : 9223372036854775807ll;
-      y11[i] = y_total11[i];
-    }
-    #pragma unroll
-    for (int i = 0; i < 15; i++) {
-      i64 run15 = y_total11[i * 2];
-      y11[i * 2 + 1] = min(run15, y11[i * 2 + 1]);
-      run15 = min(run15, y_total11[i * 2 + 1]);
-      y_total11[i * 2] = run15;
-    }
-    #pragma unroll
-    for (int i = 0; i < 15; i++) {
-      i64 before11 = 9223372036854775807ll;
-      i64 other27 = __shfl_xor_sync(0xffffffffu, y_total11[i * 2], 1);
-      before11 = ((int)(threadIdx.x & 31) & 1) != 0 ? min(other27, before11) : before11;
-      y_total11[i * 2] = min(y_total11[i * 2], other27);
-      i64 other28 = __shfl_xor_sync(0xffffffffu, y_total11[i * 2], 2);
-      before11 = ((int)(threadIdx.x & 31) & 2) != 0 ? min(other28, before11) : before11;
-      y_total11[i * 2] = min(y_total11[i * 2], other28);
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y11[i * 2 + j] = min(before11, y11[i * 2 + j]);
-      }
-    }
-    #pragma unroll
-    for (int i = 0; i < 3; i++) {
-      i64 run16 = y_total11[i * 10];
-      #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        #pragma unroll
-        for (int k = 0; k < 2; k++) {
-          y11[i * 10 + (j + 1) * 2 + k] = min(run16, y11[i * 10 + (j + 1) * 2 + k]);
-        }
-        run16 = min(run16, y_total11[i * 10 + (j + 1) * 2]);
-      }
-    }
-    i64* y_at11 = a.y + (i64)group * a.y_stride0 + 10 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 15; i++) {
-        store_i64x2_if(y_at11 + (i64)(row0 + i / 5 * 8) * a.y_stride2 + (i64)(col0 + i % 5 * 8), &y11[i * 2], row0 + i / 5 * 8 < a.rows && col0 + i % 5 * 8 < a.n);
-      }
-    } else {
-      int row0_12 = opaque(row0);
-      int col0_12 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 30; i++) {
-        store_i64_if(y_at11 + (i64)(row0_12 + i / 10 * 8) * a.y_stride2 + (i64)(col0_12 + ((i & 1) + (i >> 1) % 5 * 8)), y11[i], row0_12 + i / 10 * 8 < a.rows && col0_12 + ((i & 1) + (i >> 1) % 5 * 8) < a.n);
-      }
-    }
-
-    // cum_min along axis 1
-    i64 y12[30];
-    i64 y_total12[30];
-    #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      y_total12[i] = col0 + ((i & 1) + (i >> 1) % 5 * 8) < a.n ? x[i] : 9223372036854775807ll;
-      y12[i] = 9223372036854775807ll;
-    }
-    #pragma unroll
-    for (int i = 0; i < 15; i++) {
-      i64 run17 = y_total12[i * 2 + 1];
-      y12[i * 2] = min(run17, y12[i * 2]);
-      run17 = min(run17, y_total12[i * 2]);
-      y_total12[i * 2] = run17;
-    }
-    #pragma unroll
-    for (int i = 0; i < 15; i++) {
-      i64 before12 = 9223372036854775807ll;
-      i64 other29 = __shfl_xor_sync(0xffffffffu, y_total12[i * 2], 1);
-      before12 = ((int)(threadIdx.x & 31) & 1) == 0 ? min(other29, before12) : before12;
-      y_total12[i * 2] = min(y_total12[i * 2], other29);
-      i64 other30 = __shfl_xor_sync(0xffffffffu, y_total12[i * 2], 2);
-      before12 = ((int)(threadIdx.x & 31) & 2) == 0 ? min(other30, before12) : before12;
-      y_total12[i * 2] = min(y_total12[i * 2], other30);
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y12[i * 2 + j] = min(before12, y12[i * 2 + j]);
-      }
-    }
-    #pragma unroll
-    for (int i = 0; i < 3; i++) {
-      i64 run18 = y_total12[i * 10 + 8];
-      #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        #pragma unroll
-        for (int k = 0; k < 2; k++) {
-          y12[i * 10 + (4 - (j + 1)) * 2 + k] = min(run18, y12[i * 10 + (4 - (j + 1)) * 2 + k]);
-        }
-        run18 = min(run18, y_total12[i * 10 + (4 - (j + 1)) * 2]);
-      }
-    }
-    i64* y_at12 = a.y + (i64)group * a.y_stride0 + 11 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 15; i++) {
-        store_i64x2_if(y_at12 + (i64)(row0 + i / 5 * 8) * a.y_stride2 + (i64)(col0 + i % 5 * 8), &y12[i * 2], row0 + i / 5 * 8 < a.rows && col0 + i % 5 * 8 < a.n);
-      }
-    } else {
-      int row0_13 = opaque(row0);
-      int col0_13 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 30; i++) {
-        store_i64_if(y_at12 + (i64)(row0_13 + i / 10 * 8) * a.y_stride2 + (i64)(col0_13 + ((i & 1) + (i >> 1) % 5 * 8)), y12[i], row0_13 + i / 10 * 8 < a.rows && col0_13 + ((i & 1) + (i >> 1) % 5 * 8) < a.n);
-      }
-    }
-
-    // cum_prod along axis 0
-    i64 y13[30];
-    i64 y_total13[30];
-    #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      y_total13[i] = row0 + i / 10 * 8 < a.rows ? x[i] : 1ll;
-      y13[i] = 1ll;
-    }
-    #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      i64 before13 = 1ll;
-      i64 other31 = __shfl_xor_sync(0xffffffffu, y_total13[i], 4);
-      before13 = ((int)(threadIdx.x & 31) & 4) != 0 ? (i64)((u64)other31 * (u64)before13) : before13;
-      y_total13[i] = (i64)((u64)y_total13[i] * (u64)other31);
-      i64 other32 = __shfl_xor_sync(0xffffffffu, y_total13[i], 8);
-      before13 = ((int)(threadIdx.x & 31) & 8) != 0 ? (i64)((u64)other32 * (u64)before13) : before13;
-      y_total13[i] = (i64)((u64)y_total13[i] * (u64)other32);
-      i64 other33 = __shfl_xor_sync(0xffffffffu, y_total13[i], 16);
-      before13 = ((int)(threadIdx.x & 31) & 16) != 0 ? (i64)((u64)other33 * (u64)before13) : before13;
-      y_total13[i] = (i64)((u64)y_total13[i] * (u64)other33);
-      y13[i] = (i64)((u64)before13 * (u64)y13[i]);
-    }
-    #pragma unroll
-    for (int i = 0; i < 10; i++) {
-      i64 run19 = y_total13[i];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y13[i + (j + 1) * 10] = (i64)((u64)run19 * (u64)y13[i + (j + 1) * 10]);
-        run19 = (i64)((u64)run19 * (u64)y_total13[i + (j + 1) * 10]);
-      }
-    }
-    i64* y_at13 = a.y + (i64)group * a.y_stride0 + 12 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 15; i++) {
-        store_i64x2_if(y_at13 + (i64)(row0 + i / 5 * 8) * a.y_stride2 + (i64)(col0 + i % 5 * 8), &y13[i * 2], row0 + i / 5 * 8 < a.rows && col0 + i % 5 * 8 < a.n);
-      }
-    } else {
-      int row0_14 = opaque(row0);
-      int col0_14 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 30; i++) {
-        store_i64_if(y_at13 + (i64)(row0_14 + i / 10 * 8) * a.y_stride2 + (i64)(col0_14 + ((i & 1) + (i >> 1) % 5 * 8)), y13[i], row0_14 + i / 10 * 8 < a.rows && col0_14 + ((i & 1) + (i >> 1) % 5 * 8) < a.n);
-      }
-    }
-
-    // cum_prod along axis 0
-    i64 y14[30];
-    i64 y_total14[30];
-    #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      y_total14[i] = row0 + i / 10 * 8 < a.rows ? x[i] : 1ll;
-      y14[i] = y_total14[i];
-    }
-    #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      i64 before14 = 1ll;
-      i64 other34 = __shfl_xor_sync(0xffffffffu, y_total14[i], 4);
-      before14 = ((int)(threadIdx.x & 31) & 4) == 0 ? (i64)((u64)other34 * (u64)before14) : before14;
-      y_total14[i] = (i64)((u64)y_total14[i] * (u64)other34);
-      i64 other35 = __shfl_xor_sync(0xffffffffu, y_total14[i], 8);
-      before14 = ((int)(threadIdx.x & 31) & 8) == 0 ? (i64)((u64)other35 * (u64)before14) : before14;
-      y_total14[i] = (i64)((u64)y_total14[i] * (u64)other35);
-      i64 other36 = __shfl_xor_sync(0xffffffffu, y_total14[i], 16);
-      before14 = ((int)(threadIdx.x & 31) & 16) == 0 ? (i64)((u64)other36 * (u64)before14) : before14;
-      y_total14[i] = (i64)((u64)y_total14[i] * (u64)other36);
-      y14[i] = (i64)((u64)before14 * (u64)y14[i]);
-    }
-    #pragma unroll
-    for (int i = 0; i < 10; i++) {
-      i64 run20 = y_total14[i + 20];
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y14[i + (2 - (j + 1)) * 10] = (i64)((u64)run20 * (u64)y14[i + (2 - (j + 1)) * 10]);
-        run20 = (i64)((u64)run20 * (u64)y_total14[i + (2 - (j + 1)) * 10]);
-      }
-    }
-    i64* y_at14 = a.y + (i64)group * a.y_stride0 + 13 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 15; i++) {
-        store_i64x2_if(y_at14 + (i64)(row0 + i / 5 * 8) * a.y_stride2 + (i64)(col0 + i % 5 * 8), &y14[i * 2], row0 + i / 5 * 8 < a.rows && col0 + i % 5 * 8 < a.n);
-      }
-    } else {
-      int row0_15 = opaque(row0);
-      int col0_15 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 30; i++) {
-        store_i64_if(y_at14 + (i64)(row0_15 + i / 10 * 8) * a.y_stride2 + (i64)(col0_15 + ((i & 1) + (i >> 1) % 5 * 8)), y14[i], row0_15 + i / 10 * 8 < a.rows && col0_15 + ((i & 1) + (i >> 1) % 5 * 8) < a.n);
-      }
-    }
-
-    // cum_prod along axis 1
-    i64 y15[30];
-    i64 y_total15[30];
-    #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      y_total15[i] = col0 + ((i & 1) + (i >> 1) % 5 * 8) < a.n ? x[i] : 1ll;
-      y15[i] = 1ll;
-    }
-    #pragma unroll
-    for (int i = 0; i < 15; i++) {
-      i64 run21 = y_total15[i * 2];
-      y15[i * 2 + 1] = (i64)((u64)run21 * (u64)y15[i * 2 + 1]);
-      run21 = (i64)((u64)run21 * (u64)y_total15[i * 2 + 1]);
-      y_total15[i * 2] = run21;
-    }
-    #pragma unroll
-    for (int i = 0; i < 15; i++) {
-      i64 before15 = 1ll;
-      i64 other37 = __shfl_xor_sync(0xffffffffu, y_total15[i * 2], 1);
-      before15 = ((int)(threadIdx.x & 31) & 1) != 0 ? (i64)((u64)other37 * (u64)before15) : before15;
-      y_total15[i * 2] = (i64)((u64)y_total15[i * 2] * (u64)other37);
-      i64 other38 = __shfl_xor_sync(0xffffffffu, y_total15[i * 2], 2);
-      before15 = ((int)(threadIdx.x & 31) & 2) != 0 ? (i64)((u64)other38 * (u64)before15) : before15;
-      y_total15[i * 2] = (i64)((u64)y_total15[i * 2] * (u64)other38);
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y15[i * 2 + j] = (i64)((u64)before15 * (u64)y15[i * 2 + j]);
-      }
-    }
-    #pragma unroll
-    for (int i = 0; i < 3; i++) {
-      i64 run22 = y_total15[i * 10];
-      #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        #pragma unroll
-        for (int k = 0; k < 2; k++) {
-          y15[i * 10 + (j + 1) * 2 + k] = (i64)((u64)run22 * (u64)y15[i * 10 + (j + 1) * 2 + k]);
-        }
-        run22 = (i64)((u64)run22 * (u64)y_total15[i * 10 + (j + 1) * 2]);
-      }
-    }
-    i64* y_at15 = a.y + (i64)group * a.y_stride0 + 14 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 15; i++) {
-        store_i64x2_if(y_at15 + (i64)(row0 + i / 5 * 8) * a.y_stride2 + (i64)(col0 + i % 5 * 8), &y15[i * 2], row0 + i / 5 * 8 < a.rows && col0 + i % 5 * 8 < a.n);
-      }
-    } else {
-      int row0_16 = opaque(row0);
-      int col0_16 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 30; i++) {
-        store_i64_if(y_at15 + (i64)(row0_16 + i / 10 * 8) * a.y_stride2 + (i64)(col0_16 + ((i & 1) + (i >> 1) % 5 * 8)), y15[i], row0_16 + i / 10 * 8 < a.rows && col0_16 + ((i & 1) + (i >> 1) % 5 * 8) < a.n);
-      }
-    }
-
-    // cum_prod along axis 1
-    i64 y16[30];
-    i64 y_total16[30];
-    #pragma unroll
-    for (int i = 0; i < 30; i++) {
-      y_total16[i] = col0 + ((i & 1) + (i >> 1) % 5 * 8) < a.n ? x[i] : 1ll;
-      y16[i] = y_total16[i];
-    }
-    #pragma unroll
-    for (int i = 0; i < 15; i++) {
-      i64 run23 = y_total16[i * 2 + 1];
-      y16[i * 2] = (i64)((u64)run23 * (u64)y16[i * 2]);
-      run23 = (i64)((u64)run23 * (u64)y_total16[i * 2]);
-      y_total16[i * 2] = run23;
-    }
-    #pragma unroll
-    for (int i = 0; i < 15; i++) {
-      i64 before16 = 1ll;
-      i64 other39 = __shfl_xor_sync(0xffffffffu, y_total16[i * 2], 1);
-      before16 = ((int)(threadIdx.x & 31) & 1) == 0 ? (i64)((u64)other39 * (u64)before16) : before16;
-      y_total16[i * 2] = (i64)((u64)y_total16[i * 2] * (u64)other39);
-      i64 other40 = __shfl_xor_sync(0xffffffffu, y_total16[i * 2], 2);
-      before16 = ((int)(threadIdx.x & 31) & 2) == 0 ? (i64)((u64)other40 * (u64)before16) : before16;
-      y_total16[i * 2] = (i64)((u64)y_total16[i * 2] * (u64)other40);
-      #pragma unroll
-      for (int j = 0; j < 2; j++) {
-        y16[i * 2 + j] = (i64)((u64)before16 * (u64)y16[i * 2 + j]);
-      }
-    }
-    #pragma unroll
-    for (int i = 0; i < 3; i++) {
-      i64 run24 = y_total16[i * 10 + 8];
-      #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        #pragma unroll
-        for (int k = 0; k < 2; k++) {
-          y16[i * 10 + (4 - (j + 1)) * 2 + k] = (i64)((u64)run24 * (u64)y16[i * 10 + (4 - (j + 1)) * 2 + k]);
-        }
-        run24 = (i64)((u64)run24 * (u64)y_total16[i * 10 + (4 - (j + 1)) * 2]);
-      }
-    }
-    i64* y_at16 = a.y + (i64)group * a.y_stride0 + 15 * a.y_stride1;
-
-    // store y
-    if (y_vec2) {
-      #pragma unroll
-      for (int i = 0; i < 15; i++) {
-        store_i64x2_if(y_at16 + (i64)(row0 + i / 5 * 8) * a.y_stride2 + (i64)(col0 + i % 5 * 8), &y16[i * 2], row0 + i / 5 * 8 < a.rows && col0 + i % 5 * 8 < a.n);
-      }
-    } else {
-      int row0_17 = opaque(row0);
-      int col0_17 = opaque(col0);
-      #pragma unroll
-      for (int i = 0; i < 30; i++) {
-        store_i64_if(y_at16 + (i64)(row0_17 + i / 10 * 8) * a.y_stride2 + (i64)(col0_17 + ((i & 1) + (i >> 1) % 5 * 8)), y16[i], row0_17 + i / 10 * 8 < a.rows && col0_17 + ((i & 1) + (i >> 1) % 5 * 8) < a.n);
+      for (int i = 0; i < 12; i++) {
+        store_i64_if(y_at8 + (i64)(row0_9 + i / 6 * 8) * a.y_stride2 + (i64)(col0_9 + ((i & 1) + (i >> 1) % 3 * 8)), y8[i], row0_9 + i / 6 * 8 < a.rows && col0_9 + ((i & 1) + (i >> 1) % 3 * 8) < a.n);
       }
     }
   }

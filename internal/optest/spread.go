@@ -57,12 +57,13 @@ func (p spread) kernel(family, t string) string { return fmt.Sprintf("op_%s_%s_%
 var (
 	frag16x16  = spread{name: "w1_16x16", fragment: true, warps: 1, rows: 16, cols: 16}
 	frag16x64  = spread{name: "w4_16x64", fragment: true, warps: 4, rows: 16, cols: 64}
+	frag32x32  = spread{name: "w2_32x32", fragment: true, warps: 2, rows: 32, cols: 32}
 	frag64x16  = spread{name: "w4_64x16", fragment: true, warps: 4, rows: 64, cols: 16}
 	frag32x48  = spread{name: "w2_32x48", fragment: true, warps: 2, rows: 32, cols: 48}
 	frag48x32  = spread{name: "w1_48x32", fragment: true, warps: 1, rows: 48, cols: 32}
 	group64x64 = spread{name: "wg_64x64", fragment: true, warps: 4, group: true, rows: 64, cols: 64}
 	group64x32 = spread{name: "wg_64x32", fragment: true, warps: 4, group: true, rows: 64, cols: 32}
-	striped    = spread{name: "striped", warps: 1, rows: 24, cols: 40, vec: 2, across: 4}
+	striped    = spread{name: "striped", warps: 1, rows: 16, cols: 24, vec: 2, across: 4}
 	blockwise  = spread{name: "block", warps: 8, rows: 12, cols: 140, vec: 1, across: 64}
 )
 

@@ -62,7 +62,7 @@ var turnStriped = spread{name: "striped", warps: 2, rows: 24, cols: 40, vec: 1, 
 
 func turnKernels() tile.Set {
 	return tile.Sets(
-		family(turnKernel[tile.F32]("f32", frag16x16), turnKernel[tile.F32]("f32", frag16x64), turnKernel[tile.F32]("f32", frag32x48),
+		family(turnKernel[tile.F32]("f32", frag16x16), turnKernel[tile.F32]("f32", frag16x64),
 			turnKernel[tile.BF16]("bf16", frag16x16), turnKernel[tile.BF16]("bf16", frag48x32), turnKernel[tile.F16]("f16", frag64x16), turnKernel[tile.I64]("i64", turnStriped)),
 		family(turnKernel[tile.F32]("f32", group64x64), turnKernel[tile.BF16]("bf16", group64x64)))
 }

@@ -21,7 +21,7 @@ const _ = device.GenV1
 // Limits: rows <= 64, n <= 140.
 type scanParams struct {
 	X device.Tensor // [groups, rows, n] f32 or bf16 or f16 or i32 or i64, read; last stride 1
-	Y device.Tensor // [groups, 16, rows, n] f32 or bf16 or f16 or i32 or i64, written; last stride 1
+	Y device.Tensor // [groups, 8, rows, n] f32 or bf16 or f16 or i32 or i64, written; last stride 1
 }
 
 // scanLayout is the kernels' one parameter as C lays it out.
@@ -58,14 +58,11 @@ var (
 //go:embed op_scan_f32_w1_16x16.cu
 var cu_op_scan_f32_w1_16x16 string
 
-//go:embed op_scan_f32_w4_16x64.cu
-var cu_op_scan_f32_w4_16x64 string
+//go:embed op_scan_f32_w2_32x32.cu
+var cu_op_scan_f32_w2_32x32 string
 
-//go:embed op_scan_f32_w2_32x48.cu
-var cu_op_scan_f32_w2_32x48 string
-
-//go:embed op_scan_bf16_w1_48x32.cu
-var cu_op_scan_bf16_w1_48x32 string
+//go:embed op_scan_bf16_w4_16x64.cu
+var cu_op_scan_bf16_w4_16x64 string
 
 //go:embed op_scan_f16_w4_64x16.cu
 var cu_op_scan_f16_w4_64x16 string
@@ -82,7 +79,7 @@ var scanFamily = bind.Family{
 	Symbols: []string{"groups", "rows", "n"},
 	Fields: []bind.Field{
 		{Name: "X", Dims: []bind.Dim{{Symbol: 0}, {Symbol: 1}, {Symbol: 2}}},
-		{Name: "Y", Dims: []bind.Dim{{Symbol: 0}, {Symbol: -1, Size: 16}, {Symbol: 1}, {Symbol: 2}}, Written: true},
+		{Name: "Y", Dims: []bind.Dim{{Symbol: 0}, {Symbol: -1, Size: 8}, {Symbol: 1}, {Symbol: 2}}, Written: true},
 	},
 	Configs: []bind.Config{
 		{
@@ -102,47 +99,32 @@ var scanFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "op_scan_f32_w4_16x64",
-				Source:   cu_op_scan_f32_w4_16x64,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				ArgBytes: 72,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("op_scan_f32_w4_16x64")
-				},
-			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32},
-			Max:    []int{0, 16, 64},
-			Work:   []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "op_scan_f32_w2_32x48",
-				Source:   cu_op_scan_f32_w2_32x48,
+				Name:     "op_scan_f32_w2_32x32",
+				Source:   cu_op_scan_f32_w2_32x32,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  64,
 				ArgBytes: 72,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("op_scan_f32_w2_32x48")
+					return Kernels().Build("op_scan_f32_w2_32x32")
 				},
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F32},
-			Max:    []int{0, 32, 48},
+			Max:    []int{0, 32, 32},
 			Work:   []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "op_scan_bf16_w1_48x32",
-				Source:   cu_op_scan_bf16_w1_48x32,
+				Name:     "op_scan_bf16_w4_16x64",
+				Source:   cu_op_scan_bf16_w4_16x64,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  32,
+				Threads:  128,
 				ArgBytes: 72,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("op_scan_bf16_w1_48x32")
+					return Kernels().Build("op_scan_bf16_w4_16x64")
 				},
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16},
-			Max:    []int{0, 48, 32},
+			Max:    []int{0, 16, 64},
 			Work:   []int{0},
 		},
 		{
@@ -188,7 +170,7 @@ var scanFamily = bind.Family{
 				},
 			},
 			DTypes: []dtype.Type{dtype.I64, dtype.I64},
-			Max:    []int{0, 24, 40},
+			Max:    []int{0, 16, 24},
 			Work:   []int{0},
 		},
 	},
@@ -197,15 +179,15 @@ var scanFamily = bind.Family{
 // scanWork is the number of blocks that find work.
 func scanWork(config int, p *scanParams, dims []int32) int {
 	switch config {
-	case 0, 3, 5, 6:
+	case 0, 4, 5:
 		groups := int64(dims[0])
 		return bind.Work(groups, 1)
-	case 1, 4:
+	case 1:
 		groups := int64(dims[0])
-		return bind.Work(groups, 4)
+		return bind.Work(groups, 2)
 	}
 	groups := int64(dims[0])
-	return bind.Work(groups, 2)
+	return bind.Work(groups, 4)
 }
 
 // launchScan checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns

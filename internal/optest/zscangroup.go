@@ -21,7 +21,7 @@ const _ = device.GenV1
 // Limits: rows <= 64, n <= 64.
 type scanGroupParams struct {
 	X device.Tensor // [groups, rows, n] f32 or bf16, read; last stride 1
-	Y device.Tensor // [groups, 16, rows, n] f32 or bf16, written; last stride 1
+	Y device.Tensor // [groups, 8, rows, n] f32 or bf16, written; last stride 1
 }
 
 // scanGroupLayout is the kernels' one parameter as C lays it out.
@@ -55,11 +55,11 @@ var (
 	_ [72]struct{} = [unsafe.Sizeof(scanGroupLayout{})]struct{}{}
 )
 
-//go:embed op_scan_f32_wg_64x64.cu
-var cu_op_scan_f32_wg_64x64 string
+//go:embed op_scan_f32_wg_64x32.cu
+var cu_op_scan_f32_wg_64x32 string
 
-//go:embed op_scan_bf16_wg_64x32.cu
-var cu_op_scan_bf16_wg_64x32 string
+//go:embed op_scan_bf16_wg_64x64.cu
+var cu_op_scan_bf16_wg_64x64 string
 
 // scanGroupFamily drives the checks and the choice of the kernel.
 var scanGroupFamily = bind.Family{
@@ -67,39 +67,39 @@ var scanGroupFamily = bind.Family{
 	Symbols: []string{"groups", "rows", "n"},
 	Fields: []bind.Field{
 		{Name: "X", Dims: []bind.Dim{{Symbol: 0}, {Symbol: 1}, {Symbol: 2}}},
-		{Name: "Y", Dims: []bind.Dim{{Symbol: 0}, {Symbol: -1, Size: 16}, {Symbol: 1}, {Symbol: 2}}, Written: true},
+		{Name: "Y", Dims: []bind.Dim{{Symbol: 0}, {Symbol: -1, Size: 8}, {Symbol: 1}, {Symbol: 2}}, Written: true},
 	},
 	Configs: []bind.Config{
 		{
 			Kernel: &device.Kernel{
-				Name:     "op_scan_f32_wg_64x64",
-				Source:   cu_op_scan_f32_wg_64x64,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Shared:   1024,
-				ArgBytes: 72,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("op_scan_f32_wg_64x64")
-				},
-			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32},
-			Max:    []int{0, 64, 64},
-			Work:   []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "op_scan_bf16_wg_64x32",
-				Source:   cu_op_scan_bf16_wg_64x32,
+				Name:     "op_scan_f32_wg_64x32",
+				Source:   cu_op_scan_f32_wg_64x32,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
 				Shared:   512,
 				ArgBytes: 72,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("op_scan_bf16_wg_64x32")
+					return Kernels().Build("op_scan_f32_wg_64x32")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32},
+			Max:    []int{0, 64, 32},
+			Work:   []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:     "op_scan_bf16_wg_64x64",
+				Source:   cu_op_scan_bf16_wg_64x64,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Shared:   1024,
+				ArgBytes: 72,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("op_scan_bf16_wg_64x64")
 				},
 			},
 			DTypes: []dtype.Type{dtype.BF16, dtype.BF16},
-			Max:    []int{0, 64, 32},
+			Max:    []int{0, 64, 64},
 			Work:   []int{0},
 		},
 	},

@@ -77,9 +77,6 @@ var cu_op_turn_f32_w1_16x16 string
 //go:embed op_turn_f32_w4_16x64.cu
 var cu_op_turn_f32_w4_16x64 string
 
-//go:embed op_turn_f32_w2_32x48.cu
-var cu_op_turn_f32_w2_32x48 string
-
 //go:embed op_turn_bf16_w1_16x16.cu
 var cu_op_turn_bf16_w1_16x16 string
 
@@ -131,22 +128,6 @@ var turnFamily = bind.Family{
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:    []int{0, 16, 64},
-			Work:   []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:     "op_turn_f32_w2_32x48",
-				Source:   cu_op_turn_f32_w2_32x48,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  64,
-				Shared:   27136,
-				ArgBytes: 128,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("op_turn_f32_w2_32x48")
-				},
-			},
-			DTypes: []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:    []int{0, 32, 48},
 			Work:   []int{0},
 		},
 		{
@@ -217,15 +198,12 @@ var turnFamily = bind.Family{
 // turnWork is the number of blocks that find work.
 func turnWork(config int, p *turnParams, dims []int32) int {
 	switch config {
-	case 0, 3, 4, 6:
+	case 0, 2, 3, 5:
 		groups := int64(dims[0])
 		return bind.Work(groups, 1)
-	case 1, 5:
-		groups := int64(dims[0])
-		return bind.Work(groups, 4)
 	}
 	groups := int64(dims[0])
-	return bind.Work(groups, 2)
+	return bind.Work(groups, 4)
 }
 
 // launchTurn checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns
