@@ -12,7 +12,7 @@ func ExampleReg_CumSum() {
 	show(tile.Define("decay", func(k *tile.Builder, a squareArgs) {
 		warp := k.Warp()
 		g := tile.Load(warp, a.X, warp.Fragment(16, 16))
-		tile.Store(warp, a.Y, g.CumSum(0))                              // of each column from the top
+		tile.Store(warp, a.Y, g.CumSum(0))                               // of each column from the top
 		tile.Store(warp, a.Y, g.CumSum(1, tile.Exclusive, tile.Reverse)) // of what is right of each element
 	}, tile.Threads(32)))
 	// Output:

@@ -67,16 +67,17 @@ func (b *Builder) Redistribute(x *Value, span *Span) *Value {
 	case !slices.Equal(from.Dist.Shape, span.Dist.Shape):
 		b.Errorf(Redistribute, ErrShape, "Redistribute of a tile of %s to a span of %s; give one of its shape", shape(from), shape(span))
 		return nil
-	case from.Dist.Equal(span.Dist):
-		return x
 	}
-	out := Span{Scope: span.Scope, Dist: span.Dist, Extent: from.Extent}
 	for i := range span.Extent {
 		if e, f := from.extent(i), span.extent(i); f != nil && !SameValue(e, f) {
 			b.Errorf(Redistribute, ErrShape, "Redistribute to a span that ends at %s along axis %d, where the tile does not: extents stay; give the span without them", f.expr(), i)
 			return nil
 		}
 	}
+	if from.Dist.Equal(span.Dist) {
+		return x
+	}
+	out := Span{Scope: span.Scope, Dist: span.Dist, Extent: from.Extent}
 	return b.emit(&Value{Op: Redistribute, Type: Type{DT: x.Type.DT, Span: &out}, Args: []*Value{x}, Scope: out.Scope})
 }
 
