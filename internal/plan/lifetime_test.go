@@ -18,12 +18,12 @@ type shareArgs struct {
 	C    tile.Global[tile.I32] `tile:"cond"`
 }
 
-// shareKernel records bodies with two tiles.
+// shareKernel records bodies with tiles.
 type shareKernel struct {
 	k     *tile.Builder
 	a     shareArgs
 	block tile.Block
-	s     [2]tile.Shared[tile.I32]
+	s     []tile.Shared[tile.I32]
 }
 
 func (d shareKernel) sync() { d.block.Sync() }
@@ -168,7 +168,7 @@ var sharing = []struct {
 	}},
 	{"made in a loop", true, "", func(d shareKernel) {
 		d.loop(func(row tile.Index) {
-			d.s = [2]tile.Shared[tile.I32]{tile.NewShared[tile.I32](d.k, 256), tile.NewShared[tile.I32](d.k, 256)}
+			d.s = tiles(d.k, 2)
 			n := d.a.C.Dim(0).Scale(0).AddInt(256)
 			for i := range 2 {
 				d.clip(i, row.AddInt(2*i), n)
@@ -387,13 +387,20 @@ var sharing = []struct {
 	}},
 }
 
-// shareProgram defines a program.
-func shareProgram(t *testing.T, body func(d shareKernel)) *thr.Kernel {
+func tiles(k *tile.Builder, n int) []tile.Shared[tile.I32] {
+	var out []tile.Shared[tile.I32]
+	for range n {
+		out = append(out, tile.NewShared[tile.I32](k, 256))
+	}
+	return out
+}
+
+// shareProgram defines a program with so many tiles.
+func shareProgram(t testing.TB, n int, body func(d shareKernel)) *tile.Kernel {
 	t.Helper()
-	k := define(t, "share", func(k *tile.Builder, a shareArgs) {
-		body(shareKernel{k, a, k.Block(), [2]tile.Shared[tile.I32]{tile.NewShared[tile.I32](k, 256), tile.NewShared[tile.I32](k, 256)}})
+	return define(t, "share", func(k *tile.Builder, a shareArgs) {
+		body(shareKernel{k, a, k.Block(), tiles(k, n)})
 	}, tile.Threads(128), tile.WholeVectors())
-	return lower(t, k)
 }
 
 func sm90a(t testing.TB) *target.Target {
@@ -405,10 +412,10 @@ func sm90a(t testing.TB) *target.Target {
 	return to
 }
 
-// runShared runs a program on rows of X that differ, until something is reported or the seeds are spent.
-func runShared(low *thr.Kernel) (y []int64, err error) {
+// runShared runs a program on rows of X that differ, by so many seeds or until something is reported.
+func runShared(low *thr.Kernel, seeds uint64) (y []int64, err error) {
 	for cond := 1; cond <= 2; cond++ {
-		for seed := range uint64(8) {
+		for seed := range seeds {
 			in := map[string][]int64{"x": data(1, 4*256), "y": make([]int64, 4*256), "c": make([]int64, cond)}
 			out, err := launch(low, dtype.I32, in, map[string]int{"rows": 4, "cond": cond}, seed)
 			if err != nil {
@@ -424,8 +431,8 @@ func runShared(low *thr.Kernel) (y []int64, err error) {
 func TestSharing(t *testing.T) {
 	for _, c := range sharing {
 		t.Run(c.name, func(t *testing.T) {
-			plain := shareProgram(t, c.body)
-			want, err := runShared(plain)
+			plain := lower(t, shareProgram(t, 2, c.body))
+			want, err := runShared(plain, 8)
 			if err != nil {
 				t.Fatalf("without sharing: %v", err)
 			}
@@ -450,7 +457,7 @@ func TestSharing(t *testing.T) {
 			if may != c.may || low.Shared[a].Overlaps(low.Shared[b]) != c.may {
 				t.Fatalf("may share: %v, want %v\n%s", may, c.may, thr.Print(low))
 			}
-			if got, err := runShared(low); err != nil || !slices.Equal(got, want) {
+			if got, err := runShared(low, 8); err != nil || !slices.Equal(got, want) {
 				t.Fatalf("%v; other results: %v\n%s", err, !slices.Equal(got, want), thr.Print(low))
 			}
 			if c.may || c.why == "" {
@@ -460,7 +467,7 @@ func TestSharing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := runShared(low); err == nil || !strings.Contains(err.Error(), c.why) {
+			if _, err := runShared(low, 8); err == nil || !strings.Contains(err.Error(), c.why) {
 				t.Errorf("sharing all the same: %v, want a report of: %s\n%s", err, c.why, thr.Print(low))
 			}
 		})
