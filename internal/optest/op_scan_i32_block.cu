@@ -6,10 +6,10 @@
 // Launch: 256 threads a block, 9504 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most groups/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0     9216  u32   workspace: what scans and redistributed tiles pass between threads
-//     9216      288  u32   workspace2: what scans and redistributed tiles pass between threads
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0     9216     16  0-12   u32    workspace: what scans and redistributed tiles pass between threads
+//     9216      288     16  0-12   u32    workspace2: what scans and redistributed tiles pass between threads
 
 typedef unsigned int u32;
 typedef long long i64;

@@ -6,9 +6,9 @@
 // Launch: 64 threads a block, 2560 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most groups/2 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0     2560  u32   workspace: what scans and redistributed tiles pass between threads
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0     2560     16  0      u32    workspace: what scans and redistributed tiles pass between threads
 
 typedef unsigned int u32;
 typedef long long i64;

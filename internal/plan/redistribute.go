@@ -176,7 +176,7 @@ func (l *lowering) fetch(span *ir.Span, p permutation, e elem, n int, read func(
 		return l.threadDigit(span, 1<<r.bit, 1<<r.n)
 	}
 	var lane, ask thr.Expr = i32(0), i32(0)
-	for _, r := range runs(p.lane) {
+	for _, r := range runsOf(p.lane) {
 		lane = add(lane, mul(of(r), i32(1<<r.to)))
 	}
 	low, high := 0, thr.Expr(i32(0)) // of the source's value number: the lowest bit if it is known, and the others
@@ -186,7 +186,7 @@ func (l *lowering) fetch(span *ir.Span, p permutation, e elem, n int, read func(
 	}
 	meet := 1
 	var asks []run // by the asking thread
-	for _, r := range runs(p.value) {
+	for _, r := range runsOf(p.value) {
 		switch {
 		case !r.value:
 			asks = append(asks, r)
@@ -234,7 +234,7 @@ type run struct {
 	to, n int
 }
 
-func runs(bits []source) []run {
+func runsOf(bits []source) []run {
 	var out []run
 	for k, s := range bits {
 		if n := len(out); n > 0 && out[n-1].value == s.value && out[n-1].bit+out[n-1].n == s.bit {
