@@ -53,7 +53,7 @@ func (c *compiler) here() int { return len(c.program.code) }
 
 // site numbers the place that is being compiled. Copies of a statement in an unrolled loop are one place.
 func (c *compiler) site(what string, bytes int) int32 {
-	s := site{c.pos, what, bytes}
+	s := site{pos: c.pos, what: what, bytes: bytes}
 	i, ok := c.sites[s]
 	if !ok {
 		i = int32(len(c.program.sites))
