@@ -116,6 +116,22 @@ func caseNamed(name string) tiletest.Case {
 	return all[i]
 }
 
+// The slots of a pipeline that cp.async is to fill are filled by it: its case fails where it copies nothing.
+func TestPipesAreFilledByThreads(t *testing.T) {
+	for _, name := range []string{"op/copy_async/pipe_threads/f32", "op/copy_async/pipe_threads/bf16"} {
+		c := caseNamed(name)
+		if launched(t, c); c.Run == nil {
+			t.Fatalf("no case %s", name)
+		}
+		restore := sim.DropFn(thr.CpAsync)
+		err := red(t, c)
+		restore()
+		if err == nil {
+			t.Errorf("%s passes without cp.async", name)
+		}
+	}
+}
+
 // The same for the built-ins of thread IR.
 func TestSwappedFnTurnsItsCaseRed(t *testing.T) {
 	swaps := map[thr.Fn]int{}
