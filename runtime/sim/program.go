@@ -33,6 +33,7 @@ type Program struct {
 	bars          []barSlot
 	barAt         map[*thr.SharedBuf]int     // the first slot of an array of mbarriers
 	arrivals      map[*thr.SharedBuf][]int32 // sites that arrive at an array
+	sharing       bool                       // some buffers of shared memory have bytes in common
 	ordered       bool                       // blocks wait for each other's memory: some access has an order
 }
 
@@ -50,6 +51,7 @@ type site struct {
 	pos   ir.Pos
 	what  string // "load of shared memory"
 	bytes int
+	buf   *thr.SharedBuf // of shared memory: the buffer that is meant, if known
 
 	generic bool // an asynchronous write that is not by the asynchronous proxy
 }
@@ -99,6 +101,9 @@ func Compile(k *thr.Kernel) (p *Program, err error) {
 		w.finish()
 	})
 	c.checkAgents()
+	for i, a := range k.Shared {
+		c.program.sharing = c.program.sharing || slices.ContainsFunc(k.Shared[:i], a.Overlaps)
+	}
 	c.program.vecs, c.program.unis = c.vecs.most, c.unis.most
 	return c.program, nil
 }
