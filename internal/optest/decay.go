@@ -62,5 +62,5 @@ func blocksKernel(name string, n int) kernel {
 }
 
 func blocksKernels() tile.Set {
-	return family(blocksKernel("op_blocks_48", 48), blocksKernel("op_blocks_64", 64))
+	return family(blocksKernel("op_blocks_32", 32), blocksKernel("op_blocks_64", 64))
 }
