@@ -7,14 +7,14 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: y on 16 bytes; n a multiple of 8
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       24  i64   pipe_full: 3 mbarriers: slots that are filled
-//       32       24  i64   pipe_empty: 3 mbarriers: slots that may be filled
-//       64       16  i64   pipe2_full: 2 mbarriers: slots that are filled
-//       80       16  i64   pipe2_empty: 2 mbarriers: slots that may be filled
-//     1024     6144  bf16  pipe_chunk: tile [3 16 64], 128-byte swizzle
-//     7168     4096  bf16  pipe2_chunk: tile [2 16 64], 128-byte swizzle
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       24     16  0-2    i64    pipe_full: 3 mbarriers: slots that are filled
+//       32       24     16  0-2    i64    pipe_empty: 3 mbarriers: slots that may be filled
+//       64       16     16  0-2    i64    pipe2_full: 2 mbarriers: slots that are filled
+//       80       16     16  0-2    i64    pipe2_empty: 2 mbarriers: slots that may be filled
+//     1024     6144   1024  0-2    bf16   pipe_chunk: tile [3 16 64], 128-byte swizzle
+//     7168     4096   1024  1-2    bf16   pipe2_chunk: tile [2 16 64], 128-byte swizzle
 
 typedef unsigned short u16;
 typedef unsigned int u32;

@@ -7,14 +7,14 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: y on 16 bytes; n a multiple of 4
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       24  i64   pipe_full: 3 mbarriers: slots that are filled
-//       32       24  i64   pipe_empty: 3 mbarriers: slots that may be filled
-//       64       16  i64   pipe2_full: 2 mbarriers: slots that are filled
-//       80       16  i64   pipe2_empty: 2 mbarriers: slots that may be filled
-//     1024    12288  f32   pipe_chunk: tile [3 16 64], 128-byte swizzle
-//    13312     8192  f32   pipe2_chunk: tile [2 16 64], 128-byte swizzle
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       24     16  0-2    i64    pipe_full: 3 mbarriers: slots that are filled
+//       32       24     16  0-2    i64    pipe_empty: 3 mbarriers: slots that may be filled
+//       64       16     16  0-2    i64    pipe2_full: 2 mbarriers: slots that are filled
+//       80       16     16  0-2    i64    pipe2_empty: 2 mbarriers: slots that may be filled
+//     1024    12288   1024  0-2    f32    pipe_chunk: tile [3 16 64], 128-byte swizzle
+//    13312     8192   1024  1-2    f32    pipe2_chunk: tile [2 16 64], 128-byte swizzle
 
 typedef unsigned int u32;
 typedef long long i64;
