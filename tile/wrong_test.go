@@ -76,6 +76,7 @@ var families = []struct {
 }{
 	{"shape", wrongShapes},
 	{"layout", wrongLayouts},
+	{"fragment", wrongFragments},
 	{"scope", wrongScopes},
 	{"dtype", wrongDTypes},
 	{"control flow", wrongControl},

@@ -56,6 +56,8 @@ var compounds = []compound{
 	{[]string{"Consumers", "ConsumerGroup", "ConsumerWarps"}, "none", "roles of warpgroups, of threads that work together, and of warps; Producer is one of a warp"},
 	{[]string{"Group.Threads", "Warpgroup.Threads", "Group.Warp", "Warpgroup.Warp", "Warpgroup.Index"}, "none", "what a group has"},
 	{[]string{"Group.Striped", "Group.Striped2", "Warpgroup.Striped", "Warpgroup.Striped2"}, "none", "spans over the threads of a group"},
+	{[]string{"Warp.Fragment", "Warpgroup.Fragment", "Span.Transpose"}, "none", "spans of operands and accumulators of tensor cores, and the transpose of a span in the same registers"},
+	{[]string{"NewAcc"}, "broadcast, var", "`NewAcc[T](scope, rows, cols)` is an accumulator: a variable of zeros with a fragment"},
 	{[]string{"Group.Sync", "Warpgroup.Sync"}, "none", "`barrier` of a group"},
 	{[]string{"Pipeline.NewVar", "SlotVar.Get", "SlotVar.Set"}, "none", "`var`, `get` and `set` of a slot"},
 	{[]string{"Shared.Release"}, "none", "`slot_release` of one tile of a slot"},

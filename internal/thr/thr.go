@@ -56,6 +56,9 @@ const (
 type TensorMap struct {
 	Box     []int // elements that one copy moves, by dimension of the argument
 	Swizzle int   // bytes of the rows within which 16-byte chunks are permuted: 32, 64 or 128; 0: none
+	// Optional: the launch makes it if the tensor allows it, which the kernel asks before it uses the map; otherwise it is
+	// all zeros.
+	Optional bool
 }
 
 // Bytes is the size of the box in elements of a type.

@@ -194,6 +194,10 @@ func (o *tensorOp) place(w *warp, l int) (at, bytes int, ok bool) {
 // box finds the rows of a lane's box that lie in the tensor; nil, and a report, where the tensor is no memory.
 func (o *tensorOp) box(w *warp, l int) *boxed {
 	m, elem := w.block.launch.maps[o.arg], o.arg.Arg.DT.Size()
+	if m == nil {
+		w.report(OutOfBounds, o.site, none, l, "%s by %s, which the launch has not made: the tensor's address, its strides or its sizes allow no tensor map", o.fn, o.arg.Name)
+		return nil
+	}
 	b := &boxed{swizzle: swizzleOf[m.Swizzle], combine: o.combine, elem: elem}
 	var from [ir.MaxTensorRank]int
 	rows := 1
