@@ -141,10 +141,12 @@ func launch(ctx context.Context, stdout io.Writer, name, mistake string, rows in
 	if err != nil {
 		return err
 	}
+	defer x.Close()
 	y, err := device.NewTensor(d, dtype.F32, rows, n)
 	if err != nil {
 		return err
 	}
+	defer y.Close()
 	values := make([]tile.F32, rows*n)
 	for i := range values {
 		values[i] = tile.F32(i)

@@ -237,6 +237,7 @@ func ExampleWithWatchdog() {
 		return
 	}
 	y, _ := device.NewTensor(d, dtype.F32, 32)
+	defer y.Close()
 	err = d.Stream().Launch(f, 1, unsafe.Pointer(&struct{ y uint64 }{y.Addr()}))
 	fmt.Println(errors.Is(err, device.ErrDeadlock), strings.Contains(err.Error(), "1 of 1 arrival pending"))
 	// Output: true true

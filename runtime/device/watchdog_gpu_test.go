@@ -120,6 +120,7 @@ func hang(d *Device, i int) error {
 	if err != nil {
 		return err
 	}
+	defer flag.Close()
 	ctx, cancel := context.WithTimeout(background, 30*time.Second)
 	defer cancel()
 	return errors.Join(d.Stream().Fill(flag.Buffer(), 0, 256, 0), d.Stream().Launch(f, hangs[i].grid, unsafe.Pointer(&struct{ flag uint64 }{flag.Addr()})), d.Stream().Sync(ctx))
