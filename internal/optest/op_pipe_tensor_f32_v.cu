@@ -7,12 +7,12 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, w on 16 bytes
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       24  i64   pipe_full: 3 mbarriers: slots that are filled
-//       32       24  i64   pipe_empty: 3 mbarriers: slots that may be filled
-//     1024    12288  f32   pipe_x: tile [3 16 64], 128-byte swizzle
-//    13312    12288  f32   pipe_w: tile [3 16 64], 64-byte swizzle
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       24     16  0-1    i64    pipe_full: 3 mbarriers: slots that are filled
+//       32       24     16  0-1    i64    pipe_empty: 3 mbarriers: slots that may be filled
+//     1024    12288   1024  0-1    f32    pipe_x: tile [3 16 64], 128-byte swizzle
+//    13312    12288    512  0-1    f32    pipe_w: tile [3 16 64], 64-byte swizzle
 
 typedef unsigned int u32;
 typedef long long i64;

@@ -141,7 +141,7 @@ func (l *lowering) initPipe(v *ir.Value) {
 	p := l.pipes[v.Attr.(*ir.Pipeline)]
 	array := func(name, note string, n int) *thr.SharedBuf {
 		b := &thr.SharedBuf{Name: l.names.fresh(p.Name + name), Bytes: barBytes * n, DT: dtype.I64, Note: ir.Count(n, "mbarrier") + note, Manual: true}
-		l.out.Shared = append(l.out.Shared, b)
+		l.addShared(b, origin{pos: p.Pos, pipe: p.Pipeline})
 		return b
 	}
 	sets := 1

@@ -52,8 +52,7 @@ func (c *compiler) tensorOp(s thr.Do, shared, global string) *tensorOp {
 	o.global = &access{site: c.site(global, 0), write: fixed == 1}
 	o.site = o.global.site
 	if shared != "" {
-		o.shared = c.access(chunkBytes, thr.Shared, fixed > 1, shared, s.Args[0], s.Pred)
-		o.shared.buf = s.Buf
+		o.shared = c.access(chunkBytes, thr.Shared, fixed > 1, shared, s.Args[0], s.Pred, s.Buf)
 		o.site, o.chosen = o.shared.site, o.shared.chosen
 	} else {
 		o.chosen = c.chosen(s.Pred)
