@@ -104,7 +104,7 @@ func (c *compiler) storeAsync(s thr.Do) {
 	}
 	c.program.async = true
 	a := c.access(bytes, thr.Shared, true, "remote store", s.Args[0], s.Pred, s.Buf)
-	c.program.generic[a.site] = true
+	c.program.sites[a.site].generic = true
 	x, o := c.vec(s.Args[1]).i, c.remote(s, a.site, s.Args[3], s.Args[2])
 	c.emit(warpSize, func(w *warp) {
 		for m := a.lanes(w); m != 0; m &= m - 1 {
