@@ -23,7 +23,7 @@ func TestMutantTurnsItsCaseRed(t *testing.T) {
 			reds, seen := 0, map[string]bool{}
 			for _, c := range optest.OpCases(op) {
 				concept := path.Dir(c.Name)
-				if reds > 0 && (testing.Short() || ir.Table[op].Class == ir.Reduction && seen[concept]) { // these are slow
+				if reds > 0 && (testing.Short() || (ir.Table[op].Class == ir.Reduction || ir.Table[op].Class == ir.Collective) && seen[concept]) { // these are slow
 					continue
 				}
 				seen[concept] = true
