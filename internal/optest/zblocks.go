@@ -50,8 +50,8 @@ var (
 	_ [56]struct{} = [unsafe.Sizeof(blocksLayout{})]struct{}{}
 )
 
-//go:embed op_blocks_48.cu
-var cu_op_blocks_48 string
+//go:embed op_blocks_32.cu
+var cu_op_blocks_32 string
 
 //go:embed op_blocks_64.cu
 var cu_op_blocks_64 string
@@ -67,18 +67,18 @@ var blocksFamily = bind.Family{
 	Configs: []bind.Config{
 		{
 			Kernel: &device.Kernel{
-				Name:     "op_blocks_48",
-				Source:   cu_op_blocks_48,
+				Name:     "op_blocks_32",
+				Source:   cu_op_blocks_32,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  64,
-				Shared:   41472,
+				Shared:   20992,
 				ArgBytes: 56,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("op_blocks_48")
+					return Kernels().Build("op_blocks_32")
 				},
 			},
 			DTypes: []dtype.Type{dtype.F32, dtype.F32},
-			Max:    []int{0, 48},
+			Max:    []int{0, 32},
 			Work:   []int{0},
 		},
 		{

@@ -46,7 +46,6 @@ func remoteArrive(relaxed bool) func(*compiler, thr.Do) {
 	return func(c *compiler, s thr.Do) {
 		o := c.remote(s, c.site(s.Fn.String(), 0), s.Args[0], s.Args[1])
 		pred := c.chosen(s.Pred)
-		c.program.arrivals[s.Bar] = append(c.program.arrivals[s.Bar], o.site)
 		c.emit(warpSize, func(w *warp) {
 			for m := pred.mask(w); m != 0; {
 				l := bits.TrailingZeros32(m)
