@@ -167,3 +167,24 @@ func ExampleBankCounter() {
 	// 8 bytes: 16 lanes at once, 4 wavefronts, 2 at least
 	// 16 bytes: 8 lanes at once, 4 wavefronts, 4 at least
 }
+
+func ExampleFragment() {
+	acc, err := layout.Fragment(32, 16, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b, err := acc.Transpose()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(acc)
+	fmt.Println(acc.Coord(5, 9), b.Coord(5, 9)) // the same register of the same lane
+	_, err = layout.Fragment(32, 16, 4)
+	fmt.Println(err)
+	// Output:
+	// [32,16] thread (4:2@1,8:1@0) value (2:1@1,2:8@0,2:8@1,2:16@0)
+	// [17 3] [3 17]
+	// layout: a fragment of 32x16 over 4 warps: the rows are a multiple of 64, the columns of 8
+}

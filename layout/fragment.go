@@ -1,5 +1,7 @@
 package layout
 
+import "slices"
+
 // All fragments are made of one thing, the core matrix: 8 rows of 16 bytes. Four lanes share a row, each with the 4
 // bytes of one register, and eight such quads have the rows. An operand's other registers, and a warpgroup's other
 // warps, repeat the core matrix along an axis.
@@ -124,4 +126,39 @@ func WGMMAD(n int) (*Dist, error) {
 		return nil, fail(ErrInvalid, "wgmma m64n%d: n is a multiple of 8 from 8 to 256", n)
 	}
 	return MMASyncC().repeat(1, n/8).stack(0, 4), nil
+}
+
+// Fragment is a tile of [m, n] over warps warps, 1 or 4 (a warpgroup), in the form of the accumulators of mma.sync and
+// wgmma: warp w has m/warps rows, 16 of every 16*warps, as tiles of MMASyncC one beside the other, then one below the
+// other. With two elements a register thread t has in value i
+//
+//	m = 16*(t/32) + t%32/4 + 8*(i/2%2) + 16*warps*(i/(n/2))
+//	n = 2*(t%4) + i%2 + 8*(i/4%(n/8))
+//
+// Of 16-bit elements its registers are also those of operand A, [m, k], and, with m for n, of operand B, [n, k]: so an
+// accumulator rounded to 16 bits is an operand as it is. m is a multiple of 16*warps, n of 8; others are errors.
+// PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type" and "Register Fragments for
+// wgmma.mma_async.m64nNk16".
+func Fragment(m, n, warps int) (*Dist, error) {
+	if warps != 1 && warps != 4 {
+		return nil, fail(ErrInvalid, "a fragment over %d warps: it is a warp's, or a warpgroup's of 4", warps)
+	}
+	if m < 1 || m%(16*warps) != 0 || n < 1 || n%8 != 0 {
+		return nil, fail(ErrInvalid, "a fragment of %dx%d over %d warps: the rows are a multiple of %d, the columns of 8", m, n, warps, 16*warps)
+	}
+	d := MMASyncC().repeat(1, n/8)
+	if warps > 1 {
+		d.stack(0, warps)
+	}
+	return d.repeat(0, m/d.Shape[0]), nil
+}
+
+// Transpose is the distribution with its last two axes exchanged: the transpose of a tile, in the same registers of the
+// same threads. Dists of rank 1 have none.
+func (d *Dist) Transpose() (*Dist, error) {
+	if d.Rank() < 2 {
+		return nil, fail(ErrInvalid, "the transpose of a distribution of rank %d: it has two axes at least", d.Rank())
+	}
+	t := &Dist{Shape: slices.Clone(d.Shape), Thread: slices.Clone(d.Thread), Value: slices.Clone(d.Value)}
+	return t.swap(), nil
 }

@@ -82,6 +82,12 @@ func formulas(t *testing.T) []formula {
 			return []int{16*(th/32) + low(th%32) + 8*(i>>2&1), 4*quad(th) + i&3 + 16*(i>>3)}
 		}},
 	}
+	for _, f := range []struct{ m, n, warps int }{{16, 8, 1}, {16, 16, 1}, {48, 24, 1}, {64, 8, 4}, {128, 40, 4}} {
+		out = append(out, formula{fmt.Sprintf("fragment %dx%d of %d warps", f.m, f.n, f.warps), must(Fragment(f.m, f.n, f.warps)), []int{f.m, f.n}, func(th, i int) []int {
+			tile := i / 4 // of 16x8, of the warp's own rows
+			return []int{16*(th/32+tile/(f.n/8)*f.warps) + low(th%32) + 8*(i>>1&1), 2*quad(th) + i&1 + 8*(tile%(f.n/8))}
+		}})
+	}
 	for n := 8; n <= 256; n += 8 {
 		out = append(out, formula{fmt.Sprintf("wgmma m64n%d D", n), must(WGMMAD(n)), []int{64, n}, func(th, i int) []int {
 			return []int{16*(th/32) + low(th%32) + 8*(i>>1&1), 2*quad(th) + i&1 + 8*(i>>2)}
@@ -124,6 +130,50 @@ func TestFragmentsCoverOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		coversOnce(t, fmt.Sprintf("rows of ldmatrix x%d", x), rows)
+	}
+}
+
+// Tiles of an accumulator and of operands lie in the registers of the instructions' fragments, and the transpose of a
+// fragment is the same registers read the other way.
+func TestFragmentOfInstructions(t *testing.T) {
+	must := func(d *Dist, err error) *Dist {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	for _, f := range []struct {
+		name       string
+		have, want *Dist
+	}{
+		{"accumulator of mma.sync", must(Fragment(16, 8, 1)), MMASyncC()},
+		{"A of mma.sync", must(Fragment(16, 16, 1)), must(MMASyncA(16, 16))},
+		{"accumulator of wgmma", must(Fragment(64, 96, 4)), must(WGMMAD(96))},
+		{"A of wgmma", must(Fragment(64, 16, 4)), must(WGMMAA(16))},
+		{"twice transposed", must(must(Fragment(32, 48, 1)).Transpose()), must(must(must(must(Fragment(32, 48, 1)).Transpose()).Transpose()).Transpose())},
+	} {
+		if !f.have.Equal(f.want) {
+			t.Errorf("%s: %v, want %v", f.name, f.have, f.want)
+		}
+	}
+	// The first two registers of B are registers 0 and 2 of a fragment [n, k], the other column's 1 and 3.
+	b, frag := must(MMASyncB(16, 16)), must(Fragment(16, 16, 1))
+	for lane := range 32 {
+		for i := range 8 {
+			at := b.Coord(lane, i/4*2+i%2) // element i%2 of register i/4 of B
+			if got := frag.Coord(lane, i/4*4+i%2+i/2%2*2); !slices.Equal(got, []int{at[1] + i/2%2*8, at[0]}) {
+				t.Fatalf("lane %d, value %d: the fragment has %v, B %v", lane, i, got, at)
+			}
+		}
+	}
+	for _, bad := range []struct{ m, n, warps int }{{16, 8, 2}, {8, 8, 1}, {16, 4, 1}, {32, 8, 4}, {0, 8, 1}, {16, 0, 1}} {
+		if d, err := Fragment(bad.m, bad.n, bad.warps); err == nil {
+			t.Errorf("Fragment(%d, %d, %d) is %v, want an error", bad.m, bad.n, bad.warps, d)
+		}
+	}
+	if d, err := Striped(32, 32, 1).Transpose(); err == nil {
+		t.Errorf("the transpose of a vector is %v, want an error", d)
 	}
 }
 

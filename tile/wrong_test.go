@@ -76,6 +76,7 @@ var families = []struct {
 }{
 	{"shape", wrongShapes},
 	{"layout", wrongLayouts},
+	{"fragment", wrongFragments},
 	{"scope", wrongScopes},
 	{"dtype", wrongDTypes},
 	{"control flow", wrongControl},
@@ -92,6 +93,7 @@ var families = []struct {
 	{"tensor copies and swizzles", wrongTensors},
 	{"other blocks and kernels", wrongRemotes},
 	{"cluster", wrongClusters},
+	{"register tiles as wholes", wrongAlgebra},
 }
 
 // mistakes are the errors of a program, of Define or of Lower.

@@ -20,8 +20,8 @@ import (
 )
 
 // results renders bench:FILE, all tables, bench:FILE:PASS/DTYPE and bench:FILE:PASS/DTYPE:SHAPE,SHAPE, one, and
-// floors:FILE:SHAPE; goals:FILE is what was asked of the cases; of:FILE says what the results are of. recompute:FILE and
-// host:FILE:PASS are those suites' tables. Before there is a file its parts say so.
+// floors:FILE:SHAPE; goals:FILE is what was asked of the cases; of:FILE says what the results are of. recompute:FILE,
+// host:FILE:PASS and async:FILE:SHAPE are those suites' tables. Before there is a file its parts say so.
 func results(what, spec string) (string, error) {
 	fields := strings.Split(spec, ":")
 	r, err := bench.Read(filepath.Join(root, filepath.FromSlash(fields[0])))
@@ -50,6 +50,8 @@ func results(what, spec string) (string, error) {
 		return BudgetTable(r, fields[1])
 	case what == "recompute" && len(fields) == 1:
 		return RecomputeTable(r)
+	case what == "async" && len(fields) == 2:
+		return AsyncTable(r, fields[1])
 	case what == "host" && len(fields) == 2:
 		return HostTable(r, fields[1])
 	case what == "floors" && len(fields) == 2:

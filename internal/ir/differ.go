@@ -107,7 +107,7 @@ func sameAttr(a, b any) bool {
 	switch a := a.(type) {
 	case *Access:
 		b, ok := b.(*Access)
-		return ok && a.Arg == b.Arg && a.Peer == b.Peer && a.How == b.How && sameShared(a.Shared, b.Shared)
+		return ok && a.Arg == b.Arg && a.Peer == b.Peer && a.Shift == b.Shift && a.How == b.How && sameShared(a.Shared, b.Shared)
 	case []int:
 		b, ok := b.([]int)
 		return ok && slices.Equal(a, b)
@@ -116,7 +116,7 @@ func sameAttr(a, b any) bool {
 		return ok && *a == *b
 	case *CopyInfo:
 		b, ok := b.(*CopyInfo)
-		return ok && a.Src == b.Src && a.Bytes == b.Bytes && sameShared(a.Dst, b.Dst)
+		return ok && a.Src == b.Src && a.Bytes == b.Bytes && a.Valid == b.Valid && sameShared(a.Dst, b.Dst)
 	case *BarrierInfo:
 		b, ok := b.(*BarrierInfo)
 		return ok && *a == *b

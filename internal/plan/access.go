@@ -83,6 +83,31 @@ func (a *access) addr(coord func(axis int) thr.Expr) thr.Expr {
 	return thr.PtrAdd{Base: a.base, Index: off}
 }
 
+// present is the predicate that a load has an element: it lies before the extents and, of one whose rows are shifted, in
+// the buffer.
+func (a *access) present(e elem) thr.Expr {
+	p := a.l.inside(a.span, e, allAxes(a.span)...)
+	if a.Shift == 0 {
+		return p
+	}
+	row := add(a.offsets[a.first], a.l.coordOf(a.span, 0, e))
+	if a.Shift > 0 {
+		return and(p, compare(ir.Ge, row, i32(0)))
+	}
+	return and(p, less(row, a.size(a.first)))
+}
+
+// size is a dimension of the buffer.
+func (a *access) size(dim int) thr.Expr {
+	if a.Shared != nil {
+		return i32(a.Shared.Shape[dim])
+	}
+	if d := a.Arg.Dims[dim]; d.Symbol != nil {
+		return thr.ArgRef{Arg: a.l.args.dim[d.Symbol]}
+	}
+	return i32(a.Arg.Dims[dim].Size)
+}
+
 func (a *access) elemAddr(e elem) thr.Expr {
 	return a.addr(func(axis int) thr.Expr { return a.l.coordOf(a.span, axis, e) })
 }
@@ -112,7 +137,7 @@ func (a *access) vector() int {
 		for d, o := range a.offsets {
 			n, ok := intOf(o)
 			whole := d == len(a.offsets)-1 && a.l.flow.isMultiple(a.at[d], bytes/a.dt.Size())
-			if !ok && d >= a.first && !whole { // an offset along the tile's own axes is not known to keep the alignment
+			if last := d == len(a.offsets)-1; !ok && last && !whole { // one along rows is not known to keep the alignment
 				return 0
 			}
 			if ok && n*a.rowElems(d)*a.dt.Size()%bytes != 0 {
@@ -262,13 +287,13 @@ func (l *lowering) loadTile(v *ir.Value) {
 	}
 	a.choose(func(bytes int) {
 		a.pieces(bytes, func(e elem, reg thr.Expr) {
-			load(x, reg, a.elemAddr(e), l.inside(a.span, e, allAxes(a.span)...), bytes)
+			load(x, reg, a.elemAddr(e), a.present(e), bytes)
 		})
 	}, func(int) {
 		if !paired(v.Type) {
 			l.unrolled(a.span.Dist.Values(), func(i thr.Expr) {
 				e := elem{i, 1, 0}
-				load(x, i, a.elemAddr(e), l.inside(a.span, e, allAxes(a.span)...), a.dt.Size())
+				load(x, i, a.elemAddr(e), a.present(e), a.dt.Size())
 			})
 			return
 		}
@@ -277,7 +302,7 @@ func (l *lowering) loadTile(v *ir.Value) {
 			for p := range part {
 				e := elem{i, 2, p}
 				part[p] = l.local([2]string{"lo", "hi"}[p], thr.Val(dtype.U32), nil)
-				load(part[p], nil, a.elemAddr(e), l.inside(a.span, e, allAxes(a.span)...), 2)
+				load(part[p], nil, a.elemAddr(e), a.present(e), 2)
 			}
 			l.emit(thr.Assign{At: l.at(), Dst: at(x, i), Src: bin(ir.Or, ref(part[0]), bin(ir.Shl, ref(part[1]), literal(dtype.U32, 16)))})
 		})
@@ -457,7 +482,7 @@ func (l *lowering) share(v *ir.Value, s ir.Scope, x *thr.Local) {
 		parts, part = l.role.Parts, l.groupIndex()
 	}
 	b := &thr.SharedBuf{Name: l.names.fresh(x.Name + "_shared"), Bytes: parts * t.Size(), DT: t, Note: fmt.Sprintf("the result of %s", v.Op)}
-	l.out.Shared = append(l.out.Shared, b)
+	l.addShared(b, origin{pos: v.Pos, scratch: true})
 	at := address(b, mul(part, i32(t.Size())))
 	store := thr.Store{At: l.at(), Space: thr.Shared, Value: ref(x), Bytes: t.Size(), Addr: at, Pred: l.leader(s), Buf: b, Scope: s}
 	if s == ir.ScopeCluster { // to every block of the cluster
@@ -483,7 +508,13 @@ func (l *lowering) sharedTile(t *ir.SharedTile) *thr.SharedBuf {
 	if t.Swizzle.Bits() > 0 {
 		b.Note += fmt.Sprintf(", %d-byte swizzle", t.Swizzle.Width())
 	}
-	l.out.Shared = append(l.out.Shared, b)
+	l.addShared(b, origin{pos: t.Pos, tile: t, pipe: t.Pipe})
 	l.sharedBufs[t] = b
 	return b
+}
+
+// addShared puts a buffer into the table.
+func (l *lowering) addShared(b *thr.SharedBuf, o origin) {
+	l.out.Shared = append(l.out.Shared, b)
+	l.origins[b] = o
 }

@@ -46,7 +46,6 @@ func remoteArrive(relaxed bool) func(*compiler, thr.Do) {
 	return func(c *compiler, s thr.Do) {
 		o := c.remote(s, c.site(s.Fn.String(), 0), s.Args[0], s.Args[1])
 		pred := c.chosen(s.Pred)
-		c.program.arrivals[s.Bar] = append(c.program.arrivals[s.Bar], o.site)
 		c.emit(warpSize, func(w *warp) {
 			for m := pred.mask(w); m != 0; {
 				l := bits.TrailingZeros32(m)
@@ -156,9 +155,8 @@ func (c *compiler) storeAsync(s thr.Do) {
 		c.fail("%s of %v in a cluster of %d", s.Fn, s.DT, c.kernel.Cluster)
 	}
 	c.program.async = true
-	a := c.access(bytes, thr.Shared, true, "remote store", s.Args[0], s.Pred)
-	a.buf = s.Buf
-	c.program.generic[a.site] = true
+	a := c.access(bytes, thr.Shared, true, "remote store", s.Args[0], s.Pred, s.Buf)
+	c.program.sites[a.site].generic = true
 	x, o := c.vec(s.Args[1]).i, c.remote(s, a.site, s.Args[3], s.Args[2])
 	c.emit(warpSize, func(w *warp) {
 		for m := a.lanes(w); m != 0; m &= m - 1 {
