@@ -62,7 +62,7 @@ var fnCases = map[thr.Fn]string{
 	thr.TensorLoad: "op/copy_tensor/rank2/bf16", thr.TensorMulticast: "op/multicast_tensor/cluster/f32", thr.TensorStore: "op/store_tensor/rank2/i32",
 	thr.TensorAdd: "op/reduce_tensor/add/f32", thr.TensorMin: "op/reduce_tensor/min/i32", thr.TensorMax: "op/reduce_tensor/max/f16", thr.TensorPrefetch: "op/prefetch_tensor/halo/f32",
 	thr.CpAsync8: "op/copy_async/pieces/i64", thr.CpAsync4: "op/copy_async/pieces/f32",
-	thr.MBarArriveAt: "op/mbar_arrive_at/pass/f32", thr.MBarRelaxedAt: "op/mbar_arrive_at/pass/u32", thr.StAsync: "op/store_async/pass/f32",
+	thr.MBarArriveAt: "op/mbar_arrive_at/pass/f32", thr.MBarRelaxedAt: "op/mbar_arrive_at/pass/u32", thr.StAsync: "op/store_async/pass/f32", thr.FenceShared: "op/mbar_arrive_all/tell/f32",
 	thr.FenceAsyncGlobal: "op/fence_async_global/refetch/f32", thr.FenceCluster: "op/fence_cluster/pass/u32",
 	thr.GridLaunch: "op/launch_dependents/chain", thr.GridWait: "op/wait_prerequisites/chain",
 	thr.NamedSync: "op/named_sync/hand_over/f32", thr.NamedArrive: "op/named_arrive/hand_over/f32",

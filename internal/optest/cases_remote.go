@@ -31,6 +31,11 @@ func remoteCases() []tiletest.Case {
 	add(dtype.F32, ir.StoreAsync, ir.MBarArriveAt)
 	add(dtype.I64, ir.StoreAsync, ir.MBarArriveAt)
 	add(dtype.U32, ir.StoreAsync, ir.MBarArriveAt, ir.FenceCluster)
+	for _, t := range []dtype.Type{dtype.F32, dtype.I64} {
+		for _, op := range []ir.Op{ir.BroadcastAsync, ir.MBarArriveAll} {
+			out = append(out, opCase(op, "tell/"+t.String(), func(r run) error { return checkTell(r, t) }))
+		}
+	}
 	for _, t := range []dtype.Type{dtype.F32, dtype.BF16} {
 		out = append(out, opCase(ir.FenceAsyncGlobal, "refetch/"+t.String(), func(r run) error { return checkRefetch(r, t) }))
 	}
@@ -57,6 +62,23 @@ func checkPass(r run, t dtype.Type) error {
 			return err
 		}
 		ints(r, "rows passed on, "+l.String(), p.Y, want)
+	}
+	return nil
+}
+
+// checkTell tries rows that some blocks have nothing of, one row, and many a cluster.
+func checkTell(r run, t dtype.Type) error {
+	for _, l := range []lie{{1, 1, 0, 0}, {3, tellPart + 1, 0, 0}, {7, tellSize * tellPart, 3, 1}, {2000, 200, 0, 0}} {
+		xs, want := r.Ints(-9, 9, uint64(l.n), l.rows*l.n), make([]int, l.rows)
+		for i, x := range xs {
+			want[i/l.n] += int(x)
+		}
+		x := r.Place(tiletest.Spec{Role: tiletest.Input, DType: t, Values: xs, Shape: []int{l.rows, l.n}, Strides: []int{l.n + l.pad, 1}, Offset: l.offset})
+		p := tellParams{X: x, Y: r.Out(t, l.rows)}
+		if err := launchTell(r.Stream, p); err != nil {
+			return err
+		}
+		ints(r, "sums, "+l.String(), p.Y, want)
 	}
 	return nil
 }

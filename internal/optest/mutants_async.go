@@ -107,6 +107,18 @@ var asyncMutants = map[ir.Op][]Mutant{
 			return true
 		})},
 	},
+	ir.BroadcastAsync: {
+		{What: "is dropped", lower: builtin(thr.StAsync, dropped)},
+		{What: "goes to the block after", lower: builtin(thr.StAsync, func(s *thr.Do) bool {
+			s.Args = slices.Clone(s.Args)
+			s.Args[0] = binary(ir.Add, s.Args[0], thr.Const{DT: dtype.U32, Bits: 4})
+			return true
+		})},
+	},
+	ir.MBarArriveAll: {
+		{What: "is dropped", lower: builtin(thr.MBarRelaxedAt, dropped)},
+		{What: "orders nothing", lower: builtin(thr.FenceShared, dropped)},
+	},
 	ir.FenceAsyncGlobal:  {{What: "is dropped", lower: builtin(thr.FenceAsyncGlobal, dropped)}},
 	ir.FenceCluster:      {{What: "is dropped", lower: builtin(thr.FenceCluster, dropped)}},
 	ir.LaunchDependents:  {{What: "comes before the wait", record: sooner(ir.LaunchDependents, ir.WaitPrerequisites)}},

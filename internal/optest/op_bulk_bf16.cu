@@ -3,7 +3,7 @@
 // op_bulk_bf16: y = x + w, through a ring of shared memory by bulk copies.
 //
 // Targets: sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 96 threads a block, 960 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most rows/1 rounded up
+// Launch: 96 threads a block, 1024 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most rows/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, y, w on 16 bytes; n a multiple of 8
 //
@@ -11,9 +11,9 @@
 //   offset     size  align  lives  type   buffer
 //        0       24     16  0-2    i64    bar0: 3 mbarriers
 //       32       24     16  0-2    i64    bar1: 3 mbarriers
-//       64      384     16  2      bf16   s0: tile [3 64]
-//      448      384     16  2      bf16   s1: tile [3 64]
-//      832      128     16  2      bf16   s2: tile [2 32]
+//      128      384    128  2      bf16   s0: tile [3 64]
+//      512      384    128  2      bf16   s1: tile [3 64]
+//      896      128    128  2      bf16   s2: tile [2 32]
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -105,7 +105,7 @@ static_assert(field_offset(op_bulk_bf16_args, rows) == 40, "rows");
 static_assert(field_offset(op_bulk_bf16_args, n) == 44, "n");
 
 extern "C" __global__ void __launch_bounds__(96) op_bulk_bf16(const __grid_constant__ op_bulk_bf16_args a) {
-  extern __shared__ __align__(16) char smem[];
+  extern __shared__ __align__(128) char smem[];
   int col0 = (int)(threadIdx.x & 31);
 
   // bar0
@@ -136,13 +136,13 @@ extern "C" __global__ void __launch_bounds__(96) op_bulk_bf16(const __grid_const
         int max_of = max(min(a.n - it, 64), 0);
 
         // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + (64u + (u32)(rem2 * 64 * 2)), x_at, max_of * 2, smem + (u32)(rem2 * 8));
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + (128u + (u32)(rem2 * 64 * 2)), x_at, max_of * 2, smem + (u32)(rem2 * 8));
         int mul = max_of * 2;
         if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem2 * 8), mul);
         const bf16* w_at = a.w + (i64)it;
 
         // bulk copy w to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + (448u + (u32)(rem2 * 64 * 2)), w_at, max_of * 2, smem + (u32)(rem2 * 8));
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + (512u + (u32)(rem2 * 64 * 2)), w_at, max_of * 2, smem + (u32)(rem2 * 8));
         if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem2 * 8), mul);
       } else {
         mbarrier_wait(smem + (u32)(rem2 * 8), rem);
@@ -151,16 +151,16 @@ extern "C" __global__ void __launch_bounds__(96) op_bulk_bf16(const __grid_const
         int min_of = min(max((int)((u32)(a.n - it) - (u32)mul2), 0), 32);
 
         // load s0 (shared)
-        u32 s02 = load_shared_u16_if(smem + (64u + (u32)((rem2 * 64 + mul2) * 2) + (u32)(col0 * 2)), col0 < min_of);
+        u32 s02 = load_shared_u16_if(smem + (128u + (u32)((rem2 * 64 + mul2) * 2) + (u32)(col0 * 2)), col0 < min_of);
 
         // load s1 (shared)
-        u32 s12 = load_shared_u16_if(smem + (448u + (u32)((rem2 * 64 + mul2) * 2) + (u32)(col0 * 2)), col0 < min_of);
+        u32 s12 = load_shared_u16_if(smem + (512u + (u32)((rem2 * 64 + mul2) * 2) + (u32)(col0 * 2)), col0 < min_of);
         bulk_wait_read_0();
         __syncwarp();
         u32 add = bf16_pair(bf16_lo(s02) + bf16_lo(s12), 0.0f);
 
         // store s2 (shared)
-        store_shared_u16_if(smem + (832u + (u32)(sub * 32 * 2) + (u32)(col0 * 2)), add, col0 < min_of);
+        store_shared_u16_if(smem + (896u + (u32)(sub * 32 * 2) + (u32)(col0 * 2)), add, col0 < min_of);
         __syncwarp();
         if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive(smem + (32u + (u32)(rem2 * 8)));
         fence_async();
@@ -170,7 +170,7 @@ extern "C" __global__ void __launch_bounds__(96) op_bulk_bf16(const __grid_const
         int max_of2 = max(min((int)((u32)a.n - (u32)add2), 32), 0);
 
         // bulk copy s2 (shared) to y
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_store(y_at, smem + (832u + (u32)(sub * 32 * 2)), max_of2 * 2);
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_store(y_at, smem + (896u + (u32)(sub * 32 * 2)), max_of2 * 2);
         if ((int)(threadIdx.x & 31) == 0) bulk_commit();
       }
       int acc_now2 = acc;

@@ -54,17 +54,22 @@ __device__ __forceinline__ void mbarrier_fence() { // inits are seen by the asyn
 __device__ __forceinline__ void mbarrier_arrive_expect_tx(void* bar, int bytes) {
   asm volatile("{ .reg .b64 token; mbarrier.arrive.expect_tx.shared.b64 token, [%0], %1; }" :: "r"(shared_at(bar)), "r"(bytes) : "memory");
 }
+__device__ __forceinline__ void mbarrier_acquire() {
+  asm volatile("fence.acquire.sync_restrict::shared::cluster.cluster;" ::: "memory");
+  asm volatile("fence.acq_rel.cta;" ::: "memory");
+}
 __device__ __forceinline__ void mbarrier_wait_cluster(void* bar, int phase) {
   u32 over = 0u;
   while (over == 0u) {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.relaxed.cluster.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
                  : "=r"(over) : "r"(shared_at(bar)), "r"(phase) : "memory");
 #else
-    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.acquire.cluster.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.relaxed.cluster.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
                  : "=r"(over) : "r"(shared_at(bar)), "r"(phase) : "memory");
 #endif
   }
+  mbarrier_acquire();
 }
 __device__ __forceinline__ void mbarrier_arrive_at(u32 bar) {
   asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(bar) : "memory");

@@ -3,14 +3,14 @@
 // op_refetch_bf16: Rows that threads write and bulk copies read again.
 //
 // Targets: sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 64 threads a block, 272 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most rows/1 rounded up
+// Launch: 64 threads a block, 384 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most rows/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: t on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
 //   offset     size  align  lives  type   buffer
 //        0        8     16  0-2    i64    bar0: 1 mbarrier
-//       16      256     16  1-2    bf16   s0: tile [128]
+//      128      256    128  1-2    bf16   s0: tile [128]
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -100,7 +100,7 @@ static_assert(field_offset(op_refetch_bf16_args, rows) == 48, "rows");
 static_assert(field_offset(op_refetch_bf16_args, n) == 52, "n");
 
 extern "C" __global__ void __launch_bounds__(64) op_refetch_bf16(const __grid_constant__ op_refetch_bf16_args a) {
-  extern __shared__ __align__(16) char smem[];
+  extern __shared__ __align__(128) char smem[];
   int col0 = (int)threadIdx.x;
 
   // bar0
@@ -130,15 +130,15 @@ extern "C" __global__ void __launch_bounds__(64) op_refetch_bf16(const __grid_co
       int max_of = max(min_of, 0);
 
       // bulk copy t to s0 (shared)
-      if ((int)threadIdx.x == 0 && 0 < max_of) bulk_load(smem + 16, t_at2, max_of * 2, smem);
+      if ((int)threadIdx.x == 0 && 0 < max_of) bulk_load(smem + 128, t_at2, max_of * 2, smem);
       if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem, max_of * 2);
       int acc_now = acc;
       mbarrier_wait(smem, acc_now % 2);
 
       // load s0 (shared)
       u32 s02;
-      u32 lo2 = load_shared_u16_if(smem + (16u + (u32)(col0 * 2)), col0 < min_of);
-      u32 hi2 = load_shared_u16_if(smem + (16u + (u32)((col0 + 64) * 2)), col0 + 64 < min_of);
+      u32 lo2 = load_shared_u16_if(smem + (128u + (u32)(col0 * 2)), col0 < min_of);
+      u32 hi2 = load_shared_u16_if(smem + (128u + (u32)((col0 + 64) * 2)), col0 + 64 < min_of);
       s02 = lo2 | hi2 << 16;
       u32 y = bf16_pair(bf16_lo(s02) + bf16_lo(s02), bf16_hi(s02) + bf16_hi(s02));
       bf16* y_at = a.y + (i64)row * a.y_stride0 + (i64)it;

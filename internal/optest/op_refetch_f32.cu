@@ -3,14 +3,14 @@
 // op_refetch_f32: Rows that threads write and bulk copies read again.
 //
 // Targets: sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 64 threads a block, 528 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most rows/1 rounded up
+// Launch: 64 threads a block, 640 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most rows/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: t on 16 bytes; n a multiple of 4
 //
 // Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
 //   offset     size  align  lives  type   buffer
 //        0        8     16  0-2    i64    bar0: 1 mbarrier
-//       16      512     16  1-2    f32    s0: tile [128]
+//      128      512    128  1-2    f32    s0: tile [128]
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -83,7 +83,7 @@ static_assert(field_offset(op_refetch_f32_args, rows) == 48, "rows");
 static_assert(field_offset(op_refetch_f32_args, n) == 52, "n");
 
 extern "C" __global__ void __launch_bounds__(64) op_refetch_f32(const __grid_constant__ op_refetch_f32_args a) {
-  extern __shared__ __align__(16) char smem[];
+  extern __shared__ __align__(128) char smem[];
   int col0 = (int)threadIdx.x;
 
   // bar0
@@ -120,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(64) op_refetch_f32(const __grid_con
       int max_of = max(min_of, 0);
 
       // bulk copy t to s0 (shared)
-      if ((int)threadIdx.x == 0 && 0 < max_of) bulk_load(smem + 16, t_at2, max_of * 4, smem);
+      if ((int)threadIdx.x == 0 && 0 < max_of) bulk_load(smem + 128, t_at2, max_of * 4, smem);
       if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem, max_of * 4);
       int acc_now = acc;
       mbarrier_wait(smem, acc_now % 2);
@@ -129,7 +129,7 @@ extern "C" __global__ void __launch_bounds__(64) op_refetch_f32(const __grid_con
       float s02[2];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        s02[i] = load_shared_f32_if(smem + (16u + (u32)((col0 + i * 64) * 4)), col0 + i * 64 < min_of);
+        s02[i] = load_shared_f32_if(smem + (128u + (u32)((col0 + i * 64) * 4)), col0 + i * 64 < min_of);
       }
       float y[2];
       #pragma unroll

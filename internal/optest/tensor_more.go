@@ -5,7 +5,7 @@ import (
 	"github.com/gotile/gotile/tile"
 )
 
-// haloArgs: Y[i, j] = X[i+1, j+1], zero where X has no such element.
+// haloArgs: Y[i, j] = X[i-1, j+vec], vec elements being 16 bytes; zero where X has no such element.
 type haloArgs[T tile.Number] struct {
 	X tile.Global[T] `tile:"rows,n"`
 	Y tile.Global[T] `tile:"h,w"`
@@ -19,7 +19,7 @@ const (
 )
 
 // halo copies boxes that end past the tensor, and fetches them ahead.
-func halo[T tile.Number](name string, swizzle layout.Swizzle) kernel {
+func halo[T tile.Number](name string, swizzle layout.Swizzle, vec int) kernel {
 	return kernel{name, func(name string) (*tile.Kernel, error) {
 		return tile.Define(name, func(k *tile.Builder, a haloArgs[T]) {
 			block := k.Block()
@@ -29,16 +29,16 @@ func halo[T tile.Number](name string, swizzle layout.Swizzle) kernel {
 			for row := range tile.Persistent(block, a.Y.Dim(0), tile.Step(haloRows)) {
 				for col := range tile.Range(block, 0, a.Y.Dim(1), haloCols) {
 					i := tile.AsIndex(count.Get())
-					stage, first := i.RemInt(haloStages), row.AddInt(1)
-					tile.PrefetchTensor(block, s.At(stage), a.X.At(first, col.AddInt(haloCols+1))) // of the next turn
-					full.At(stage).ArriveExpect(block, tile.CopyTensor(block, s.At(stage), a.X.At(first, col.AddInt(1)), full.At(stage)))
+					stage, first := i.RemInt(haloStages), row.SubInt(1)
+					tile.PrefetchTensor(block, s.At(stage), a.X.At(first, col.AddInt(haloCols+vec))) // of the next turn
+					full.At(stage).ArriveExpect(block, tile.CopyTensor(block, s.At(stage), a.X.At(first, col.AddInt(vec)), full.At(stage)))
 					full.At(stage).Wait(block, i.DivInt(haloStages).RemInt(2))
 					tile.Store(block, a.Y.At(row, col), tile.Load(block, s.At(stage), matrix[T](block, []int{haloRows, haloCols})))
 					block.Sync()
 					count.Set(count.Get().Add(tile.I32(1)))
 				}
 			}
-		}, tile.Threads(tensorThreads), tile.Targets(bulkTargets...), tile.Doc("y is x moved back by one row and one column, with zeros behind, by tensor copies."))
+		}, tile.Threads(tensorThreads), tile.Targets(bulkTargets...), tile.Doc("y is x moved on by a row and back by 16 bytes, with zeros where nothing comes from, by tensor copies."))
 	}}
 }
 
@@ -114,7 +114,7 @@ func multicast[T tile.Number](name string, swizzle layout.Swizzle, cols int) ker
 
 func tensorMoreKernels() tile.Set {
 	return tile.Sets(
-		family(halo[tile.F32]("op_halo_f32", layout.Swizzle128), halo[tile.BF16]("op_halo_bf16", layout.NoSwizzle)),
+		family(halo[tile.F32]("op_halo_f32", layout.Swizzle128, 4), halo[tile.BF16]("op_halo_bf16", layout.NoSwizzle, 8)),
 		family(
 			tensorReduce[tile.F32]("op_tensor_add_f32", tile.ReduceAdd, layout.NoSwizzle, 4, 16),
 			tensorReduce[tile.BF16]("op_tensor_add_bf16", tile.ReduceAdd, layout.Swizzle64, 8, 64),

@@ -70,7 +70,7 @@ var bulkFamily = bind.Family{
 				Source:   cu_op_bulk_f32,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  96,
-				Shared:   1856,
+				Shared:   1920,
 				ArgBytes: 48,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("op_bulk_f32")
@@ -88,7 +88,7 @@ var bulkFamily = bind.Family{
 				Source:   cu_op_bulk_bf16,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  96,
-				Shared:   960,
+				Shared:   1024,
 				ArgBytes: 48,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("op_bulk_bf16")

@@ -72,7 +72,7 @@ var refetchFamily = bind.Family{
 				Source:   cu_op_refetch_f32,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  64,
-				Shared:   528,
+				Shared:   640,
 				ArgBytes: 56,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("op_refetch_f32")
@@ -90,7 +90,7 @@ var refetchFamily = bind.Family{
 				Source:   cu_op_refetch_bf16,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  64,
-				Shared:   272,
+				Shared:   384,
 				ArgBytes: 56,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("op_refetch_bf16")

@@ -93,6 +93,11 @@ func (l *lowering) tensor(v *ir.Value) {
 	for _, o := range v.Args[n:m] {
 		coords = append(coords, l.scalarLocal(o))
 	}
+	if vec := ir.CopyBytes / info.Arg.DT.Size(); !l.flow.isMultiple(v.Args[m-1], vec) {
+		l.fail(v.Pos, "%s of %s at a column that is not a multiple of %d elements for certain: hardware stops at boxes that do not begin on %d bytes; use a loop that steps by such multiples, or Load",
+			ir.Table[v.Op].Go, info.Arg.Field, vec, ir.CopyBytes)
+		return
+	}
 	l.needAligned(info.Arg)
 	if (v.Op == ir.StoreTensor || v.Op == ir.ReduceTensor) && !l.wholeRows(v, info.Arg) {
 		return

@@ -206,6 +206,10 @@ func (o *tensorOp) box(w *warp, l int) *boxed {
 			rows *= int(m.Box[d])
 		}
 	}
+	if from[0]*elem%ir.CopyBytes != 0 {
+		w.report(Misaligned, o.site, none, l, "%s of a box from element %d of its rows on, of %d bytes each: hardware takes multiples of %d bytes, and stops at others", o.fn, from[0], elem, ir.CopyBytes)
+		return nil
+	}
 	lo, hi := max(from[0], 0), min(from[0]+int(m.Box[0]), int(m.Dim[0]))
 	for row := range rows {
 		addr, inside := m.Addr+uint64(lo*elem), lo < hi
