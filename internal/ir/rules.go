@@ -46,6 +46,8 @@ func (c *checker) rules(v *Value, r *Region) {
 		c.control(v, r)
 	case Async:
 		c.async(v, r)
+	case Matrix:
+		c.matrix(v, r)
 	case Position:
 		c.typed(v, Type{DT: dtype.I32})
 	}
@@ -111,6 +113,10 @@ func (c *checker) shape(v *Value) {
 		}
 		if !ok || x.DT != v.Type.DT || v.Attr != any(s) {
 			c.fail(v, "%s %v cannot repeat over %s %v", shape(x.Span), x.DT, shape(s), v.Type.DT)
+		}
+	case Transpose:
+		if x := v.Args[0].Type; x.DT != v.Type.DT || x.Span.Rank() != 2 || !sameSpan(s, x.Span.transpose()) {
+			c.fail(v, "of %v of %s", x.DT, shape(x.Span))
 		}
 	case Fill:
 		x, y := v.Args[0].Type, v.Args[1].Type

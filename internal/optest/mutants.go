@@ -13,7 +13,7 @@ import (
 // printer.
 func Mutants(op ir.Op) []Mutant {
 	out := append(slices.Clone(mutants[op]), asyncMutants[op]...)
-	out = append(out, pipeMutants[op]...)
+	out = append(append(out, pipeMutants[op]...), mmaMutants[op]...)
 	for _, group := range alike {
 		if !slices.Contains(group, op) {
 			continue

@@ -98,6 +98,8 @@ func (l *lowering) run(sinks, keeps []*ir.Value) {
 					xs[p] = l.broadcastAt(v, e)
 				case v.Op == ir.Fill:
 					xs[p] = l.filled(v, e, operandAt)
+				case v.Op == ir.Transpose:
+					xs[p] = operandAt(v.Args[0])
 				case kept[v]:
 					xs[p] = l.unrounded(v, operandAt) // rounded by the packing
 				default:

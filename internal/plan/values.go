@@ -33,7 +33,7 @@ func (l *lowering) available(v *ir.Value) {
 // instructions and saves as much.
 func virtual(v *ir.Value) bool {
 	switch v.Op {
-	case ir.Broadcast, ir.Coord, ir.Elect:
+	case ir.Broadcast, ir.Coord, ir.Elect, ir.Transpose:
 		return true
 	case ir.Cast:
 		return widens(v)
@@ -97,6 +97,8 @@ func (l *lowering) reduced(v *ir.Value, e elem) thr.Expr {
 		return l.coordOf(v.Type.Span, v.Attr.(int), e)
 	case ir.Elect:
 		return call(thr.Elect, dtype.Bool)
+	case ir.Transpose:
+		return l.reduced(v.Args[0], e)
 	case ir.Get:
 		return l.readArray(l.vars[v.Args[0]], v.Type, e)
 	case ir.Fill:
