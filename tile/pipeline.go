@@ -48,8 +48,9 @@ func (s Slot) Release(c Scope) {
 // stages than a consumer holds.
 //
 // A slot is filled by tile.CopyAsync and tile.Store, in the loop body or branch where it was acquired, and handed over
-// with the last of them. CopyAsync takes what the target and the tensors allow: bulk copies; else cp.async of 16 bytes a
-// thread; else registers. Past the end of the source it fills in zeros, however it copies.
+// with the last of them. CopyAsync takes what the target and the tensors allow: bulk copies, or tensor copies into a tile
+// with a swizzle; else cp.async of 16 bytes a thread; else registers. Past the end of the source it fills in zeros, however
+// it copies. CopyTensor that names the slot is a tensor copy and nothing else.
 //
 // Nobody writes barriers, phases or byte counts; the planner does (docs/architecture.md). What is wrong with the use of a
 // pipeline by its text is refused; what depends on trip counts the simulator reports.

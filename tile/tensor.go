@@ -19,20 +19,41 @@ func (s Shared[T]) Swizzle(sw layout.Swizzle) Shared[T] {
 	return s
 }
 
+// Completion is where the bytes of CopyTensor are completed: an MBarrier, whose phase expects them, or the slot of a
+// pipeline that the copy fills, which expects them by itself.
+type Completion interface {
+	completion() (*ir.Builder, ir.Completion)
+}
+
+func (m MBarrier) completion() (*ir.Builder, ir.Completion) {
+	return m.b, ir.Completion{Bar: m.m, I: m.i}
+}
+func (s Slot) completion() (*ir.Builder, ir.Completion) {
+	return s.b, ir.Completion{Pipe: s.p, Slot: s.v}
+}
+
 // CopyTensor copies a box of a tensor in global memory to a shared tile (TMA). The box is dst's shape: the shared tile,
 // or for s.At(i) what At leaves of it. It runs along the last dimensions of src, 1 to 5, from the view's element on;
 // elements outside of the tensor, also those past the end of a row, become zero. One thread of the scope issues the copy;
-// the bytes come by the asynchronous proxy and are completed at an mbarrier. The result is their number, those outside of
-// the tensor included:
+// the bytes come by the asynchronous proxy and are completed at an mbarrier, or at a slot. The result is their number,
+// those outside of the tensor included:
 //
 //	full.ArriveExpect(block, tile.CopyTensor(block, x, a.X.At(row, col), full))
 //	full.Wait(block, parity)
 //
+// In a slot of a pipeline it is a part of the slot's filling, and nobody counts bytes:
+//
+//	s := pipe.Acquire(p)
+//	tile.CopyTensor(p, s.X, a.X.At(row, col), s)
+//
 // A row of the tile, or of a panel of its swizzle, is a multiple of 16 bytes, and no side of the box has more than 256
 // elements. The launch sees to it that the tensor's address and its strides, but the last, which is 1, are multiples of 16
 // bytes. What threads did with the tile before must be ordered before the copy, and their writes by FenceAsync too.
-func CopyTensor[T Number](s Scope, dst, src Source[T], bar MBarrier) Index {
-	return loadTensor(ir.CopyTensor, s, dst, src, bar, nil)
+//
+// A kernel with it takes no other tensors; CopyAsync into a slot whose tile has a swizzle is the same copy where the tensor
+// allows it, and one by the threads where not.
+func CopyTensor[T Number](s Scope, dst, src Source[T], at Completion) Index {
+	return loadTensor(ir.CopyTensor, s, dst, src, at, nil)
 }
 
 // MulticastTensor is CopyTensor into the same place of several blocks of the cluster, those whose bits are set in mask, an
@@ -45,16 +66,21 @@ func MulticastTensor[T Number](s Scope, dst, src Source[T], bar MBarrier, mask a
 	return loadTensor(ir.MulticastTensor, s, dst, src, bar, m)
 }
 
-func loadTensor[T Number](op ir.Op, s Scope, dst, src Source[T], bar MBarrier, mask *ir.Value) Index {
+func loadTensor[T Number](op ir.Op, s Scope, dst, src Source[T], at Completion, mask *ir.Value) Index {
 	b, scope := scopeOf(s)
 	to, from := place(b, op, dst), place(b, op, src)
 	if to == nil || from == nil {
 		return Index{b: b}
 	}
-	if bar.b != b {
-		ir.Fail(ErrScope, "the MBarrier of %s was never assigned, or belongs to another kernel; make it with tile.NewMBarriers", ir.Table[op].Go)
+	if at == nil {
+		b.Errorf(op, ErrScope, "the completion of %s is nil; give an MBarrier, or the slot that it fills", ir.Table[op].Go)
+		return Index{b: b}
 	}
-	return Index{b: b, v: b.Tensor(op, scope, *to, *from, 0, bar.m, bar.i, mask)}
+	of, where := at.completion()
+	if of != b {
+		ir.Fail(ErrScope, "the MBarrier or slot of %s was never assigned, or belongs to another kernel; make it with tile.NewMBarriers, or take what Acquire gives", ir.Table[op].Go)
+	}
+	return Index{b: b, v: b.Tensor(op, scope, *to, *from, 0, where, mask)}
 }
 
 // StoreTensor copies a shared tile to a box of a tensor in global memory, as CopyTensor does the other way: elements
@@ -96,6 +122,6 @@ func PrefetchTensor[T Number](s Scope, dst, src Source[T]) {
 func storeTensor[T Number](op ir.Op, s Scope, global, shared Source[T], how ir.ReduceOp) {
 	b, scope := scopeOf(s)
 	if to, from := place(b, op, global), place(b, op, shared); to != nil && from != nil {
-		b.Tensor(op, scope, *from, *to, how, nil, nil, nil)
+		b.Tensor(op, scope, *from, *to, how, ir.Completion{}, nil)
 	}
 }

@@ -1,6 +1,9 @@
 package tile_test
 
-import "github.com/gotile/gotile/tile"
+import (
+	"github.com/gotile/gotile/layout"
+	"github.com/gotile/gotile/tile"
+)
 
 type wrongSlot struct {
 	tile.Slot
@@ -13,6 +16,9 @@ func rowsOf(k *tile.Builder, stages int) tile.Pipeline[wrongSlot] {
 }
 
 func oneRow(k *tile.Builder) wrongSlot { return wrongSlot{X: tile.NewShared[tile.F32](k, 64)} }
+
+// oneBox is a slot of 8 rows of 128 bytes.
+func oneBox(k *tile.Builder) wrongSlot { return wrongSlot{X: tile.NewShared[tile.F32](k, 8, 32)} }
 
 // idle is a role of what is left of a block.
 func idle(warps int) tile.Role { return tile.ConsumerWarps(warps, 0, func(tile.Warp) {}) }
@@ -163,6 +169,64 @@ var wrongPipelines = []wrong{
 		pipe := tile.NewPipeline(k, 2, wrongSlot{X: x})
 		tile.Load(k, x, k.Block().Striped(64, 1)) // ERR Load of the shared tile of @-2, which the pipeline of @-1 hands over slot by slot; take it from the slot that Acquire or Wait gives
 		pipe.Wait(k).Release(k)
+	}},
+	{name: "a tensor copy into a slot, completed elsewhere", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		m := tile.NewMBarriers(k, 1, 1)
+		pipe := tile.NewPipeline(k, 2, oneBox(k))
+		in := pipe.Acquire(k)
+		tile.CopyTensor(k, in.X, a.X, m.At(0)) // ERR CopyTensor into a slot of the pipeline of @-2 is completed at the mbarriers of @-3: the slot's consumers do not wait for those; name the slot in their place
+		pipe.Wait(k).Release(k)
+	}},
+	{name: "a tensor copy completed at a slot that it does not fill", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		pipe, other := tile.NewPipeline(k, 2, oneBox(k)), tile.NewShared[tile.F32](k, 8, 32).Manual()
+		in := pipe.Acquire(k)
+		tile.CopyTensor(k, other, a.X, in) // ERR CopyTensor to the shared tile of @-2, which is in no slot, is completed at a slot of the pipeline of @-2: a slot waits for what fills it; copy to a field of the slot, or name an MBarrier
+		pipe.Wait(k).Release(k)
+	}},
+	{name: "a tensor copy into one slot, completed at another", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		pipe := tile.NewPipeline(k, 3, oneBox(k))
+		in, next := pipe.Acquire(k), pipe.Acquire(k)
+		tile.CopyTensor(k, in.X, a.X, next) // ERR CopyTensor into one slot, completed at another: its consumers would not wait for it; name the slot whose field is filled
+		pipe.Wait(k).Release(k)
+	}},
+	{name: "a tensor copy of another scope than its slot", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		pipe := tile.NewPipeline(k, 2, oneBox(k))
+		in := pipe.Acquire(k)
+		tile.CopyTensor(k.Warp(), in.X, a.X, in) // ERR CopyTensor at scope warp into a slot acquired at scope block; name one scope for both
+		pipe.Wait(k).Release(k)
+	}},
+	{name: "a consumer copies a tensor", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
+		pipe := tile.NewPipeline(k, 2, oneBox(k))
+		in := pipe.Acquire(k)
+		tile.CopyTensor(k, in.X, a.X, in)
+		s := pipe.Wait(k)
+		tile.CopyTensor(k, s.X, a.X, s) // ERR CopyTensor to the slot waited for at @-1: its readers release it, and a producer fills it again; copy to what Acquire gives
+		s.Release(k)
+	}},
+	{name: "multicast into a slot", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		m := tile.NewMBarriers(k, 1, 1)
+		pipe := tile.NewPipeline(k, 2, oneBox(k))
+		in := pipe.Acquire(k)
+		tile.MulticastTensor(k, in.X, a.X, m.At(0), 3) // ERR MulticastTensor into a slot of the pipeline of @-2: it would write the slots of other blocks, which are released there and not here; use CopyTensor in each block, or tiles and mbarriers by hand
+		pipe.Wait(k).Release(k)
+	}, opts: []tile.Option{tile.ClusterSize(2)}},
+	{name: "a tensor copy without completion", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		tile.CopyTensor(k, tile.NewShared[tile.F32](k, 8, 32).Manual(), a.X, nil) // ERR the completion of CopyTensor is nil; give an MBarrier, or the slot that it fills
+	}},
+	{name: "a bulk copy into a slot", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		m := tile.NewMBarriers(k, 1, 1)
+		pipe := tile.NewPipeline(k, 2, oneRow(k))
+		in := pipe.Acquire(k)
+		tile.CopyBulk(k, in.X, a.X, m.At(0)) // ERR CopyBulk into a slot of the pipeline of @-2 is completed at the mbarriers of @-3: the slot's consumers do not wait for those; use CopyAsync, which is a bulk copy where the tensor allows it
+		pipe.Wait(k).Release(k)
+	}},
+	{name: "slots that a swizzle cannot begin at", rule: tile.ErrLayout, f: func(k *tile.Builder, a wrongArgs) {
+		tile.NewPipeline(k, 2, wrongSlot{X: tile.NewShared[tile.F32](k, 12, 32).Swizzle(layout.Swizzle128)}) // ERR NewPipeline of slots of 1536 bytes in field X, with the 128-byte swizzle: each begins at a multiple of 1024 bytes; make its rows a multiple of 8, or drop the swizzle
+	}},
+	{name: "a swizzle after the pipeline", rule: tile.ErrLayout, f: func(k *tile.Builder, a wrongArgs) {
+		s := oneBox(k)
+		tile.NewPipeline(k, 2, s)
+		s.X.Swizzle(layout.Swizzle128) // ERR Swizzle of a tile of the pipeline of @-1: its slots lie as they were made; call Swizzle before NewPipeline
 	}},
 	{name: "a schedule beside Persistent", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
 		k.Schedule(tile.Linear(a.X.Dim(0), 1))

@@ -7,9 +7,9 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, sums, squares on 16 bytes; n a multiple of 8
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0    65536  bf16  s0: tile [8 4096]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0    65536     16  0      bf16   s0: tile [8 4096]
 
 typedef unsigned short u16;
 typedef unsigned int u32;

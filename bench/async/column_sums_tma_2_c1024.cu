@@ -7,11 +7,11 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, sums, squares on 16 bytes; n a multiple of 8
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       16  i64   pipe_full: 2 mbarriers: slots that are filled
-//       16       16  i64   pipe_empty: 2 mbarriers: slots that may be filled
-//       32     4096  bf16  pipe_x: tile [2 1024]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       16     16  0-1    i64    pipe_full: 2 mbarriers: slots that are filled
+//       16       16     16  0-1    i64    pipe_empty: 2 mbarriers: slots that may be filled
+//       32     4096     16  0-1    bf16   pipe_x: tile [2 1024]
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -62,7 +62,7 @@ __device__ __forceinline__ void mbarrier_wait(void* bar, int phase) {
 #endif
   }
 }
-__device__ __forceinline__ void bulk_load_cta(void* to, const void* from, int bytes, void* bar) { // shared::cluster is a call on sm_120
+__device__ __forceinline__ void bulk_load(void* to, const void* from, int bytes, void* bar) {
   asm volatile("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                :: "r"(shared_at(to)), "l"(from), "r"(bytes), "r"(shared_at(bar)) : "memory");
 }
@@ -139,7 +139,7 @@ extern "C" __global__ void __launch_bounds__(160) column_sums_tma_2_c1024(const 
 
         // bulk copy x to pipe_x (shared)
         int x_valid = max(min(a.n, 1024), 0);
-        if (elect() && 0 < x_valid) bulk_load_cta(smem + (32u + (u32)(int)((u32)pipe_slot * 1024u * 2u)), x_at, x_valid * 2, smem + (u32)pipe_slot * 8u);
+        if (elect() && 0 < x_valid) bulk_load(smem + (32u + (u32)(int)((u32)pipe_slot * 1024u * 2u)), x_at, x_valid * 2, smem + (u32)pipe_slot * 8u);
         if (x_valid < 1024) {
           // zeros past the end
           u32 zero[4];

@@ -110,7 +110,7 @@ func (p *printer) heading() string {
 		text += "\nThe launch sees to whole vectors: " + whole
 	}
 	if len(k.Shared) > 0 {
-		text += "\n\nShared memory, in bytes:\n" + sharedTable(k.Shared)
+		text += "\n\nShared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:\n" + sharedTable(k.Shared)
 	}
 	return comment(text, "") + "\n"
 }
@@ -156,16 +156,30 @@ func sharedAlign(bufs []*thr.SharedBuf) int {
 	return align
 }
 
-// sharedTable lists the buffers by offset: offset, size, type, name, purpose.
+// sharedTable lists the buffers by offset: where they lie, from which stretch to which they live, what they are, and with
+// which others they share bytes.
 func sharedTable(bufs []*thr.SharedBuf) string {
 	bufs = slices.Clone(bufs)
 	slices.SortStableFunc(bufs, func(a, b *thr.SharedBuf) int { return cmp.Compare(a.Offset, b.Offset) })
 	var b strings.Builder
-	fmt.Fprintf(&b, "%8s %8s  %-4s  %s\n", "offset", "size", "type", "buffer")
+	fmt.Fprintf(&b, "%8s %8s %6s  %-6s %-5s  %s\n", "offset", "size", "align", "lives", "type", "buffer")
 	for _, s := range bufs {
-		fmt.Fprintf(&b, "%8d %8d  %-4v  %s", s.Offset, s.Bytes, s.DT, s.Name)
+		lives := fmt.Sprint(s.First)
+		if s.Last > s.First {
+			lives += fmt.Sprintf("-%d", s.Last)
+		}
+		fmt.Fprintf(&b, "%8d %8d %6d  %-6s %-5v  %s", s.Offset, s.Bytes, max(s.Align, 16), lives, s.DT, s.Name)
 		if s.Note != "" {
 			fmt.Fprintf(&b, ": %s", s.Note)
+		}
+		var with []string
+		for _, o := range bufs {
+			if s.Overlaps(o) {
+				with = append(with, o.Name)
+			}
+		}
+		if with != nil {
+			fmt.Fprintf(&b, "; shares bytes with %s", strings.Join(with, ", "))
 		}
 		b.WriteByte('\n')
 	}

@@ -74,11 +74,6 @@ var asyncPrelude = []snippet{
 }
 `},
 	{"bulk_load", device + `void bulk_load(void* to, const void* from, int bytes, void* bar) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
-               :: "r"(shared_at(to)), "l"(from), "r"(bytes), "r"(shared_at(bar)) : "memory");
-}
-`},
-	{"bulk_load_cta", device + `void bulk_load_cta(void* to, const void* from, int bytes, void* bar) { // shared::cluster is a call on sm_120
   asm volatile("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                :: "r"(shared_at(to)), "l"(from), "r"(bytes), "r"(shared_at(bar)) : "memory");
 }
@@ -187,11 +182,7 @@ func arrive(p *printer, s thr.Do) code {
 }
 
 func bulkLoad(p *printer, s thr.Do) code {
-	name := "bulk_load"
-	if p.k.IR != nil && len(p.k.IR.Pipelines) > 0 {
-		name = "bulk_load_cta"
-	}
-	return call(p.use(name), p.address(thr.Shared, s.Args[1]), p.expr(s.Args[0]), p.expr(s.Args[2]), p.address(thr.Shared, s.Args[3]))
+	return call(p.use("bulk_load"), p.address(thr.Shared, s.Args[1]), p.expr(s.Args[0]), p.expr(s.Args[2]), p.address(thr.Shared, s.Args[3]))
 }
 
 func bulkStore(p *printer, s thr.Do) code {

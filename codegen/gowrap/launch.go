@@ -171,6 +171,9 @@ func tensorMaps(k *thr.Kernel) []jen.Code {
 		if n := a.Map.Promotion(a.Arg.DT); n > 0 {
 			members = append(members, key("Promotion", jen.Lit(n)))
 		}
+		if a.Map.Optional {
+			members = append(members, key("Optional", jen.True()))
+		}
 		out = append(out, jen.Values(members...))
 	}
 	return out

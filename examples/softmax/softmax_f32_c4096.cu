@@ -6,10 +6,10 @@
 // Launch: 256 threads a block, 64 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most rows/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       32  f32   max_of_part: partial results of max_of, one a warp
-//       32       32  f32   sum_part: partial results of sum, one a warp
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       32     16  0-1    f32    max_of_part: partial results of max_of, one a warp
+//       32       32     16  1-2    f32    sum_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;

@@ -15,7 +15,8 @@ const CopyBytes = 16
 type CopyInfo struct {
 	Dst   *SharedTile
 	Src   *Arg
-	Bytes int // that a thread copies at once: 16, 8 or 4
+	Bytes int  // that a thread copies at once: 16, 8 or 4
+	Valid bool // the author says where an axis ends, which may be before the source does
 }
 
 // Groups is the attribute of WaitGroup: a number of groups of copies.
@@ -68,7 +69,7 @@ func (b *Builder) CopyAsync(s Scope, dst, src Place, piece int, valid ...*Value)
 		return
 	}
 	src.Arg.Read = true
-	b.emit(&Value{Op: CopyAsync, Type: Type{Span: span}, Args: append(to, from...), Scope: s, Attr: &CopyInfo{Dst: dst.Shared, Src: src.Arg, Bytes: piece}})
+	b.emit(&Value{Op: CopyAsync, Type: Type{Span: span}, Args: append(to, from...), Scope: s, Attr: &CopyInfo{Dst: dst.Shared, Src: src.Arg, Bytes: piece, Valid: slices.ContainsFunc(valid, func(e *Value) bool { return e != nil })}})
 }
 
 // piece is how many bytes of a row of elements a thread copies at once, want or, where that is 0, as many as possible; 0

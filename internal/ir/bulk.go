@@ -34,6 +34,10 @@ func (b *Builder) Bulk(op Op, s Scope, shared, global Place, bar *MBarrier, i *V
 	case !shared.Shared.Manual:
 		b.Errorf(op, ErrScope, "%s of %s, which the planner synchronises: it cannot see mbarriers and bulk groups; make the tile with Manual, and order its accesses", name, shared.Name())
 		return nil
+	case op == CopyBulk && shared.Slot:
+		b.Errorf(op, ErrScope, "%s into a slot of the pipeline of %s is completed at the mbarriers of %s: the slot's consumers do not wait for those; use CopyAsync, which is a bulk copy where the tensor allows it",
+			name, shared.Shared.Pipe.Pos, bar.Pos)
+		return nil
 	case s == ScopeCluster:
 		b.Errorf(op, ErrScope, "%s at scope cluster: shared memory belongs to one block; name the block or the warp", name)
 		return nil

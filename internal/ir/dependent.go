@@ -44,6 +44,10 @@ func (b *Builder) early(r *Region) {
 			if v.Op == StoreBulk {
 				arg = a.Arg
 			}
+		case *TensorInfo:
+			if v.Op == StoreTensor || v.Op == ReduceTensor {
+				arg = a.Arg
+			}
 		}
 		switch {
 		case arg != nil:

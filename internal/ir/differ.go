@@ -116,7 +116,7 @@ func sameAttr(a, b any) bool {
 		return ok && *a == *b
 	case *CopyInfo:
 		b, ok := b.(*CopyInfo)
-		return ok && a.Src == b.Src && a.Bytes == b.Bytes && sameShared(a.Dst, b.Dst)
+		return ok && a.Src == b.Src && a.Bytes == b.Bytes && a.Valid == b.Valid && sameShared(a.Dst, b.Dst)
 	case *BarrierInfo:
 		b, ok := b.(*BarrierInfo)
 		return ok && *a == *b

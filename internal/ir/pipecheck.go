@@ -190,6 +190,10 @@ func memberOf(v *Value) *SharedTile {
 		t = a.Dst
 	case *BulkInfo:
 		t = a.Shared
+	case *TensorInfo:
+		if v.Op != PrefetchTensor { // which does not access it
+			t = a.Shared
+		}
 	}
 	if t == nil || t.Pipe == nil {
 		return nil

@@ -53,6 +53,11 @@ func (b *Builder) NewPipeline(stages int, members []*SharedTile, fields []string
 			b.Errorf(PipeInit, ErrLimit, "NewPipeline of %d stages of %d bytes in field %s: no target has more than 227 KB a block; make the tile smaller, or use fewer stages",
 				stages, m.Elems()*m.DT.Size(), fields[i])
 			return nil
+		case m.Elems()*m.DT.Size()%max(m.Swizzle.Align(), 1) != 0:
+			n := m.Elems() * m.DT.Size()
+			b.Errorf(PipeInit, ErrLayout, "NewPipeline of slots of %d bytes in field %s, with the %d-byte swizzle: each begins at a multiple of %d bytes; make its rows a multiple of %d, or drop the swizzle",
+				n, fields[i], m.Swizzle.Width(), m.Swizzle.Align(), m.Swizzle.Rows())
+			return nil
 		}
 		m.Pipe = p
 	}
@@ -99,6 +104,10 @@ func filledSlot(v *Value) *Value {
 		if a.Dst.Pipe != nil {
 			return v.Args[0]
 		}
+	case *TensorInfo:
+		if v.Op == CopyTensor && a.Shared.Pipe != nil {
+			return v.Args[0]
+		}
 	case *Access:
 		if v.Op == Store && a.Shared != nil && a.Shared.Pipe != nil {
 			return v.Args[values(Store)]
@@ -115,6 +124,10 @@ func ReadSlot(v *Value) *Value {
 	switch a := v.Attr.(type) {
 	case *BulkInfo:
 		if a.Shared.Pipe != nil {
+			return v.Args[0]
+		}
+	case *TensorInfo:
+		if (v.Op == StoreTensor || v.Op == ReduceTensor) && a.Shared.Pipe != nil {
 			return v.Args[0]
 		}
 	case *Access:

@@ -21,7 +21,7 @@ type TensorInfo struct {
 	Shared *SharedTile
 	Arg    *Arg
 	Rank   int       // dimensions of the box: the tile's last ones
-	Bar    *MBarrier // of CopyTensor and MulticastTensor: where the bytes are completed
+	Bar    *MBarrier // of CopyTensor and MulticastTensor: where the bytes are completed; nil: at the slot that they fill
 	Reduce ReduceOp  // of ReduceTensor
 }
 
@@ -48,15 +48,27 @@ func (r ReduceOp) takes(t dtype.Type) bool {
 	return t != dtype.F32
 }
 
-// Tensor records a copy of the box that the shared view leaves open. bar and i are the mbarrier of a load, mask the blocks
+// Completion is where the bytes of a tensor copy to shared memory are completed: at an mbarrier of an array, or at the slot
+// that the copy fills.
+type Completion struct {
+	Bar  *MBarrier
+	I    *Value // which of the array
+	Pipe *Pipeline
+	Slot *Value // of the pipeline
+}
+
+// Tensor records a copy of the box that the shared view leaves open. at is where a load is completed, mask the blocks
 // of MulticastTensor. The leader of the scope issues it. A load returns its number of bytes, which counts what lies outside
 // of the tensor too.
-func (b *Builder) Tensor(op Op, s Scope, shared, global Place, reduce ReduceOp, bar *MBarrier, i, mask *Value) *Value {
+func (b *Builder) Tensor(op Op, s Scope, shared, global Place, reduce ReduceOp, at Completion, mask *Value) *Value {
 	load := op == CopyTensor || op == MulticastTensor
-	if b.poisoned(op, shared.Offs...) || b.poisoned(op, global.Offs...) || load && (bar == nil || b.poisoned(op, i)) || op == MulticastTensor && b.poisoned(op, mask) {
+	if b.poisoned(op, shared.Offs...) || b.poisoned(op, global.Offs...) || op == MulticastTensor && b.poisoned(op, mask) {
 		return nil
 	}
-	if !b.tensorPlaces(op, s, shared, global) || !b.tensorBox(op, shared, global) || !b.multicasts(op, mask) {
+	if load && at.Pipe == nil && (at.Bar == nil || b.poisoned(op, at.I)) || load && at.Pipe != nil && b.poisoned(op, at.Slot) {
+		return nil
+	}
+	if !b.tensorPlaces(op, s, shared, global) || load && !b.completes(op, s, shared, at) || !b.tensorBox(op, shared, global) || !b.multicasts(op, mask) {
 		return nil
 	}
 	if t := shared.Shared.DT; op == ReduceTensor && !reduce.takes(t) {
@@ -72,11 +84,11 @@ func (b *Builder) Tensor(op Op, s Scope, shared, global Place, reduce ReduceOp, 
 		return nil
 	}
 	args := append(slices.Clone(in), out...)
-	if load {
-		if !b.barrierIndex(op, s, bar, i) {
+	if at.Bar != nil {
+		if !b.barrierIndex(op, s, at.Bar, at.I) {
 			return nil
 		}
-		args = append(args, i)
+		args = append(args, at.I)
 	}
 	if op == MulticastTensor {
 		if !b.uniform(op, s, "the mask", mask) {
@@ -92,7 +104,7 @@ func (b *Builder) Tensor(op Op, s Scope, shared, global Place, reduce ReduceOp, 
 	}
 	rank := len(shared.Shared.Shape) - len(shared.Offs)
 	shared.Shared.Tensor = true
-	v := b.emit(&Value{Op: op, Args: args, Scope: s, Attr: &TensorInfo{Shared: shared.Shared, Arg: global.Arg, Rank: rank, Bar: bar, Reduce: reduce}})
+	v := b.emit(&Value{Op: op, Args: args, Scope: s, Attr: &TensorInfo{Shared: shared.Shared, Arg: global.Arg, Rank: rank, Bar: at.Bar, Reduce: reduce}})
 	if v == nil || !load {
 		return nil
 	}
@@ -119,6 +131,41 @@ func (b *Builder) tensorPlaces(op Op, s Scope, shared, global Place) bool {
 		return true
 	}
 	return false
+}
+
+// completes checks that a load into a slot is completed there, and another one at an mbarrier of the author's.
+func (b *Builder) completes(op Op, s Scope, shared Place, at Completion) bool {
+	name, p := Table[op].Go, shared.Shared.Pipe
+	switch {
+	case p == nil && at.Pipe != nil:
+		b.Errorf(op, ErrScope, "%s to %s, which is in no slot, is completed at a slot of the pipeline of %s: a slot waits for what fills it; copy to a field of the slot, or name an MBarrier",
+			name, shared.Name(), at.Pipe.Pos)
+	case p == nil || !shared.Slot: // place reports the latter
+		return true
+	case op == MulticastTensor:
+		b.Errorf(op, ErrScope, "%s into a slot of the pipeline of %s: it would write the slots of other blocks, which are released there and not here; use CopyTensor in each block, or tiles and mbarriers by hand", name, p.Pos)
+	case at.Pipe == nil:
+		b.Errorf(op, ErrScope, "%s into a slot of the pipeline of %s is completed at the mbarriers of %s: the slot's consumers do not wait for those; name the slot in their place", name, p.Pos, at.Bar.Pos)
+	case shared.Offs[0].Op == SlotWait:
+		b.Errorf(op, ErrControl, "%s to the slot waited for at %s: its readers release it, and a producer fills it again; copy to what Acquire gives", name, shared.Offs[0].Pos)
+	case shared.Offs[0] != at.Slot:
+		b.Errorf(op, ErrScope, "%s into one slot, completed at another: its consumers would not wait for it; name the slot whose field is filled", name)
+	case at.Slot.Scope != s:
+		b.Errorf(op, ErrScope, "%s at scope %v into a slot acquired at scope %v; name one scope for both", name, s, at.Slot.Scope)
+	default:
+		return true
+	}
+	return false
+}
+
+// TensorBox reports whether a tensor copy can move the box along the last rank dimensions of a shared tile, at any place of
+// the others.
+func (s *SharedTile) TensorBox(rank int) bool {
+	p := s.Pieces(rank)
+	if n := s.boxBytes(rank); n%max(s.Align(), TensorAlign) != 0 || n > MaxBytes || p.Box[rank-1]*s.DT.Size()%TensorRowBytes != 0 {
+		return false
+	}
+	return slices.Max(p.Box) <= MaxTensorSide
 }
 
 // tensorBox checks that the box of a tensor copy is one that the hardware moves.
@@ -180,12 +227,12 @@ func (b *Builder) multicasts(op Op, mask *Value) bool {
 func (c *checker) tensor(v *Value) {
 	i, ok := v.Attr.(*TensorInfo)
 	load := v.Op == CopyTensor || v.Op == MulticastTensor
-	if !ok || !contains(c.k.Args, i.Arg) || !contains(c.k.Shared, i.Shared) || load != contains(c.k.Barriers, i.Bar) {
+	if !ok || !contains(c.k.Args, i.Arg) || !contains(c.k.Shared, i.Shared) || (load && i.Shared.Pipe == nil) != contains(c.k.Barriers, i.Bar) {
 		c.fail(v, "its tile, its argument or its mbarrier is not the kernel's")
 		return
 	}
 	want := len(i.Shared.Shape) + len(i.Arg.Dims)
-	if load {
+	if i.Bar != nil {
 		want++
 	}
 	if v.Op == MulticastTensor {
@@ -244,6 +291,8 @@ func (b *Builder) SetSwizzle(s *SharedTile, sw layout.Swizzle) {
 	}
 	name := fmt.Sprintf("the shared tile %s %v", sides(s.Shape), s.DT)
 	switch {
+	case s.Pipe != nil:
+		b.Errorf(Invalid, ErrLayout, "Swizzle of a tile of the pipeline of %s: its slots lie as they were made; call Swizzle before NewPipeline", s.Pipe.Pos)
 	case s.used:
 		b.Errorf(Invalid, ErrLayout, "Swizzle of %s after its first access: the tile lies as its first access finds it; call Swizzle where the tile is made", Place{Shared: s}.Name())
 	case sw == layout.Swizzle{} || sw == layout.NoSwizzle:

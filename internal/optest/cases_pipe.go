@@ -18,6 +18,9 @@ func pipeCases() []tiletest.Case {
 			out = append(out, opCase(op, "pipe/"+t.String(), func(r run) error { return checkPipe(r, t) }))
 		}
 		out = append(out, opCase(ir.CopyAsync, "pipe/"+t.String(), func(r run) error { return checkPipe(r, t) }))
+		for _, op := range []ir.Op{ir.CopyAsync, ir.CopyTensor, ir.SlotAcquire, ir.SlotWait} {
+			out = append(out, opCase(op, "pipe_tensor/"+t.String(), func(r run) error { return checkPipeTensor(r, t) }))
+		}
 	}
 	return append(out, opCase(ir.Elect, "i32", checkElect))
 }
@@ -39,6 +42,29 @@ func checkPipe(r run, t dtype.Type) error {
 		want := make([]int, len(xs))
 		for i, x := range xs {
 			want[i] = int(x + ws[i%l.n])
+		}
+		ints(r, "sums of "+l.String(), p.Y, want)
+	}
+	return nil
+}
+
+// checkPipeTensor tries fewer tiles than stages and more, ragged ends on both sides, gaps behind rows, and tensors that
+// tensor copies cannot read: an address or a stride that is no multiple of 16 bytes.
+func checkPipeTensor(r run, t dtype.Type) error {
+	vec := 16 / t.Size()
+	for _, l := range []lie{{pipeTensorRows, pipeTensorCols, 0, 0}, {3 * pipeTensorRows, 2 * pipeTensorCols, vec, vec}, {5*pipeTensorRows + 3, 3*pipeTensorCols + vec, 0, 0},
+		{1, vec, 0, 0}, {37, pipeTensorCols + 3, vec - 3, 0}, {37, 2*pipeTensorCols + 1, 0, 0}, {20, 2 * pipeTensorCols, 0, 1}, {2, 3, 2, 3}} {
+		xs, ws := r.Ints(0, 9, 1, l.rows*l.n), r.Ints(0, 9, 2, l.rows*l.n)
+		place := func(values []float64) tiletest.Spec {
+			return tiletest.Spec{Role: tiletest.Input, DType: t, Values: values, Shape: []int{l.rows, l.n}, Strides: []int{l.n + l.pad, 1}, Offset: l.offset}
+		}
+		p := pipeTensorParams{X: r.Place(place(xs)), W: r.Place(place(ws)), Y: r.Out(t, l.rows, l.n)}
+		if err := launchPipeTensor(r.Stream, p); err != nil {
+			return err
+		}
+		want := make([]int, len(xs))
+		for i, x := range xs {
+			want[i] = int(x + ws[i])
 		}
 		ints(r, "sums of "+l.String(), p.Y, want)
 	}

@@ -6,13 +6,13 @@
 // Launch: 64 threads a block, 80 bytes of dynamic shared memory, a grid of blocks blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0        4  u32   old_shared: the result of atomic_add
-//       16        4  u32   old2_shared: the result of atomic_max
-//       32        4  u32   old3_shared: the result of atomic_min
-//       48        4  u32   old4_shared: the result of atomic_exch
-//       64        4  u32   old5_shared: the result of atomic_cas
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0        4     16  0-1    u32    old_shared: the result of atomic_add
+//       16        4     16  1-2    u32    old2_shared: the result of atomic_max
+//       32        4     16  2-3    u32    old3_shared: the result of atomic_min
+//       48        4     16  3-4    u32    old4_shared: the result of atomic_exch
+//       64        4     16  4-5    u32    old5_shared: the result of atomic_cas
 
 typedef unsigned int u32;
 typedef long long i64;

@@ -6,10 +6,10 @@
 // Launch: 96 threads a block, 1440 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most n/240 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0      960  bf16  s0: tile [6 80]
-//      960      480  bf16  s1: tile [3 80]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0      960     16  1-2    bf16   s0: tile [6 80]
+//      960      480     16  2      bf16   s1: tile [3 80]
 
 typedef unsigned short u16;
 typedef unsigned int u32;

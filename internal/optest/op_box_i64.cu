@@ -6,10 +6,10 @@
 // Launch: 96 threads a block, 5760 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most n/240 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0     3840  i64   s0: tile [6 80]
-//     3840     1920  i64   s1: tile [3 80]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0     3840     16  1-2    i64    s0: tile [6 80]
+//     3840     1920     16  2      i64    s1: tile [3 80]
 
 typedef unsigned int u32;
 typedef long long i64;

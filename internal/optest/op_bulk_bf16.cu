@@ -7,13 +7,13 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, y, w on 16 bytes; n a multiple of 8
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       24  i64   bar0: 3 mbarriers
-//       32       24  i64   bar1: 3 mbarriers
-//       64      384  bf16  s0: tile [3 64]
-//      448      384  bf16  s1: tile [3 64]
-//      832      128  bf16  s2: tile [2 32]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       24     16  0-2    i64    bar0: 3 mbarriers
+//       32       24     16  0-2    i64    bar1: 3 mbarriers
+//       64      384     16  2      bf16   s0: tile [3 64]
+//      448      384     16  2      bf16   s1: tile [3 64]
+//      832      128     16  2      bf16   s2: tile [2 32]
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -67,7 +67,7 @@ __device__ __forceinline__ void mbarrier_wait(void* bar, int phase) {
   }
 }
 __device__ __forceinline__ void bulk_load(void* to, const void* from, int bytes, void* bar) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+  asm volatile("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                :: "r"(shared_at(to)), "l"(from), "r"(bytes), "r"(shared_at(bar)) : "memory");
 }
 __device__ __forceinline__ void bulk_store(void* to, const void* from, int bytes) {

@@ -6,9 +6,9 @@
 // Launch: 64 threads a block, clusters of 2 blocks, 16 bytes of dynamic shared memory, a grid of clusters/1 clusters, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0        4  i32   old_shared: the result of atomic_add
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0        4     16  0-2    i32    old_shared: the result of atomic_add
 
 typedef unsigned int u32;
 typedef long long i64;

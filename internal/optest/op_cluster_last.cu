@@ -6,12 +6,12 @@
 // Launch: 64 threads a block, clusters of 2 blocks, 1072 bytes of dynamic shared memory, a grid of clusters clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0     1024  f32   s0: tile [2 1 128]
-//     1024        4  u32   old_shared: the result of atomic_add
-//     1040        8  f32   sum_part: partial results of sum, one a warp
-//     1056        8  f32   sum_blocks: partial results of sum, from 2 blocks
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0     1024     16  0-6    f32    s0: tile [2 1 128]
+//     1024        4     16  0-6    u32    old_shared: the result of atomic_add
+//     1040        8     16  4-5    f32    sum_part: partial results of sum, one a warp
+//     1056        8     16  0-6    f32    sum_blocks: partial results of sum, from 2 blocks
 
 typedef unsigned int u32;
 typedef long long i64;

@@ -6,11 +6,11 @@
 // Launch: 64 threads a block, clusters of 4 blocks, 1552 bytes of dynamic shared memory, a grid of as many clusters as the device holds, at most groups/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0     1024  bf16  s0: tile [2 256]
-//     1024      512  bf16  s1: tile [256]
-//     1536        6  bf16  s2: tile [3]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0     1024     16  0-1    bf16   s0: tile [2 256]
+//     1024      512     16  0-1    bf16   s1: tile [256]
+//     1536        6     16  0-1    bf16   s2: tile [3]
 
 typedef unsigned short u16;
 typedef unsigned int u32;

@@ -6,11 +6,11 @@
 // Launch: 64 threads a block, clusters of 4 blocks, 784 bytes of dynamic shared memory, a grid of as many clusters as the device holds, at most groups/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0      512  i32   s0: tile [2 64]
-//      512      256  i32   s1: tile [64]
-//      768       12  i32   s2: tile [3]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0      512     16  0-1    i32    s0: tile [2 64]
+//      512      256     16  0-1    i32    s1: tile [64]
+//      768       12     16  0-1    i32    s2: tile [3]
 
 typedef unsigned int u32;
 typedef long long i64;

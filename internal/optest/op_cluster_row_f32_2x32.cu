@@ -6,12 +6,12 @@
 // Launch: 32 threads a block, clusters of 2 blocks, 64 bytes of dynamic shared memory, a grid of as many clusters as the device holds, at most rows/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0        8  f32   y_blocks: partial results of sum, from 2 blocks
-//       16        8  f32   y2_blocks: partial results of max_of, from 2 blocks
-//       32        8  f32   y3_blocks: partial results of min_of, from 2 blocks
-//       48        8  f32   y4_blocks: partial results of prod, from 2 blocks
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0        8     16  0-1    f32    y_blocks: partial results of sum, from 2 blocks
+//       16        8     16  0-1    f32    y2_blocks: partial results of max_of, from 2 blocks
+//       32        8     16  0-1    f32    y3_blocks: partial results of min_of, from 2 blocks
+//       48        8     16  0-1    f32    y4_blocks: partial results of prod, from 2 blocks
 
 typedef unsigned int u32;
 typedef long long i64;

@@ -6,16 +6,16 @@
 // Launch: 96 threads a block, clusters of 4 blocks, 128 bytes of dynamic shared memory, a grid of as many clusters as the device holds, at most rows/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       12  f32   y_part: partial results of sum, one a warp
-//       16       12  f32   y2_part: partial results of max_of, one a warp
-//       32       12  f32   y3_part: partial results of min_of, one a warp
-//       48       12  f32   y4_part: partial results of prod, one a warp
-//       64       16  f32   y_blocks: partial results of sum, from 4 blocks
-//       80       16  f32   y2_blocks: partial results of max_of, from 4 blocks
-//       96       16  f32   y3_blocks: partial results of min_of, from 4 blocks
-//      112       16  f32   y4_blocks: partial results of prod, from 4 blocks
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       12     16  0-2    f32    y_part: partial results of sum, one a warp
+//       16       12     16  0-2    f32    y2_part: partial results of max_of, one a warp
+//       32       12     16  0-2    f32    y3_part: partial results of min_of, one a warp
+//       48       12     16  0-2    f32    y4_part: partial results of prod, one a warp
+//       64       16     16  0-2    f32    y_blocks: partial results of sum, from 4 blocks
+//       80       16     16  0-2    f32    y2_blocks: partial results of max_of, from 4 blocks
+//       96       16     16  0-2    f32    y3_blocks: partial results of min_of, from 4 blocks
+//      112       16     16  0-2    f32    y4_blocks: partial results of prod, from 4 blocks
 
 typedef unsigned int u32;
 typedef long long i64;

@@ -6,16 +6,16 @@
 // Launch: 64 threads a block, clusters of 8 blocks, 192 bytes of dynamic shared memory, a grid of as many clusters as the device holds, at most rows/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0        8  i32   y_part: partial results of sum, one a warp
-//       16        8  i32   y2_part: partial results of max_of, one a warp
-//       32        8  i32   y3_part: partial results of min_of, one a warp
-//       48        8  i32   y4_part: partial results of prod, one a warp
-//       64       32  i32   y_blocks: partial results of sum, from 8 blocks
-//       96       32  i32   y2_blocks: partial results of max_of, from 8 blocks
-//      128       32  i32   y3_blocks: partial results of min_of, from 8 blocks
-//      160       32  i32   y4_blocks: partial results of prod, from 8 blocks
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0        8     16  0-2    i32    y_part: partial results of sum, one a warp
+//       16        8     16  0-2    i32    y2_part: partial results of max_of, one a warp
+//       32        8     16  0-2    i32    y3_part: partial results of min_of, one a warp
+//       48        8     16  0-2    i32    y4_part: partial results of prod, one a warp
+//       64       32     16  0-2    i32    y_blocks: partial results of sum, from 8 blocks
+//       96       32     16  0-2    i32    y2_blocks: partial results of max_of, from 8 blocks
+//      128       32     16  0-2    i32    y3_blocks: partial results of min_of, from 8 blocks
+//      160       32     16  0-2    i32    y4_blocks: partial results of prod, from 8 blocks
 
 typedef unsigned int u32;
 typedef long long i64;

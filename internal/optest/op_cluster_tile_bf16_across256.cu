@@ -6,16 +6,16 @@
 // Launch: 32 threads a block, clusters of 8 blocks, 512 bytes of dynamic shared memory, a grid of as many clusters as the device holds, at most groups/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       96  f32   byRow_blocks: partial results of sum, from 8 blocks
-//       96       96  f32   byRow2_blocks: partial results of max_of, from 8 blocks
-//      192       96  f32   byRow3_blocks: partial results of min_of, from 8 blocks
-//      288       96  f32   byRow4_blocks: partial results of prod, from 8 blocks
-//      384       32  f32   all_blocks: partial results of sum, from 8 blocks
-//      416       32  f32   all2_blocks: partial results of max_of, from 8 blocks
-//      448       32  f32   all3_blocks: partial results of min_of, from 8 blocks
-//      480       32  f32   all4_blocks: partial results of prod, from 8 blocks
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       96     16  0-1    f32    byRow_blocks: partial results of sum, from 8 blocks
+//       96       96     16  0-1    f32    byRow2_blocks: partial results of max_of, from 8 blocks
+//      192       96     16  0-1    f32    byRow3_blocks: partial results of min_of, from 8 blocks
+//      288       96     16  0-1    f32    byRow4_blocks: partial results of prod, from 8 blocks
+//      384       32     16  0-1    f32    all_blocks: partial results of sum, from 8 blocks
+//      416       32     16  0-1    f32    all2_blocks: partial results of max_of, from 8 blocks
+//      448       32     16  0-1    f32    all3_blocks: partial results of min_of, from 8 blocks
+//      480       32     16  0-1    f32    all4_blocks: partial results of prod, from 8 blocks
 
 typedef unsigned short u16;
 typedef unsigned int u32;

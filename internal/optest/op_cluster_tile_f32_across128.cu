@@ -6,28 +6,28 @@
 // Launch: 64 threads a block, clusters of 4 blocks, 6528 bytes of dynamic shared memory, a grid of as many clusters as the device holds, at most groups/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       24  f32   byRow_part: partial results of sum, one a warp
-//       32       24  f32   byRow2_part: partial results of max_of, one a warp
-//       64       24  f32   byRow3_part: partial results of min_of, one a warp
-//       96       24  f32   byRow4_part: partial results of prod, one a warp
-//      128        8  f32   all_part: partial results of sum, one a warp
-//      144        8  f32   all2_part: partial results of max_of, one a warp
-//      160        8  f32   all3_part: partial results of min_of, one a warp
-//      176        8  f32   all4_part: partial results of prod, one a warp
-//      192       24  f32   byRow_blocks: partial results of sum, from 2 blocks
-//      224       24  f32   byRow2_blocks: partial results of max_of, from 2 blocks
-//      256       24  f32   byRow3_blocks: partial results of min_of, from 2 blocks
-//      288       24  f32   byRow4_blocks: partial results of prod, from 2 blocks
-//      320     1536  f32   byCol_blocks: partial results of sum, from 2 blocks
-//     1856     1536  f32   byCol2_blocks: partial results of max_of, from 2 blocks
-//     3392     1536  f32   byCol3_blocks: partial results of min_of, from 2 blocks
-//     4928     1536  f32   byCol4_blocks: partial results of prod, from 2 blocks
-//     6464       16  f32   all_blocks: partial results of sum, from 4 blocks
-//     6480       16  f32   all2_blocks: partial results of max_of, from 4 blocks
-//     6496       16  f32   all3_blocks: partial results of min_of, from 4 blocks
-//     6512       16  f32   all4_blocks: partial results of prod, from 4 blocks
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       24     16  0-2    f32    byRow_part: partial results of sum, one a warp
+//       32       24     16  0-2    f32    byRow2_part: partial results of max_of, one a warp
+//       64       24     16  0-2    f32    byRow3_part: partial results of min_of, one a warp
+//       96       24     16  0-2    f32    byRow4_part: partial results of prod, one a warp
+//      128        8     16  0-2    f32    all_part: partial results of sum, one a warp
+//      144        8     16  0-2    f32    all2_part: partial results of max_of, one a warp
+//      160        8     16  0-2    f32    all3_part: partial results of min_of, one a warp
+//      176        8     16  0-2    f32    all4_part: partial results of prod, one a warp
+//      192       24     16  0-2    f32    byRow_blocks: partial results of sum, from 2 blocks
+//      224       24     16  0-2    f32    byRow2_blocks: partial results of max_of, from 2 blocks
+//      256       24     16  0-2    f32    byRow3_blocks: partial results of min_of, from 2 blocks
+//      288       24     16  0-2    f32    byRow4_blocks: partial results of prod, from 2 blocks
+//      320     1536     16  0-2    f32    byCol_blocks: partial results of sum, from 2 blocks
+//     1856     1536     16  0-2    f32    byCol2_blocks: partial results of max_of, from 2 blocks
+//     3392     1536     16  0-2    f32    byCol3_blocks: partial results of min_of, from 2 blocks
+//     4928     1536     16  0-2    f32    byCol4_blocks: partial results of prod, from 2 blocks
+//     6464       16     16  0-2    f32    all_blocks: partial results of sum, from 4 blocks
+//     6480       16     16  0-2    f32    all2_blocks: partial results of max_of, from 4 blocks
+//     6496       16     16  0-2    f32    all3_blocks: partial results of min_of, from 4 blocks
+//     6512       16     16  0-2    f32    all4_blocks: partial results of prod, from 4 blocks
 
 typedef unsigned int u32;
 typedef long long i64;

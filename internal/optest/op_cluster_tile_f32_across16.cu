@@ -6,24 +6,24 @@
 // Launch: 64 threads a block, clusters of 4 blocks, 6272 bytes of dynamic shared memory, a grid of as many clusters as the device holds, at most groups/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0      512  f32   byCol_part: partial results of sum, one a warp
-//      512      512  f32   byCol2_part: partial results of max_of, one a warp
-//     1024      512  f32   byCol3_part: partial results of min_of, one a warp
-//     1536      512  f32   byCol4_part: partial results of prod, one a warp
-//     2048        8  f32   all_part: partial results of sum, one a warp
-//     2064        8  f32   all2_part: partial results of max_of, one a warp
-//     2080        8  f32   all3_part: partial results of min_of, one a warp
-//     2096        8  f32   all4_part: partial results of prod, one a warp
-//     2112     1024  f32   byCol_blocks: partial results of sum, from 4 blocks
-//     3136     1024  f32   byCol2_blocks: partial results of max_of, from 4 blocks
-//     4160     1024  f32   byCol3_blocks: partial results of min_of, from 4 blocks
-//     5184     1024  f32   byCol4_blocks: partial results of prod, from 4 blocks
-//     6208       16  f32   all_blocks: partial results of sum, from 4 blocks
-//     6224       16  f32   all2_blocks: partial results of max_of, from 4 blocks
-//     6240       16  f32   all3_blocks: partial results of min_of, from 4 blocks
-//     6256       16  f32   all4_blocks: partial results of prod, from 4 blocks
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0      512     16  0-2    f32    byCol_part: partial results of sum, one a warp
+//      512      512     16  0-2    f32    byCol2_part: partial results of max_of, one a warp
+//     1024      512     16  0-2    f32    byCol3_part: partial results of min_of, one a warp
+//     1536      512     16  0-2    f32    byCol4_part: partial results of prod, one a warp
+//     2048        8     16  0-2    f32    all_part: partial results of sum, one a warp
+//     2064        8     16  0-2    f32    all2_part: partial results of max_of, one a warp
+//     2080        8     16  0-2    f32    all3_part: partial results of min_of, one a warp
+//     2096        8     16  0-2    f32    all4_part: partial results of prod, one a warp
+//     2112     1024     16  0-2    f32    byCol_blocks: partial results of sum, from 4 blocks
+//     3136     1024     16  0-2    f32    byCol2_blocks: partial results of max_of, from 4 blocks
+//     4160     1024     16  0-2    f32    byCol3_blocks: partial results of min_of, from 4 blocks
+//     5184     1024     16  0-2    f32    byCol4_blocks: partial results of prod, from 4 blocks
+//     6208       16     16  0-2    f32    all_blocks: partial results of sum, from 4 blocks
+//     6224       16     16  0-2    f32    all2_blocks: partial results of max_of, from 4 blocks
+//     6240       16     16  0-2    f32    all3_blocks: partial results of min_of, from 4 blocks
+//     6256       16     16  0-2    f32    all4_blocks: partial results of prod, from 4 blocks
 
 typedef unsigned int u32;
 typedef long long i64;

@@ -6,24 +6,24 @@
 // Launch: 128 threads a block, clusters of 2 blocks, 1664 bytes of dynamic shared memory, a grid of as many clusters as the device holds, at most groups/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0      256  i32   byCol_part: partial results of sum, one a warp
-//      256      256  i32   byCol2_part: partial results of max_of, one a warp
-//      512      256  i32   byCol3_part: partial results of min_of, one a warp
-//      768      256  i32   byCol4_part: partial results of prod, one a warp
-//     1024       16  i32   all_part: partial results of sum, one a warp
-//     1040       16  i32   all2_part: partial results of max_of, one a warp
-//     1056       16  i32   all3_part: partial results of min_of, one a warp
-//     1072       16  i32   all4_part: partial results of prod, one a warp
-//     1088      128  i32   byCol_blocks: partial results of sum, from 2 blocks
-//     1216      128  i32   byCol2_blocks: partial results of max_of, from 2 blocks
-//     1344      128  i32   byCol3_blocks: partial results of min_of, from 2 blocks
-//     1472      128  i32   byCol4_blocks: partial results of prod, from 2 blocks
-//     1600        8  i32   all_blocks: partial results of sum, from 2 blocks
-//     1616        8  i32   all2_blocks: partial results of max_of, from 2 blocks
-//     1632        8  i32   all3_blocks: partial results of min_of, from 2 blocks
-//     1648        8  i32   all4_blocks: partial results of prod, from 2 blocks
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0      256     16  0-2    i32    byCol_part: partial results of sum, one a warp
+//      256      256     16  0-2    i32    byCol2_part: partial results of max_of, one a warp
+//      512      256     16  0-2    i32    byCol3_part: partial results of min_of, one a warp
+//      768      256     16  0-2    i32    byCol4_part: partial results of prod, one a warp
+//     1024       16     16  0-2    i32    all_part: partial results of sum, one a warp
+//     1040       16     16  0-2    i32    all2_part: partial results of max_of, one a warp
+//     1056       16     16  0-2    i32    all3_part: partial results of min_of, one a warp
+//     1072       16     16  0-2    i32    all4_part: partial results of prod, one a warp
+//     1088      128     16  0-2    i32    byCol_blocks: partial results of sum, from 2 blocks
+//     1216      128     16  0-2    i32    byCol2_blocks: partial results of max_of, from 2 blocks
+//     1344      128     16  0-2    i32    byCol3_blocks: partial results of min_of, from 2 blocks
+//     1472      128     16  0-2    i32    byCol4_blocks: partial results of prod, from 2 blocks
+//     1600        8     16  0-2    i32    all_blocks: partial results of sum, from 2 blocks
+//     1616        8     16  0-2    i32    all2_blocks: partial results of max_of, from 2 blocks
+//     1632        8     16  0-2    i32    all3_blocks: partial results of min_of, from 2 blocks
+//     1648        8     16  0-2    i32    all4_blocks: partial results of prod, from 2 blocks
 
 typedef unsigned int u32;
 typedef long long i64;

@@ -6,10 +6,10 @@
 // Launch: 128 threads a block, 1040 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most rows/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0        8  i64   bar0: 1 mbarrier
-//       16     1024  bf16  s0: tile [512]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0        8     16  0-2    i64    bar0: 1 mbarrier
+//       16     1024     16  1      bf16   s0: tile [512]
 
 typedef unsigned short u16;
 typedef unsigned int u32;

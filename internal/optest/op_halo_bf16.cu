@@ -7,10 +7,10 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x on 16 bytes
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       16  i64   bar0: 2 mbarriers
-//      128     1024  bf16  s0: tile [2 8 32]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       16     16  0-2    i64    bar0: 2 mbarriers
+//      128     1024    128  0-2    bf16   s0: tile [2 8 32]
 
 typedef unsigned short u16;
 typedef unsigned int u32;

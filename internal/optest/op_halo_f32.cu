@@ -7,10 +7,10 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x on 16 bytes
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       16  i64   bar0: 2 mbarriers
-//     1024     2048  f32   s0: tile [2 8 32], 128-byte swizzle
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       16     16  0-2    i64    bar0: 2 mbarriers
+//     1024     2048   1024  0-2    f32    s0: tile [2 8 32], 128-byte swizzle
 
 typedef unsigned int u32;
 typedef long long i64;

@@ -6,9 +6,9 @@
 // Launch: 128 threads a block, 192 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most rows/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0      192  bf16  s0: tile [96]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0      192     16  0      bf16   s0: tile [96]
 
 typedef unsigned short u16;
 typedef unsigned int u32;

@@ -6,9 +6,9 @@
 // Launch: 128 threads a block, 384 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most rows/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0      384  f32   s0: tile [96]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0      384     16  0      f32    s0: tile [96]
 
 typedef unsigned int u32;
 typedef long long i64;

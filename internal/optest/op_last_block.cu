@@ -6,9 +6,9 @@
 // Launch: 128 threads a block, 16 bytes of dynamic shared memory, a grid of blocks blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0        4  u32   old_shared: the result of atomic_add
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0        4     16  1-2    u32    old_shared: the result of atomic_add
 
 typedef unsigned int u32;
 typedef long long i64;

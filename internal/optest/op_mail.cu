@@ -6,9 +6,9 @@
 // Launch: 64 threads a block, 16 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0        4  i32   seen_shared: the result of load
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0        4     16  1-2    i32    seen_shared: the result of load
 
 typedef unsigned int u32;
 typedef long long i64;

@@ -6,10 +6,10 @@
 // Launch: 128 threads a block, 16384 bytes of dynamic shared memory, a grid of 1 block
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0     8192  bf16  s0: tile [64 64], 128-byte swizzle
-//     8192     8192  bf16  s1: tile [64 64], 128-byte swizzle
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0     8192   1024  0      bf16   s0: tile [64 64], 128-byte swizzle
+//     8192     8192   1024  0      bf16   s1: tile [64 64], 128-byte swizzle
 
 typedef unsigned short u16;
 typedef unsigned int u32;

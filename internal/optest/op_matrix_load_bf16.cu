@@ -6,9 +6,9 @@
 // Launch: 32 threads a block, 2048 bytes of dynamic shared memory, a grid of 1 block
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0     2048  bf16  s0: tile [16 64], 128-byte swizzle
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0     2048   1024  0      bf16   s0: tile [16 64], 128-byte swizzle
 
 typedef unsigned short u16;
 typedef unsigned int u32;

@@ -6,10 +6,10 @@
 // Launch: 32 threads a block, 3072 bytes of dynamic shared memory, a grid of 1 block
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0     2048  bf16  s0: tile [16 64], 64-byte swizzle
-//     2048     1024  bf16  s1: tile [32 16]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0     2048    512  0      bf16   s0: tile [16 64], 64-byte swizzle
+//     2048     1024     16  0      bf16   s1: tile [32 16]
 
 typedef unsigned short u16;
 typedef unsigned int u32;

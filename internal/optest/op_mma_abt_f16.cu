@@ -6,10 +6,10 @@
 // Launch: 32 threads a block, 4096 bytes of dynamic shared memory, a grid of 1 block
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0     2048  f16   s0: tile [32 32], 64-byte swizzle
-//     2048     2048  f16   s1: tile [32 32], 64-byte swizzle
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0     2048    512  0      f16    s0: tile [32 32], 64-byte swizzle
+//     2048     2048    512  0      f16    s1: tile [32 32], 64-byte swizzle
 
 typedef unsigned short u16;
 typedef unsigned int u32;

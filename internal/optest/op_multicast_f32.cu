@@ -7,11 +7,11 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, w on 16 bytes
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0        8  i64   bar0: 1 mbarrier
-//     1024     1024  f32   s1: tile [8 32], 128-byte swizzle
-//     2048     1024  f32   s0: tile [8 32], 128-byte swizzle
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0        8     16  0-2    i64    bar0: 1 mbarrier
+//     1024     1024   1024  0-2    f32    s1: tile [8 32], 128-byte swizzle
+//     2048     1024   1024  1-2    f32    s0: tile [8 32], 128-byte swizzle
 
 typedef unsigned short u16;
 typedef unsigned int u32;

@@ -6,10 +6,10 @@
 // Launch: 32 threads a block, 32 bytes of dynamic shared memory, a grid of blocks blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0        4  f32   old_shared: the result of atomic_add
-//       16        4  f32   old2_shared: the result of atomic_exch
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0        4     16  0-1    f32    old_shared: the result of atomic_add
+//       16        4     16  1-2    f32    old2_shared: the result of atomic_exch
 
 typedef unsigned int u32;
 typedef long long i64;

@@ -6,11 +6,11 @@
 // Launch: 64 threads a block, clusters of 4 blocks, 800 bytes of dynamic shared memory, a grid of as many clusters as the device holds, at most rows/4 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0        8  i64   bar0: 1 mbarrier
-//       16        8  i64   bar1: 1 mbarrier
-//       32      768  f32   s0: tile [192]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0        8     16  0-4    i64    bar0: 1 mbarrier
+//       16        8     16  0-4    i64    bar1: 1 mbarrier
+//       32      768     16  0-4    f32    s0: tile [192]
 
 typedef unsigned int u32;
 typedef long long i64;

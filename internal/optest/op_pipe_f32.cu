@@ -6,12 +6,12 @@
 // Launch: 288 threads a block, 12352 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most rows/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       24  i64   pipe_full: 3 mbarriers: slots that are filled
-//       32       24  i64   pipe_empty: 3 mbarriers: slots that may be filled
-//       64     6144  f32   pipe_x: tile [3 512]
-//     6208     6144  f32   pipe_w: tile [3 512]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       24     16  0-1    i64    pipe_full: 3 mbarriers: slots that are filled
+//       32       24     16  0-1    i64    pipe_empty: 3 mbarriers: slots that may be filled
+//       64     6144     16  0-1    f32    pipe_x: tile [3 512]
+//     6208     6144     16  0-1    f32    pipe_w: tile [3 512]
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -61,7 +61,7 @@ __device__ __forceinline__ void mbarrier_wait(void* bar, int phase) {
 __device__ __forceinline__ void mbarrier_track(void* bar) { // one arrival more is pending until the copies are there
   asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" :: "r"(shared_at(bar)) : "memory");
 }
-__device__ __forceinline__ void bulk_load_cta(void* to, const void* from, int bytes, void* bar) { // shared::cluster is a call on sm_120
+__device__ __forceinline__ void bulk_load(void* to, const void* from, int bytes, void* bar) {
   asm volatile("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                :: "r"(shared_at(to)), "l"(from), "r"(bytes), "r"(shared_at(bar)) : "memory");
 }
@@ -150,7 +150,7 @@ extern "C" __global__ void __launch_bounds__(288) op_pipe_f32(const __grid_const
         if (x_bulk) {
           // bulk copy x to pipe_x (shared)
           int x_valid = max(min(n_left, 512), 0);
-          if (elect() && 0 < x_valid) bulk_load_cta(smem + (64u + (u32)(int)((u32)pipe_slot * 512u * 4u)), x_at, x_valid * 4, smem + (u32)pipe_slot * 8u);
+          if (elect() && 0 < x_valid) bulk_load(smem + (64u + (u32)(int)((u32)pipe_slot * 512u * 4u)), x_at, x_valid * 4, smem + (u32)pipe_slot * 8u);
           pipe_bytes = (int)((u32)pipe_bytes + (u32)(x_valid * 4));
           if (x_valid < 512) {
             // zeros past the end
@@ -195,7 +195,7 @@ extern "C" __global__ void __launch_bounds__(288) op_pipe_f32(const __grid_const
         if (w_bulk) {
           // bulk copy w to pipe_w (shared)
           int w_valid = max(min(n_left, 512), 0);
-          if (elect() && 0 < w_valid) bulk_load_cta(smem + (6208u + (u32)(int)((u32)pipe_slot * 512u * 4u)), w_at, w_valid * 4, smem + (u32)pipe_slot * 8u);
+          if (elect() && 0 < w_valid) bulk_load(smem + (6208u + (u32)(int)((u32)pipe_slot * 512u * 4u)), w_at, w_valid * 4, smem + (u32)pipe_slot * 8u);
           pipe_bytes = (int)((u32)pipe_bytes + (u32)(w_valid * 4));
           if (w_valid < 512) {
             // zeros past the end

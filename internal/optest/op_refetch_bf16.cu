@@ -7,10 +7,10 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: t on 16 bytes; n a multiple of 8
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0        8  i64   bar0: 1 mbarrier
-//       16      256  bf16  s0: tile [128]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0        8     16  0-2    i64    bar0: 1 mbarrier
+//       16      256     16  1-2    bf16   s0: tile [128]
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -62,7 +62,7 @@ __device__ __forceinline__ void mbarrier_wait(void* bar, int phase) {
 }
 __device__ __forceinline__ void fence_async_global() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 __device__ __forceinline__ void bulk_load(void* to, const void* from, int bytes, void* bar) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+  asm volatile("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                :: "r"(shared_at(to)), "l"(from), "r"(bytes), "r"(shared_at(bar)) : "memory");
 }
 __device__ __forceinline__ u32 load_shared_u16_if(const void* p, bool on) {

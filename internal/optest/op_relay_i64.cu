@@ -6,11 +6,11 @@
 // Launch: 128 threads a block, 2368 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most rows/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       24  i64   bar0: 3 mbarriers
-//       32       24  i64   bar1: 3 mbarriers
-//       64     2304  i64   s0: tile [3 96]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       24     16  0-2    i64    bar0: 3 mbarriers
+//       32       24     16  0-2    i64    bar1: 3 mbarriers
+//       64     2304     16  2      i64    s0: tile [3 96]
 
 typedef unsigned int u32;
 typedef long long i64;

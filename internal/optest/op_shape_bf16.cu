@@ -6,12 +6,12 @@
 // Launch: 64 threads a block, 560 bytes of dynamic shared memory, a grid of 1 block
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0      512  f32   max_of3_part: partial results of max_of, one a warp
-//      512        8  f32   min_of_part: partial results of min_of, one a warp
-//      528        8  f32   s_part: partial results of max_of, one a warp
-//      544        8  f32   s2_part: partial results of min_of, one a warp
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0      512     16  0-1    f32    max_of3_part: partial results of max_of, one a warp
+//      512        8     16  1-2    f32    min_of_part: partial results of min_of, one a warp
+//      528        8     16  2-3    f32    s_part: partial results of max_of, one a warp
+//      544        8     16  3-4    f32    s2_part: partial results of min_of, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;

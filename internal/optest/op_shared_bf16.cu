@@ -6,11 +6,11 @@
 // Launch: 128 threads a block, 1584 bytes of dynamic shared memory, a grid of 1 block
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0     1536  bf16  s0: tile [16 48]
-//     1536       16  f32   max_of_part: partial results of max_of, one a warp
-//     1552       32  bf16  s1: tile [16]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0     1536     16  0-3    bf16   s0: tile [16 48]
+//     1536       16     16  2-3    f32    max_of_part: partial results of max_of, one a warp
+//     1552       32     16  1-4    bf16   s1: tile [16]
 
 typedef unsigned short u16;
 typedef unsigned int u32;

@@ -6,11 +6,11 @@
 // Launch: 128 threads a block, 3152 bytes of dynamic shared memory, a grid of 1 block
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0     3072  i32   s0: tile [16 48]
-//     3072       16  i32   max_of_part: partial results of max_of, one a warp
-//     3088       64  i32   s1: tile [16]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0     3072     16  0-3    i32    s0: tile [16 48]
+//     3072       16     16  2-3    i32    max_of_part: partial results of max_of, one a warp
+//     3088       64     16  1-4    i32    s1: tile [16]
 
 typedef unsigned int u32;
 typedef long long i64;

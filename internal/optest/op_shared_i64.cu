@@ -6,11 +6,11 @@
 // Launch: 128 threads a block, 6304 bytes of dynamic shared memory, a grid of 1 block
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0     6144  i64   s0: tile [16 48]
-//     6144       32  i64   max_of_part: partial results of max_of, one a warp
-//     6176      128  i64   s1: tile [16]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0     6144     16  0-3    i64    s0: tile [16 48]
+//     6144       32     16  2-3    i64    max_of_part: partial results of max_of, one a warp
+//     6176      128     16  1-4    i64    s1: tile [16]
 
 typedef unsigned int u32;
 typedef long long i64;

@@ -6,9 +6,9 @@
 // Launch: 64 threads a block, 256 bytes of dynamic shared memory, a grid of 1 block
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0      256  f32   v_part: partial results of max_of, one a warp
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0      256     16  0-1    f32    v_part: partial results of max_of, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;

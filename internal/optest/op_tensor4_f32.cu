@@ -7,11 +7,11 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, y on 16 bytes; n a multiple of 4
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0        8  i64   bar0: 1 mbarrier
-//      256     2048  f32   s0: tile [2 2 8 16], 32-byte swizzle
-//     2304     2048  f32   s1: tile [2 2 8 16], 32-byte swizzle
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0        8     16  0-4    i64    bar0: 1 mbarrier
+//      256     2048    256  1-4    f32    s0: tile [2 2 8 16], 32-byte swizzle
+//     2304     2048    256  1-4    f32    s1: tile [2 2 8 16], 32-byte swizzle
 
 typedef unsigned int u32;
 typedef long long i64;

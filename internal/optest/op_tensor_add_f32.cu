@@ -7,10 +7,10 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, y on 16 bytes; n a multiple of 4
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0        8  i64   bar0: 1 mbarrier
-//      128      256  f32   s0: tile [4 16]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0        8     16  0-2    i64    bar0: 1 mbarrier
+//      128      256    128  1-2    f32    s0: tile [4 16]
 
 typedef unsigned int u32;
 typedef long long i64;

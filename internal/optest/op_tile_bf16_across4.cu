@@ -6,16 +6,16 @@
 // Launch: 128 threads a block, 8256 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most groups/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0     2048  f32   byCol_part: partial results of sum, one a warp
-//     2048     2048  f32   byCol2_part: partial results of max_of, one a warp
-//     4096     2048  f32   byCol3_part: partial results of min_of, one a warp
-//     6144     2048  f32   byCol4_part: partial results of prod, one a warp
-//     8192       16  f32   all_part: partial results of sum, one a warp
-//     8208       16  f32   all2_part: partial results of max_of, one a warp
-//     8224       16  f32   all3_part: partial results of min_of, one a warp
-//     8240       16  f32   all4_part: partial results of prod, one a warp
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0     2048     16  1-2    f32    byCol_part: partial results of sum, one a warp
+//     2048     2048     16  1-2    f32    byCol2_part: partial results of max_of, one a warp
+//     4096     2048     16  1-2    f32    byCol3_part: partial results of min_of, one a warp
+//     6144     2048     16  1-2    f32    byCol4_part: partial results of prod, one a warp
+//     8192       16     16  1-2    f32    all_part: partial results of sum, one a warp
+//     8208       16     16  1-2    f32    all2_part: partial results of max_of, one a warp
+//     8224       16     16  1-2    f32    all3_part: partial results of min_of, one a warp
+//     8240       16     16  1-2    f32    all4_part: partial results of prod, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;

@@ -6,20 +6,20 @@
 // Launch: 256 threads a block, 8832 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most groups/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0      128  f32   byRow_part: partial results of sum, one a warp
-//      128      128  f32   byRow2_part: partial results of max_of, one a warp
-//      256      128  f32   byRow3_part: partial results of min_of, one a warp
-//      384      128  f32   byRow4_part: partial results of prod, one a warp
-//      512     2048  f32   byCol_part: partial results of sum, one a warp
-//     2560     2048  f32   byCol2_part: partial results of max_of, one a warp
-//     4608     2048  f32   byCol3_part: partial results of min_of, one a warp
-//     6656     2048  f32   byCol4_part: partial results of prod, one a warp
-//     8704       32  f32   all_part: partial results of sum, one a warp
-//     8736       32  f32   all2_part: partial results of max_of, one a warp
-//     8768       32  f32   all3_part: partial results of min_of, one a warp
-//     8800       32  f32   all4_part: partial results of prod, one a warp
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0      128     16  1-2    f32    byRow_part: partial results of sum, one a warp
+//      128      128     16  1-2    f32    byRow2_part: partial results of max_of, one a warp
+//      256      128     16  1-2    f32    byRow3_part: partial results of min_of, one a warp
+//      384      128     16  1-2    f32    byRow4_part: partial results of prod, one a warp
+//      512     2048     16  1-2    f32    byCol_part: partial results of sum, one a warp
+//     2560     2048     16  1-2    f32    byCol2_part: partial results of max_of, one a warp
+//     4608     2048     16  1-2    f32    byCol3_part: partial results of min_of, one a warp
+//     6656     2048     16  1-2    f32    byCol4_part: partial results of prod, one a warp
+//     8704       32     16  1-2    f32    all_part: partial results of sum, one a warp
+//     8736       32     16  1-2    f32    all2_part: partial results of max_of, one a warp
+//     8768       32     16  1-2    f32    all3_part: partial results of min_of, one a warp
+//     8800       32     16  1-2    f32    all4_part: partial results of prod, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;

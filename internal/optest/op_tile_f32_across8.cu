@@ -6,16 +6,16 @@
 // Launch: 1024 threads a block, 49664 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most groups/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0    12288  f32   byCol_part: partial results of sum, one a warp
-//    12288    12288  f32   byCol2_part: partial results of max_of, one a warp
-//    24576    12288  f32   byCol3_part: partial results of min_of, one a warp
-//    36864    12288  f32   byCol4_part: partial results of prod, one a warp
-//    49152      128  f32   all_part: partial results of sum, one a warp
-//    49280      128  f32   all2_part: partial results of max_of, one a warp
-//    49408      128  f32   all3_part: partial results of min_of, one a warp
-//    49536      128  f32   all4_part: partial results of prod, one a warp
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0    12288     16  1-2    f32    byCol_part: partial results of sum, one a warp
+//    12288    12288     16  1-2    f32    byCol2_part: partial results of max_of, one a warp
+//    24576    12288     16  1-2    f32    byCol3_part: partial results of min_of, one a warp
+//    36864    12288     16  1-2    f32    byCol4_part: partial results of prod, one a warp
+//    49152      128     16  1-2    f32    all_part: partial results of sum, one a warp
+//    49280      128     16  1-2    f32    all2_part: partial results of max_of, one a warp
+//    49408      128     16  1-2    f32    all3_part: partial results of min_of, one a warp
+//    49536      128     16  1-2    f32    all4_part: partial results of prod, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;

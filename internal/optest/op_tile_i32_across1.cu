@@ -6,16 +6,16 @@
 // Launch: 64 threads a block, 256 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most groups/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       40  i32   byCol_part: partial results of sum, one a warp
-//       48       40  i32   byCol2_part: partial results of max_of, one a warp
-//       96       40  i32   byCol3_part: partial results of min_of, one a warp
-//      144       40  i32   byCol4_part: partial results of prod, one a warp
-//      192        8  i32   all_part: partial results of sum, one a warp
-//      208        8  i32   all2_part: partial results of max_of, one a warp
-//      224        8  i32   all3_part: partial results of min_of, one a warp
-//      240        8  i32   all4_part: partial results of prod, one a warp
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       40     16  1-2    i32    byCol_part: partial results of sum, one a warp
+//       48       40     16  1-2    i32    byCol2_part: partial results of max_of, one a warp
+//       96       40     16  1-2    i32    byCol3_part: partial results of min_of, one a warp
+//      144       40     16  1-2    i32    byCol4_part: partial results of prod, one a warp
+//      192        8     16  1-2    i32    all_part: partial results of sum, one a warp
+//      208        8     16  1-2    i32    all2_part: partial results of max_of, one a warp
+//      224        8     16  1-2    i32    all3_part: partial results of min_of, one a warp
+//      240        8     16  1-2    i32    all4_part: partial results of prod, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;

@@ -6,20 +6,20 @@
 // Launch: 256 threads a block, 17152 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most groups/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0      128  i64   byRow_part: partial results of sum, one a warp
-//      128      128  i64   byRow2_part: partial results of max_of, one a warp
-//      256      128  i64   byRow3_part: partial results of min_of, one a warp
-//      384      128  i64   byRow4_part: partial results of prod, one a warp
-//      512     4096  i64   byCol_part: partial results of sum, one a warp
-//     4608     4096  i64   byCol2_part: partial results of max_of, one a warp
-//     8704     4096  i64   byCol3_part: partial results of min_of, one a warp
-//    12800     4096  i64   byCol4_part: partial results of prod, one a warp
-//    16896       64  i64   all_part: partial results of sum, one a warp
-//    16960       64  i64   all2_part: partial results of max_of, one a warp
-//    17024       64  i64   all3_part: partial results of min_of, one a warp
-//    17088       64  i64   all4_part: partial results of prod, one a warp
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0      128     16  1-2    i64    byRow_part: partial results of sum, one a warp
+//      128      128     16  1-2    i64    byRow2_part: partial results of max_of, one a warp
+//      256      128     16  1-2    i64    byRow3_part: partial results of min_of, one a warp
+//      384      128     16  1-2    i64    byRow4_part: partial results of prod, one a warp
+//      512     4096     16  1-2    i64    byCol_part: partial results of sum, one a warp
+//     4608     4096     16  1-2    i64    byCol2_part: partial results of max_of, one a warp
+//     8704     4096     16  1-2    i64    byCol3_part: partial results of min_of, one a warp
+//    12800     4096     16  1-2    i64    byCol4_part: partial results of prod, one a warp
+//    16896       64     16  1-2    i64    all_part: partial results of sum, one a warp
+//    16960       64     16  1-2    i64    all2_part: partial results of max_of, one a warp
+//    17024       64     16  1-2    i64    all3_part: partial results of min_of, one a warp
+//    17088       64     16  1-2    i64    all4_part: partial results of prod, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;

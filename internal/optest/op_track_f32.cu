@@ -6,10 +6,10 @@
 // Launch: 64 threads a block, 1040 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most rows/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       16  i64   bar0: 2 mbarriers
-//       16     1024  f32   s0: tile [256]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       16     16  0-1    i64    bar0: 2 mbarriers
+//       16     1024     16  1      f32    s0: tile [256]
 
 typedef unsigned int u32;
 typedef long long i64;

@@ -6,10 +6,10 @@
 // Launch: 96 threads a block, 32 bytes of dynamic shared memory, a grid of 1 block
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       12  f32   s_part: partial results of max_of, one a warp
-//       16       12  f32   s6_part: partial results of min_of, one a warp
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       12     16  0-1    f32    s_part: partial results of max_of, one a warp
+//       16       12     16  1-2    f32    s6_part: partial results of min_of, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;

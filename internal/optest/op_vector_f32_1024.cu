@@ -6,12 +6,12 @@
 // Launch: 1024 threads a block, 512 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most rows/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0      128  f32   y_part: partial results of sum, one a warp
-//      128      128  f32   y2_part: partial results of max_of, one a warp
-//      256      128  f32   y3_part: partial results of min_of, one a warp
-//      384      128  f32   y4_part: partial results of prod, one a warp
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0      128     16  1-2    f32    y_part: partial results of sum, one a warp
+//      128      128     16  1-2    f32    y2_part: partial results of max_of, one a warp
+//      256      128     16  1-2    f32    y3_part: partial results of min_of, one a warp
+//      384      128     16  1-2    f32    y4_part: partial results of prod, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;

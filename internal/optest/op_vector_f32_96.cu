@@ -6,12 +6,12 @@
 // Launch: 96 threads a block, 64 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most rows/1 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       12  f32   y_part: partial results of sum, one a warp
-//       16       12  f32   y2_part: partial results of max_of, one a warp
-//       32       12  f32   y3_part: partial results of min_of, one a warp
-//       48       12  f32   y4_part: partial results of prod, one a warp
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       12     16  1-2    f32    y_part: partial results of sum, one a warp
+//       16       12     16  1-2    f32    y2_part: partial results of max_of, one a warp
+//       32       12     16  1-2    f32    y3_part: partial results of min_of, one a warp
+//       48       12     16  1-2    f32    y4_part: partial results of prod, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;

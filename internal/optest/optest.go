@@ -47,6 +47,6 @@ var kernels = sync.OnceValue(func() tile.Set {
 		ringKernels(), pingPongKernels(), boxKernels(), columnsKernels(), wholeKernels(),
 		exchangeKernels(), relayKernels(), pollKernels(), bulkKernels(), handOverKernels(), trackKernels(),
 		piecesKernels(), passKernels(), refetchKernels(), dependentKernels(), tensorKernels(), tensorMoreKernels(),
-		pipeKernels(), electKernels(), fragmentKernels(), matrixKernels(), mmaKernels(),
+		pipeKernels(), pipeTensorKernels(), electKernels(), fragmentKernels(), matrixKernels(), mmaKernels(),
 	)
 })

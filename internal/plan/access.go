@@ -457,7 +457,7 @@ func (l *lowering) share(v *ir.Value, s ir.Scope, x *thr.Local) {
 		parts, part = l.role.Parts, l.groupIndex()
 	}
 	b := &thr.SharedBuf{Name: l.names.fresh(x.Name + "_shared"), Bytes: parts * t.Size(), DT: t, Note: fmt.Sprintf("the result of %s", v.Op)}
-	l.out.Shared = append(l.out.Shared, b)
+	l.addShared(b, origin{pos: v.Pos, scratch: true})
 	at := address(b, mul(part, i32(t.Size())))
 	store := thr.Store{At: l.at(), Space: thr.Shared, Value: ref(x), Bytes: t.Size(), Addr: at, Pred: l.leader(s), Buf: b, Scope: s}
 	if s == ir.ScopeCluster { // to every block of the cluster
@@ -483,7 +483,13 @@ func (l *lowering) sharedTile(t *ir.SharedTile) *thr.SharedBuf {
 	if t.Swizzle.Bits() > 0 {
 		b.Note += fmt.Sprintf(", %d-byte swizzle", t.Swizzle.Width())
 	}
-	l.out.Shared = append(l.out.Shared, b)
+	l.addShared(b, origin{pos: t.Pos, tile: t, pipe: t.Pipe})
 	l.sharedBufs[t] = b
 	return b
+}
+
+// addShared puts a buffer into the table.
+func (l *lowering) addShared(b *thr.SharedBuf, o origin) {
+	l.out.Shared = append(l.out.Shared, b)
+	l.origins[b] = o
 }

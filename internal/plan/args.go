@@ -16,7 +16,7 @@ func layoutArgs(s *state) error {
 		s.out.ArgBytes += a.Bytes()
 		s.out.Args = append(s.out.Args, a)
 	}
-	for _, m := range tensorMaps(s.k) {
+	for _, m := range s.tensorMaps() {
 		add(m)
 	}
 	for _, a := range s.k.Args {

@@ -64,9 +64,15 @@ func (l *lowering) beginFill(v *ir.Value, p *pipe) {
 	l.fills[v] = f
 	nested := false
 	eachOp(v.In, func(w *ir.Value) {
-		if w.Op == ir.CopyAsync && ir.FilledSlot(w) == v {
-			bulk, other := l.forms(w)
-			nested = nested || bulk && (other || w.In != v.In)
+		if ir.FilledSlot(w) != v {
+			return
+		}
+		switch w.Op {
+		case ir.CopyAsync:
+			proxy, other := l.forms(w)
+			nested = nested || proxy && (other || w.In != v.In)
+		case ir.CopyTensor:
+			nested = nested || w.In != v.In
 		}
 	})
 	if nested {
@@ -124,15 +130,15 @@ func (l *lowering) firstWarp(s ir.Scope) thr.Expr {
 	return nil
 }
 
-// fillCopy lowers a copy into a slot: by bulk copies where the target has them and the source allows it, a test of the
-// launch where that is not certain; otherwise by cp.async or through registers, as any CopyAsync.
+// fillCopy lowers a copy into a slot: by a tensor copy or bulk copies where the target has them and the source allows it, a
+// test of the launch where that is not certain; otherwise by cp.async or through registers, as any CopyAsync.
 func (l *lowering) fillCopy(v *ir.Value) {
 	f := l.fills[v.Args[0]]
 	if f == nil {
 		l.fail(v.Pos, "plan: a copy into a slot that is not being filled")
 		return
 	}
-	bulk, other := l.forms(v)
+	proxy, other := l.forms(v)
 	threads := func() {
 		l.copyAsync(v)
 		if !v.Attr.(*ir.CopyInfo).Src.Strided {
@@ -140,8 +146,12 @@ func (l *lowering) fillCopy(v *ir.Value) {
 		}
 	}
 	f.generic = f.generic || other
-	if !bulk {
+	if !proxy {
 		threads()
+		return
+	}
+	if info, _ := l.tensorCopy(v); info != nil {
+		l.fillBox(v, f, info, threads)
 		return
 	}
 	info, n := v.Attr.(*ir.CopyInfo), len(v.Attr.(*ir.CopyInfo).Dst.Shape)
@@ -156,6 +166,32 @@ func (l *lowering) fillCopy(v *ir.Value) {
 		copies()
 		return
 	}
+	l.emit(thr.If{At: l.at(), Cond: test, Scope: l.formScope(v.Scope), Then: l.into(copies), Else: l.into(threads)})
+}
+
+// fillBox lowers a copy into a slot by a tensor copy, which zeros what lies outside of the tensor but knows no end before
+// that: a box that ends earlier, and a tensor without a map, go by the threads.
+func (l *lowering) fillBox(v *ir.Value, f *fill, info *ir.TensorInfo, threads func()) {
+	n, span := len(info.Shared.Shape), v.Type.Span
+	var coords []thr.Expr
+	for _, o := range v.Args[n:] {
+		coords = append(coords, l.scalarLocal(o))
+	}
+	shared := l.openAccess(&ir.Access{Shared: info.Shared}, v.Scope, info.Shared.DT, nil, v.Args[:n])
+	test := l.mapTest(mapOf(l.args.maps, info))
+	if v.Attr.(*ir.CopyInfo).Valid {
+		for axis, e := range span.Extent {
+			if e != nil {
+				test = and(test, thr.Apply{Op: ir.Le, T: dtype.I32, R: dtype.Bool, Args: []thr.Expr{i32(span.Dist.Shape[axis]), l.scalarLocal(e)}})
+			}
+		}
+	}
+	copies := func() { l.fillTensor(f, info, shared, coords) }
+	if test == nil {
+		copies()
+		return
+	}
+	l.extents(span) // for all who come after the branch
 	l.emit(thr.If{At: l.at(), Cond: test, Scope: l.formScope(v.Scope), Then: l.into(copies), Else: l.into(threads)})
 }
 

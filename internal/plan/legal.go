@@ -53,7 +53,7 @@ func needs(v *ir.Value) (target.Feature, bool) {
 }
 
 // loweringSet names the set of lowerings of a kernel for a target: those of one set give one text. Slots are filled by bulk
-// copies where the target has them.
+// and tensor copies where the target has them.
 func loweringSet(k *ir.Kernel, t *target.Target) string {
 	switch {
 	case len(k.Pipelines) == 0:

@@ -15,7 +15,7 @@ func (l *lowering) barriers(m *ir.MBarrier) *thr.SharedBuf {
 		return b
 	}
 	b := &thr.SharedBuf{Name: l.names.fresh(m.Name), Bytes: barBytes * m.N, DT: dtype.I64, Note: ir.Count(m.N, "mbarrier"), Manual: true}
-	l.out.Shared = append(l.out.Shared, b)
+	l.addShared(b, origin{pos: m.Pos})
 	l.barBufs[m] = b
 	return b
 }

@@ -19,7 +19,7 @@ type pipe struct {
 	full, empty          *thr.SharedBuf
 	producers, consumers int  // warps that arrive
 	split                bool // members are released one by one: each has an array of its own in empty
-	bulk                 bool // some copies are bulk copies
+	bulk                 bool // some copies are bulk copies or tensor copies
 	async                bool // some copies may go by cp.async
 	stored               bool // producers write by stores
 	written              bool // consumers write
@@ -93,8 +93,8 @@ func (l *lowering) noteUse(pipes map[*ir.Pipeline]*pipe, v *ir.Value) {
 		}
 	case *ir.CopyInfo:
 		if p := pipes[a.Dst.Pipe]; p != nil {
-			bulk, other := l.forms(v)
-			p.bulk, p.async = p.bulk || bulk, p.async || other
+			proxy, other := l.forms(v)
+			p.bulk, p.async = p.bulk || proxy, p.async || other
 		}
 	case *ir.Access:
 		if a.Shared == nil || pipes[a.Shared.Pipe] == nil || v.Op == ir.Load {
@@ -109,12 +109,21 @@ func (l *lowering) noteUse(pipes map[*ir.Pipeline]*pipe, v *ir.Value) {
 		if p := pipes[a.Shared.Pipe]; p != nil {
 			p.read = true
 		}
+	case *ir.TensorInfo:
+		if p := pipes[a.Shared.Pipe]; p != nil {
+			p.bulk = p.bulk || ir.FilledSlot(v) != nil
+			p.read = p.read || ir.ReadSlot(v) != nil
+		}
 	}
 }
 
-// forms says by which copies a slot's copy may go: bulk copies, and the others, where it is not certain to be aligned.
-func (l *lowering) forms(v *ir.Value) (bulk, other bool) {
+// forms says by which copies a slot's copy may go: those of the asynchronous proxy, which are tensor copies or bulk copies,
+// and the others, where it is not certain that the source allows those.
+func (l *lowering) forms(v *ir.Value) (proxy, other bool) {
 	info := v.Attr.(*ir.CopyInfo)
+	if tensor, optional := l.tensorCopy(v); tensor != nil {
+		return true, optional || info.Valid
+	}
 	if !l.t.Has(target.Bulk) || info.Src.Strided || info.Bytes != ir.CopyBytes || info.Dst.Swizzle.Bits() > 0 {
 		return false, true
 	}
@@ -132,7 +141,7 @@ func (l *lowering) initPipe(v *ir.Value) {
 	p := l.pipes[v.Attr.(*ir.Pipeline)]
 	array := func(name, note string, n int) *thr.SharedBuf {
 		b := &thr.SharedBuf{Name: l.names.fresh(p.Name + name), Bytes: barBytes * n, DT: dtype.I64, Note: ir.Count(n, "mbarrier") + note, Manual: true}
-		l.out.Shared = append(l.out.Shared, b)
+		l.addShared(b, origin{pos: p.Pos, pipe: p.Pipeline})
 		return b
 	}
 	sets := 1

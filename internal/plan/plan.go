@@ -18,6 +18,8 @@ type state struct {
 	t    *target.Target
 	out  *thr.Kernel
 	flow *flow // who uses what, of the tile IR
+	// origins are what shared buffers were made for.
+	origins map[*thr.SharedBuf]origin
 }
 
 // A pass is one step of the planner.
@@ -42,11 +44,7 @@ var Verify = false
 // Lower plans a kernel for a target. The kernel is not changed; the same kernel and target give the same result.
 // With GOTILE_DUMP set to a directory, the IR after every pass is written there as KERNEL.TARGET.N.PASS.txt.
 func Lower(k *ir.Kernel, t *target.Target) (*thr.Kernel, error) {
-	s := &state{k: k, t: t, flow: newFlow(k), out: &thr.Kernel{
-		Name: k.Name, IR: k, Target: t.Name, Lowering: loweringSet(k, t), Threads: k.Threads, Cluster: k.Cluster, MinBlocks: k.MinBlocks, Waits: k.Waits, Triggers: k.Triggers}}
-	if k.HasBudgets() { // setmaxnreg is ignored where the number of blocks is not given
-		s.out.MinBlocks = max(1, k.MinBlocks)
-	}
+	s := newState(k, t)
 	dir := os.Getenv("GOTILE_DUMP")
 	if dir != "" {
 		if err := dump(dir, s, 0, "tile", ir.Print(k)); err != nil {
@@ -69,6 +67,16 @@ func Lower(k *ir.Kernel, t *target.Target) (*thr.Kernel, error) {
 		}
 	}
 	return s.out, nil
+}
+
+// newState is what the first pass begins with.
+func newState(k *ir.Kernel, t *target.Target) *state {
+	s := &state{k: k, t: t, flow: newFlow(k), origins: map[*thr.SharedBuf]origin{}, out: &thr.Kernel{
+		Name: k.Name, IR: k, Target: t.Name, Lowering: loweringSet(k, t), Threads: k.Threads, Cluster: k.Cluster, MinBlocks: k.MinBlocks, Waits: k.Waits, Triggers: k.Triggers}}
+	if k.HasBudgets() { // setmaxnreg is ignored where the number of blocks is not given
+		s.out.MinBlocks = max(1, k.MinBlocks)
+	}
+	return s
 }
 
 func dump(dir string, s *state, n int, pass, text string) error {

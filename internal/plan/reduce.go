@@ -332,7 +332,7 @@ func (l *lowering) scratch(v *ir.Value, acc *thr.Local, x exchange) *thr.SharedB
 	n := warps * max(1, acc.Len) * x.keep
 	b := &thr.SharedBuf{Name: l.names.fresh(acc.Name + "_part"), Bytes: n * acc.Type.DT.Size(), DT: acc.Type.DT,
 		Note: fmt.Sprintf("partial results of %s, one a warp", v.Op)}
-	l.out.Shared = append(l.out.Shared, b)
+	l.addShared(b, origin{pos: v.Pos, scratch: true})
 	return b
 }
 

@@ -19,7 +19,7 @@ func (l *lowering) blockSlots(v *ir.Value, acc *thr.Local, x exchange) *thr.Shar
 	n := x.blocks * l.slotWarps(x) * max(1, acc.Len) * x.keep
 	b := &thr.SharedBuf{Name: l.names.fresh(acc.Name + "_blocks"), Bytes: n * acc.Type.DT.Size(), DT: acc.Type.DT,
 		Note: fmt.Sprintf("partial results of %s, from %d blocks", v.Op, x.blocks)}
-	l.out.Shared = append(l.out.Shared, b)
+	l.addShared(b, origin{pos: v.Pos, scratch: true})
 	return b
 }
 

@@ -4,22 +4,28 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/target"
 	"github.com/gotile/gotile/internal/thr"
 )
 
 // tensorMaps are the tensor maps that a kernel's copies need, in the order of its arguments and, of one argument, of its
-// copies. Copies with one box and one swizzle share a map.
-func tensorMaps(k *ir.Kernel) []*thr.Arg {
-	used := map[string]bool{}
+// copies. Copies with one box and one swizzle share a map, which the launch must make if one of them asks for it.
+func (s *state) tensorMaps() []*thr.Arg {
+	k, used := s.k, map[string]bool{}
 	for _, a := range k.Args {
 		used[a.Name] = true
 	}
 	var maps []*thr.Arg
 	for _, a := range k.Args {
 		eachOp(k.Body, func(v *ir.Value) {
-			i, ok := v.Attr.(*ir.TensorInfo)
-			if !ok || i.Arg != a || mapOf(maps, i) != nil {
+			i, optional := s.tensorCopy(v)
+			if i == nil || i.Arg != a {
+				return
+			}
+			if m := mapOf(maps, i); m != nil {
+				m.Map.Optional = m.Map.Optional && optional
 				return
 			}
 			name := a.Name + "_map"
@@ -27,10 +33,29 @@ func tensorMaps(k *ir.Kernel) []*thr.Arg {
 				name = fmt.Sprintf("%s_map%d", a.Name, n)
 			}
 			used[name] = true
-			maps = append(maps, &thr.Arg{Name: name, Kind: thr.ArgMap, Arg: a, Map: mapFor(i)})
+			m := mapFor(i)
+			m.Optional = optional
+			maps = append(maps, &thr.Arg{Name: name, Kind: thr.ArgMap, Arg: a, Map: m})
 		})
 	}
 	return maps
+}
+
+// tensorCopy is the tensor copy that an op is, or can be where the tensor allows it; nil: none. A CopyAsync into a slot is
+// one if the slot's tile has a swizzle, which is what such copies are for; without, bulk copies of rows take shorter boxes.
+func (s *state) tensorCopy(v *ir.Value) (info *ir.TensorInfo, optional bool) {
+	switch a := v.Attr.(type) {
+	case *ir.TensorInfo:
+		return a, false
+	case *ir.CopyInfo:
+		rank := v.Type.Span.Rank()
+		if a.Dst.Pipe == nil || a.Dst.Swizzle.Bits() == 0 || a.Src.Strided || a.Bytes != ir.CopyBytes || len(a.Src.Dims) > ir.MaxTensorRank ||
+			!s.t.Has(target.TMACTA) || !a.Dst.TensorBox(rank) {
+			return nil, false
+		}
+		return &ir.TensorInfo{Shared: a.Dst, Arg: a.Src, Rank: rank}, !s.k.Whole
+	}
+	return nil, false
 }
 
 // mapFor describes the tensor map of a copy: its box has one element along dimensions that the tile has not.
@@ -74,6 +99,10 @@ func (l *lowering) tensor(v *ir.Value) {
 	}
 	do := thr.Do{At: l.at(), Fn: tensorFns[v.Op][info.Reduce], Pred: l.leader(v.Scope), Buf: shared.shared, Scope: v.Scope, Map: mapOf(l.args.maps, info)}
 	var rest []thr.Expr // operands between the address and the coordinates
+	if slot := ir.FilledSlot(v); slot != nil {
+		l.fillTensor(l.fills[slot], info, shared, coords)
+		return
+	}
 	if info.Bar != nil {
 		bar, at := l.barrierAt(info.Bar, v.Args[m])
 		do.Bar, rest = bar, []thr.Expr{at}
@@ -83,6 +112,12 @@ func (l *lowering) tensor(v *ir.Value) {
 		rest = append(rest, l.scalarLocal(v.Args[m+1]))
 	}
 	l.tensorComment(v, shared)
+	l.tensorPieces(do, info, shared, rest, coords)
+}
+
+// tensorPieces issues a copy for each of its pieces.
+func (l *lowering) tensorPieces(do thr.Do, info *ir.TensorInfo, shared *access, rest, coords []thr.Expr) {
+	n := len(info.Shared.Shape)
 	l.pieces(info, func(outer []thr.Expr, panel thr.Expr) {
 		at, from := slices.Clone(shared.offsets), slices.Clone(coords)
 		for d, i := range outer {
@@ -93,13 +128,51 @@ func (l *lowering) tensor(v *ir.Value) {
 		from[last] = add(from[last], mul(panel, i32(info.Shared.PanelCols())))
 		slices.Reverse(from)
 		piece := do
-		if v.Op != ir.PrefetchTensor {
+		if do.Fn != thr.TensorPrefetch {
 			offset := add(shared.offset(at), mul(panel, i32(shared.panelElems()*shared.dt.Size())))
 			piece.Args = append([]thr.Expr{address(shared.shared, offset)}, rest...)
 		}
 		piece.Args = append(piece.Args, from...)
 		l.emit(piece)
 	})
+}
+
+// fillTensor copies a box into a slot that is being filled, whose phase expects all of its bytes.
+func (l *lowering) fillTensor(f *fill, info *ir.TensorInfo, shared *access, coords []thr.Expr) {
+	if f == nil {
+		l.fail(l.cur.Pos, "plan: a copy into a slot that is not being filled")
+		return
+	}
+	bar := slotBar(f.pipe.full, f.pipe, 0, l.scalars[f.v])
+	l.comment("tensor copy %s to %s", info.Arg.Name, shared.label())
+	l.tensorPieces(thr.Do{At: l.at(), Fn: thr.TensorLoad, Pred: and(l.oneLane(), l.firstWarp(l.cur.Scope)), Buf: shared.shared, Scope: l.cur.Scope, Bar: f.pipe.full,
+		Map: mapOf(l.args.maps, info)}, info, shared, []thr.Expr{bar}, coords)
+	box := 1
+	for _, side := range info.Shared.Shape[len(info.Shared.Shape)-info.Rank:] {
+		box *= side
+	}
+	l.expect(f, i32(box*shared.dt.Size()))
+}
+
+// mapTest is the condition under which the launch has made a tensor map of an argument, the same for all of the launch: the
+// address and the strides are multiples of 16 bytes, and no dimension is 0. nil: always.
+func (l *lowering) mapTest(m *thr.Arg) thr.Expr {
+	a := m.Arg
+	if !m.Map.Optional {
+		l.needAligned(a)
+		return nil
+	}
+	made := call(thr.Aligned, dtype.Bool, thr.ArgRef{Arg: l.args.pointer[a]}, i32(ir.TensorRowBytes))
+	var test thr.Expr = made
+	for d, dim := range a.Dims {
+		if d < len(a.Dims)-1 {
+			test = and(test, multiple(l.args.strideOf(a, d), ir.TensorRowBytes/a.DT.Size()))
+		}
+		if dim.Symbol != nil {
+			test = and(test, less(i32(0), thr.ArgRef{Arg: l.args.dim[dim.Symbol]}))
+		}
+	}
+	return l.atTop(m.Name+"_made", test)
 }
 
 // pieces visits the boxes of a copy: by the number of the matrix along each dimension before the last two of the box,

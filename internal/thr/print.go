@@ -45,6 +45,9 @@ func (m *TensorMap) String() string {
 	if m.Swizzle > 0 {
 		s += fmt.Sprintf(", swizzle %d", m.Swizzle)
 	}
+	if m.Optional {
+		s += ", where the tensor allows one"
+	}
 	return s
 }
 

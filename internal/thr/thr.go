@@ -56,6 +56,9 @@ const (
 type TensorMap struct {
 	Box     []int // elements that one copy moves, by dimension of the argument
 	Swizzle int   // bytes of the rows within which 16-byte chunks are permuted: 32, 64 or 128; 0: none
+	// Optional: the launch makes it if the tensor allows it, which the kernel asks before it uses the map; otherwise it is
+	// all zeros.
+	Optional bool
 }
 
 // Bytes is the size of the box in elements of a type.
@@ -119,6 +122,13 @@ type SharedBuf struct {
 	Manual bool   // its author orders the accesses; the planner places no barriers for it
 	Remote bool   // mbarriers at which other blocks of the cluster arrive or complete bytes
 	Align  int    // of Offset; 0: 16
+	// The buffer lives from one stretch of the text to another: barriers of all threads part them, and the first is 0.
+	First, Last int
+}
+
+// Overlaps reports whether another buffer has some of the same bytes.
+func (b *SharedBuf) Overlaps(o *SharedBuf) bool {
+	return b != o && b.Offset < o.Offset+o.Bytes && o.Offset < b.Offset+b.Bytes
 }
 
 // Role is a part of the block's warps with work of its own: Parts groups of Warps warps, from warp First on.

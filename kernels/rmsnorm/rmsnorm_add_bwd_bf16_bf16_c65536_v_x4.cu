@@ -7,16 +7,16 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: s, dy, ds, dx, w, part on 16 bytes; n a multiple of 8
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0    16384  bf16  s4: tile [8192]
-//    16384    16384  bf16  s5: tile [8192]
-//    32768    16384  bf16  s0: tile [8192]
-//    49152    16384  bf16  s2: tile [8192]
-//    65536    16384  bf16  s1: tile [8192]
-//    81920    16384  bf16  s3: tile [8192]
-//    98304       64  f32   sum_part: partial results of sum, one a warp
-//    98368       16  f32   s6: tile [4]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0    16384     16  0-1    bf16   s4: tile [8192]
+//    16384    16384     16  0-1    bf16   s5: tile [8192]
+//    32768    16384     16  0-1    bf16   s0: tile [8192]
+//    49152    16384     16  0-1    bf16   s2: tile [8192]
+//    65536    16384     16  0-1    bf16   s1: tile [8192]
+//    81920    16384     16  0-1    bf16   s3: tile [8192]
+//    98304       64     16  0-1    f32    sum_part: partial results of sum, one a warp
+//    98368       16     16  0-1    f32    s6: tile [4]
 
 typedef unsigned short u16;
 typedef unsigned int u32;

@@ -7,12 +7,12 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, r, s, y, w on 16 bytes; n a multiple of 8
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0    32768  bf16  s0: tile [16384]
-//    32768    32768  bf16  s1: tile [16384]
-//    65536      128  f32   sum_part: partial results of sum, one a warp
-//    65664       16  f32   s22: tile [4]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0    32768     16  0-5    bf16   s0: tile [16384]
+//    32768    32768     16  0-5    bf16   s1: tile [16384]
+//    65536      128     16  3-4    f32    sum_part: partial results of sum, one a warp
+//    65664       16     16  0-8    f32    s22: tile [4]
 
 typedef unsigned short u16;
 typedef unsigned int u32;

@@ -7,17 +7,17 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, r, s, y, w on 16 bytes; n a multiple of 8
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0    32768  f16   s0: tile [16384]
-//    32768    32768  f16   s1: tile [16384]
-//    65536    32768  f16   s2: tile [16384]
-//    98304    32768  f16   s3: tile [16384]
-//   131072    32768  f16   s4: tile [16384]
-//   163840    32768  f16   s5: tile [16384]
-//   196608    32768  f16   s6: tile [16384]
-//   229376      128  f32   sum_part: partial results of sum, one a warp
-//   229504        8  f32   s72: tile [2]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0    32768     16  0-9    f16    s0: tile [16384]
+//    32768    32768     16  0-9    f16    s1: tile [16384]
+//    65536    32768     16  0-10   f16    s2: tile [16384]
+//    98304    32768     16  0-11   f16    s3: tile [16384]
+//   131072    32768     16  0-12   f16    s4: tile [16384]
+//   163840    32768     16  0-13   f16    s5: tile [16384]
+//   196608    32768     16  0-14   f16    s6: tile [16384]
+//   229376      128     16  7-8    f32    sum_part: partial results of sum, one a warp
+//   229504        8     16  0-16   f32    s72: tile [2]
 
 typedef unsigned short u16;
 typedef unsigned int u32;

@@ -7,17 +7,17 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, r, s, y, w on 16 bytes; n a multiple of 4
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0    32768  f32   s0: tile [8192]
-//    32768    32768  f32   s1: tile [8192]
-//    65536    32768  f32   s2: tile [8192]
-//    98304    32768  f32   s3: tile [8192]
-//   131072    32768  f32   s4: tile [8192]
-//   163840    32768  f32   s5: tile [8192]
-//   196608    32768  f32   s6: tile [8192]
-//   229376      128  f32   sum_part: partial results of sum, one a warp
-//   229504       16  f32   s72: tile [4]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0    32768     16  0-9    f32    s0: tile [8192]
+//    32768    32768     16  0-9    f32    s1: tile [8192]
+//    65536    32768     16  0-10   f32    s2: tile [8192]
+//    98304    32768     16  0-11   f32    s3: tile [8192]
+//   131072    32768     16  0-12   f32    s4: tile [8192]
+//   163840    32768     16  0-13   f32    s5: tile [8192]
+//   196608    32768     16  0-14   f32    s6: tile [8192]
+//   229376      128     16  7-8    f32    sum_part: partial results of sum, one a warp
+//   229504       16     16  0-16   f32    s72: tile [4]
 
 typedef unsigned int u32;
 typedef long long i64;

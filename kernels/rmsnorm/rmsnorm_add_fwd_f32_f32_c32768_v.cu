@@ -7,11 +7,11 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, r, s, y, w on 16 bytes; n a multiple of 4
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0    32768  f32   s0: tile [8192]
-//    32768    32768  f32   s1: tile [8192]
-//    65536      128  f32   sum_part: partial results of sum, one a warp
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0    32768     16  0-2    f32    s0: tile [8192]
+//    32768    32768     16  0-2    f32    s1: tile [8192]
+//    65536      128     16  1-2    f32    sum_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;

@@ -7,12 +7,12 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, dy, dx, w, part on 16 bytes; n a multiple of 8
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       24  i64   bar0: 3 mbarriers
-//       32    98304  f16   s0: tile [6 8192]
-//    98336    98304  f16   s1: tile [6 8192]
-//   196640       64  f32   sum_part: partial results of sum, one a warp
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       24     16  0-3    i64    bar0: 3 mbarriers
+//       32    98304     16  1-3    f16    s0: tile [6 8192]
+//    98336    98304     16  1-3    f16    s1: tile [6 8192]
+//   196640       64     16  1-2    f32    sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -66,7 +66,7 @@ __device__ __forceinline__ void mbarrier_wait(void* bar, int phase) {
   }
 }
 __device__ __forceinline__ void bulk_load(void* to, const void* from, int bytes, void* bar) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+  asm volatile("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                :: "r"(shared_at(to)), "l"(from), "r"(bytes), "r"(shared_at(bar)) : "memory");
 }
 __device__ __forceinline__ void bulk_store(void* to, const void* from, int bytes) {

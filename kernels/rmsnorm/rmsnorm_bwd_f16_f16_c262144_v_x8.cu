@@ -7,22 +7,22 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, dy, dx, w, part on 16 bytes; n a multiple of 8
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0    16384  f16   s8: tile [8192]
-//    16384    16384  f16   s9: tile [8192]
-//    32768    16384  f16   s10: tile [8192]
-//    49152    16384  f16   s11: tile [8192]
-//    65536    16384  f16   s0: tile [8192]
-//    81920    16384  f16   s4: tile [8192]
-//    98304    16384  f16   s1: tile [8192]
-//   114688    16384  f16   s5: tile [8192]
-//   131072    16384  f16   s2: tile [8192]
-//   147456    16384  f16   s6: tile [8192]
-//   163840    16384  f16   s3: tile [8192]
-//   180224    16384  f16   s7: tile [8192]
-//   196608       64  f32   sum_part: partial results of sum, one a warp
-//   196672       32  f32   s122: tile [8]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0    16384     16  0-1    f16    s8: tile [8192]
+//    16384    16384     16  0-1    f16    s9: tile [8192]
+//    32768    16384     16  0-1    f16    s10: tile [8192]
+//    49152    16384     16  0-1    f16    s11: tile [8192]
+//    65536    16384     16  0-1    f16    s0: tile [8192]
+//    81920    16384     16  0-1    f16    s4: tile [8192]
+//    98304    16384     16  0-1    f16    s1: tile [8192]
+//   114688    16384     16  0-1    f16    s5: tile [8192]
+//   131072    16384     16  0-1    f16    s2: tile [8192]
+//   147456    16384     16  0-1    f16    s6: tile [8192]
+//   163840    16384     16  0-1    f16    s3: tile [8192]
+//   180224    16384     16  0-1    f16    s7: tile [8192]
+//   196608       64     16  0-1    f32    sum_part: partial results of sum, one a warp
+//   196672       32     16  0-1    f32    s122: tile [8]
 
 typedef unsigned short u16;
 typedef unsigned int u32;

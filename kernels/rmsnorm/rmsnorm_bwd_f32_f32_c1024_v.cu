@@ -7,10 +7,10 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, dy, dx, w, part on 16 bytes; n a multiple of 4
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       32  f32   sum_part: partial results of sum, one a warp
-//       32     8192  f32   part2_part: partial results of sum, one a warp
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       32     16  1-2    f32    sum_part: partial results of sum, one a warp
+//       32     8192     16  2-3    f32    part2_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;

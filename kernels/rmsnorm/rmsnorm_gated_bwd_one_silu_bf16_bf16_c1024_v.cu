@@ -7,12 +7,12 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, dy, dx, dz, w, part, group, dw on 16 bytes; n a multiple of 8
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       32  f32   sum_part: partial results of sum, one a warp
-//       32    16384  f32   part2_part: partial results of sum, one a warp
-//    16416        4  u32   old_shared: the result of atomic_add
-//    16432        4  u32   old2_shared: the result of atomic_add
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       32     16  1-2    f32    sum_part: partial results of sum, one a warp
+//       32    16384     16  2-3    f32    part2_part: partial results of sum, one a warp
+//    16416        4     16  4-5    u32    old_shared: the result of atomic_add
+//    16432        4     16  6-7    u32    old2_shared: the result of atomic_add
 
 typedef unsigned short u16;
 typedef unsigned int u32;

@@ -6,9 +6,9 @@
 // Launch: 256 threads a block, 32 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       32  f32   sum_part: partial results of sum, one a warp
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       32     16  1-2    f32    sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;

@@ -7,22 +7,22 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, dy, dx, dz, w, part on 16 bytes; n a multiple of 8
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0     8192  bf16  s0: tile [4096]
-//     8192     8192  bf16  s4: tile [4096]
-//    16384     8192  bf16  s8: tile [4096]
-//    24576     8192  bf16  s1: tile [4096]
-//    32768     8192  bf16  s5: tile [4096]
-//    40960     8192  bf16  s9: tile [4096]
-//    49152     8192  bf16  s2: tile [4096]
-//    57344     8192  bf16  s6: tile [4096]
-//    65536     8192  bf16  s10: tile [4096]
-//    73728     8192  bf16  s3: tile [4096]
-//    81920     8192  bf16  s7: tile [4096]
-//    90112     8192  bf16  s11: tile [4096]
-//    98304       64  f32   sum_part: partial results of sum, one a warp
-//    98368       16  f32   s122: tile [4]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0     8192     16  0-8    bf16   s0: tile [4096]
+//     8192     8192     16  0-8    bf16   s4: tile [4096]
+//    16384     8192     16  0-8    bf16   s8: tile [4096]
+//    24576     8192     16  0-8    bf16   s1: tile [4096]
+//    32768     8192     16  0-8    bf16   s5: tile [4096]
+//    40960     8192     16  0-8    bf16   s9: tile [4096]
+//    49152     8192     16  0-8    bf16   s2: tile [4096]
+//    57344     8192     16  0-8    bf16   s6: tile [4096]
+//    65536     8192     16  0-8    bf16   s10: tile [4096]
+//    73728     8192     16  0-8    bf16   s3: tile [4096]
+//    81920     8192     16  0-8    bf16   s7: tile [4096]
+//    90112     8192     16  0-8    bf16   s11: tile [4096]
+//    98304       64     16  3-4    f32    sum_part: partial results of sum, one a warp
+//    98368       16     16  0-8    f32    s122: tile [4]
 
 typedef unsigned short u16;
 typedef unsigned int u32;

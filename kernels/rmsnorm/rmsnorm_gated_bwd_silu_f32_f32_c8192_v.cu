@@ -7,21 +7,21 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, dy, dx, dz, w, part on 16 bytes; n a multiple of 4
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0     8192  f32   s0: tile [2048]
-//     8192     8192  f32   s4: tile [2048]
-//    16384     8192  f32   s8: tile [2048]
-//    24576     8192  f32   s1: tile [2048]
-//    32768     8192  f32   s5: tile [2048]
-//    40960     8192  f32   s9: tile [2048]
-//    49152     8192  f32   s2: tile [2048]
-//    57344     8192  f32   s6: tile [2048]
-//    65536     8192  f32   s10: tile [2048]
-//    73728     8192  f32   s3: tile [2048]
-//    81920     8192  f32   s7: tile [2048]
-//    90112     8192  f32   s11: tile [2048]
-//    98304       64  f32   sum_part: partial results of sum, one a warp
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0     8192     16  0-2    f32    s0: tile [2048]
+//     8192     8192     16  0-2    f32    s4: tile [2048]
+//    16384     8192     16  0-2    f32    s8: tile [2048]
+//    24576     8192     16  0-2    f32    s1: tile [2048]
+//    32768     8192     16  0-2    f32    s5: tile [2048]
+//    40960     8192     16  0-2    f32    s9: tile [2048]
+//    49152     8192     16  0-2    f32    s2: tile [2048]
+//    57344     8192     16  0-2    f32    s6: tile [2048]
+//    65536     8192     16  0-2    f32    s10: tile [2048]
+//    73728     8192     16  0-2    f32    s3: tile [2048]
+//    81920     8192     16  0-2    f32    s7: tile [2048]
+//    90112     8192     16  0-2    f32    s11: tile [2048]
+//    98304       64     16  1-2    f32    sum_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;

@@ -7,15 +7,15 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, y, w on 16 bytes; n a multiple of 4
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0     8192  f32   s0: tile [2048]
-//     8192     8192  f32   s1: tile [2048]
-//    16384     8192  f32   s2: tile [2048]
-//    24576     8192  f32   s3: tile [2048]
-//    32768     8192  f32   s4: tile [2048]
-//    40960     8192  f32   s5: tile [2048]
-//    49152       64  f32   sum_part: partial results of sum, one a warp
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0     8192     16  0-1    f32    s0: tile [2048]
+//     8192     8192     16  0-1    f32    s1: tile [2048]
+//    16384     8192     16  0-1    f32    s2: tile [2048]
+//    24576     8192     16  0-1    f32    s3: tile [2048]
+//    32768     8192     16  0-1    f32    s4: tile [2048]
+//    40960     8192     16  0-1    f32    s5: tile [2048]
+//    49152       64     16  0-1    f32    sum_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;

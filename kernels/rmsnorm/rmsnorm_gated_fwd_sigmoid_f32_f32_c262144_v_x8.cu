@@ -7,16 +7,16 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, y, w on 16 bytes; n a multiple of 4
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0    16384  f32   s0: tile [4096]
-//    16384    16384  f32   s1: tile [4096]
-//    32768    16384  f32   s2: tile [4096]
-//    49152    16384  f32   s3: tile [4096]
-//    65536    16384  f32   s4: tile [4096]
-//    81920    16384  f32   s5: tile [4096]
-//    98304      128  f32   sum_part: partial results of sum, one a warp
-//    98432       32  f32   s6: tile [8]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0    16384     16  0-2    f32    s0: tile [4096]
+//    16384    16384     16  0-2    f32    s1: tile [4096]
+//    32768    16384     16  0-3    f32    s2: tile [4096]
+//    49152    16384     16  0-4    f32    s3: tile [4096]
+//    65536    16384     16  0-5    f32    s4: tile [4096]
+//    81920    16384     16  0-6    f32    s5: tile [4096]
+//    98304      128     16  0-1    f32    sum_part: partial results of sum, one a warp
+//    98432       32     16  0-9    f32    s6: tile [8]
 
 typedef unsigned int u32;
 typedef long long i64;

@@ -7,24 +7,24 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, y, w on 16 bytes; n a multiple of 8
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0    16384  f16   s0: tile [8192]
-//    16384    16384  f16   s1: tile [8192]
-//    32768    16384  f16   s2: tile [8192]
-//    49152    16384  f16   s3: tile [8192]
-//    65536    16384  f16   s4: tile [8192]
-//    81920    16384  f16   s5: tile [8192]
-//    98304    16384  f16   s6: tile [8192]
-//   114688    16384  f16   s7: tile [8192]
-//   131072    16384  f16   s8: tile [8192]
-//   147456    16384  f16   s9: tile [8192]
-//   163840    16384  f16   s10: tile [8192]
-//   180224    16384  f16   s11: tile [8192]
-//   196608    16384  f16   s12: tile [8192]
-//   212992    16384  f16   s13: tile [8192]
-//   229376      128  f32   sum_part: partial results of sum, one a warp
-//   229504        8  f32   s142: tile [2]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0    16384     16  0-2    f16    s0: tile [8192]
+//    16384    16384     16  0-2    f16    s1: tile [8192]
+//    32768    16384     16  0-3    f16    s2: tile [8192]
+//    49152    16384     16  0-4    f16    s3: tile [8192]
+//    65536    16384     16  0-5    f16    s4: tile [8192]
+//    81920    16384     16  0-6    f16    s5: tile [8192]
+//    98304    16384     16  0-7    f16    s6: tile [8192]
+//   114688    16384     16  0-8    f16    s7: tile [8192]
+//   131072    16384     16  0-9    f16    s8: tile [8192]
+//   147456    16384     16  0-10   f16    s9: tile [8192]
+//   163840    16384     16  0-11   f16    s10: tile [8192]
+//   180224    16384     16  0-12   f16    s11: tile [8192]
+//   196608    16384     16  0-13   f16    s12: tile [8192]
+//   212992    16384     16  0-14   f16    s13: tile [8192]
+//   229376      128     16  0-1    f32    sum_part: partial results of sum, one a warp
+//   229504        8     16  0-17   f32    s142: tile [2]
 
 typedef unsigned short u16;
 typedef unsigned int u32;

@@ -7,15 +7,15 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, y, w on 16 bytes; n a multiple of 8
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0     8192  f16   s0: tile [4096]
-//     8192     8192  f16   s1: tile [4096]
-//    16384     8192  f16   s2: tile [4096]
-//    24576     8192  f16   s3: tile [4096]
-//    32768     8192  f16   s4: tile [4096]
-//    40960     8192  f16   s5: tile [4096]
-//    49152       64  f32   sum_part: partial results of sum, one a warp
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0     8192     16  0-1    f16    s0: tile [4096]
+//     8192     8192     16  0-1    f16    s1: tile [4096]
+//    16384     8192     16  0-1    f16    s2: tile [4096]
+//    24576     8192     16  0-1    f16    s3: tile [4096]
+//    32768     8192     16  0-1    f16    s4: tile [4096]
+//    40960     8192     16  0-1    f16    s5: tile [4096]
+//    49152       64     16  0-1    f32    sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;

@@ -7,24 +7,24 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, y, w on 16 bytes; n a multiple of 4
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0    16384  f32   s0: tile [4096]
-//    16384    16384  f32   s1: tile [4096]
-//    32768    16384  f32   s2: tile [4096]
-//    49152    16384  f32   s3: tile [4096]
-//    65536    16384  f32   s4: tile [4096]
-//    81920    16384  f32   s5: tile [4096]
-//    98304    16384  f32   s6: tile [4096]
-//   114688    16384  f32   s7: tile [4096]
-//   131072    16384  f32   s8: tile [4096]
-//   147456    16384  f32   s9: tile [4096]
-//   163840    16384  f32   s10: tile [4096]
-//   180224    16384  f32   s11: tile [4096]
-//   196608    16384  f32   s12: tile [4096]
-//   212992    16384  f32   s13: tile [4096]
-//   229376      128  f32   sum_part: partial results of sum, one a warp
-//   229504       16  f32   s142: tile [4]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0    16384     16  0-2    f32    s0: tile [4096]
+//    16384    16384     16  0-2    f32    s1: tile [4096]
+//    32768    16384     16  0-3    f32    s2: tile [4096]
+//    49152    16384     16  0-4    f32    s3: tile [4096]
+//    65536    16384     16  0-5    f32    s4: tile [4096]
+//    81920    16384     16  0-6    f32    s5: tile [4096]
+//    98304    16384     16  0-7    f32    s6: tile [4096]
+//   114688    16384     16  0-8    f32    s7: tile [4096]
+//   131072    16384     16  0-9    f32    s8: tile [4096]
+//   147456    16384     16  0-10   f32    s9: tile [4096]
+//   163840    16384     16  0-11   f32    s10: tile [4096]
+//   180224    16384     16  0-12   f32    s11: tile [4096]
+//   196608    16384     16  0-13   f32    s12: tile [4096]
+//   212992    16384     16  0-14   f32    s13: tile [4096]
+//   229376      128     16  0-1    f32    sum_part: partial results of sum, one a warp
+//   229504       16     16  0-17   f32    s142: tile [4]
 
 typedef unsigned int u32;
 typedef long long i64;

@@ -278,9 +278,14 @@ func (c *Config) holds(dims []int32) bool {
 	return true
 }
 
-// TensorMaps fills in the tensor maps of a launch's argument struct, in their order, from its tensors.
+// TensorMaps fills in the tensor maps of a launch's argument struct, in their order, from its tensors. One that the kernel
+// does without, of a tensor that allows none, is all zeros.
 func (f *Family) TensorMaps(fn *device.Func, tensors []device.Tensor, to ...*[16]uint64) error {
 	for n, m := range fn.Kernel().Maps {
+		if m.Optional && !m.Takes(&tensors[m.Tensor]) {
+			*to[n] = [16]uint64{}
+			continue
+		}
 		made, err := fn.TensorMap(n, &tensors[m.Tensor])
 		if err != nil {
 			return f.unmapped(m.Tensor, err)

@@ -237,7 +237,7 @@ func mapsOf(k *thr.Kernel) []TensorMap {
 	var out []TensorMap
 	for _, a := range k.Args {
 		if a.Kind == thr.ArgMap {
-			out = append(out, TensorMap{number[a.Arg], a.Map.Box, a.Map.Swizzle, a.Map.Promotion(a.Arg.DT)})
+			out = append(out, TensorMap{number[a.Arg], a.Map.Box, a.Map.Swizzle, a.Map.Promotion(a.Arg.DT), a.Map.Optional})
 		}
 	}
 	return out

@@ -16,6 +16,7 @@ type TensorMap struct {
 	Box       []int // elements that one copy moves, by dimension of the tensor
 	Swizzle   int   // bytes of its rows within which 16-byte chunks are permuted: 32, 64 or 128; 0: none
 	Promotion int   // bytes that the L2 cache fetches at once: 64, 128 or 256; 0: what the chip does by itself
+	Optional  bool  // the kernel does without where the tensor allows none: see Takes
 }
 
 // tensorTypes are the element types of tensor maps.
@@ -71,6 +72,16 @@ func (f *Func) TensorMap(n int, t *Tensor) (driver.TensorMap, error) {
 	return m, nil
 }
 
+// Takes reports whether a map can be made of a tensor: its address and its strides, but the last, are multiples of 16 bytes,
+// and no dimension is 0. It is what a kernel asks that does without.
+func (m *TensorMap) Takes(t *Tensor) bool {
+	ok := t.Addr()%16 == 0
+	for axis := range t.Rank() {
+		ok = ok && t.Dim(axis) > 0 && (axis == t.Rank()-1 || t.Dim(axis) == 1 || t.Stride(axis)*t.dt.Size()%16 == 0)
+	}
+	return ok
+}
+
 // of describes the map of a tensor to the driver, whose dimensions begin with the innermost.
 func (m *TensorMap) of(t *Tensor) (*driver.Tiled, error) {
 	rank := t.Rank()
@@ -105,6 +116,6 @@ func (m *TensorMap) of(t *Tensor) (*driver.Tiled, error) {
 // sameMaps reports whether a generated file describes a kernel's maps as they are.
 func sameMaps(a, b []TensorMap) bool {
 	return slices.EqualFunc(a, b, func(x, y TensorMap) bool {
-		return x.Tensor == y.Tensor && x.Swizzle == y.Swizzle && x.Promotion == y.Promotion && slices.Equal(x.Box, y.Box)
+		return x.Tensor == y.Tensor && x.Swizzle == y.Swizzle && x.Promotion == y.Promotion && x.Optional == y.Optional && slices.Equal(x.Box, y.Box)
 	})
 }

@@ -50,8 +50,8 @@ type access struct {
 // offsets is where each lane accesses an allocation or shared memory.
 type offsets = [warpSize]int
 
-// access fills in what loads, stores and atomics share.
-func (c *compiler) access(bytes int, space thr.Space, write bool, what string, addr, pred thr.Expr) *access {
+// access fills in what loads, stores and atomics share; buf is the buffer of shared memory that is meant, if known.
+func (c *compiler) access(bytes int, space thr.Space, write bool, what string, addr, pred thr.Expr, buf *thr.SharedBuf) *access {
 	switch bytes {
 	case 1, 2, 4, 8, 16:
 	default:
@@ -74,7 +74,7 @@ func (c *compiler) access(bytes int, space thr.Space, write bool, what string, a
 		c.program.word = min(c.program.word, bytes)
 		what += " of global memory"
 	}
-	a := &access{bytes: bytes, write: write, site: c.site(what, bytes)}
+	a := &access{bytes: bytes, write: write, site: c.siteOf(what, bytes, buf), buf: buf}
 	a.addr = c.vec(addr).i
 	a.chosen = c.chosen(pred)
 	return a
@@ -126,8 +126,7 @@ func (c *compiler) load(s thr.Load) {
 		c.fail("a load of predicates")
 	}
 	dst := c.ref(s.Dst, s.Index)
-	a := c.access(s.Bytes, s.Space, false, "load", s.Addr, s.Pred)
-	a.buf = s.Buf
+	a := c.access(s.Bytes, s.Space, false, "load", s.Addr, s.Pred, s.Buf)
 	c.rank(a, s.Space, s.Rank)
 	c.registers(a, s.Dst.Type, max(s.Dst.Len, 1)-int(dst.i-c.slots[s.Dst].i))
 	a.reg = dst
@@ -158,8 +157,7 @@ func (c *compiler) store(s thr.Store) {
 		t, from = s.Src.Type, c.ref(s.Src, s.Index)
 		left = max(s.Src.Len, 1) - int(from.i-c.slots[s.Src].i)
 	}
-	a := c.access(s.Bytes, s.Space, true, "store", s.Addr, s.Pred)
-	a.buf = s.Buf
+	a := c.access(s.Bytes, s.Space, true, "store", s.Addr, s.Pred, s.Buf)
 	c.ordered(a, s.Order, s.Order == ir.Release && s.Space == thr.Global)
 	c.rank(a, s.Space, s.Rank)
 	c.registers(a, t, left)

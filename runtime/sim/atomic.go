@@ -22,7 +22,7 @@ func atomicDo(of func(t dtype.Type) update) func(*compiler, thr.Do) {
 		c.program.serial = true
 		c.program.ordered = c.program.ordered || s.Order != ir.Relaxed
 		size := s.DT.Size()
-		a := c.access(size, thr.Global, true, s.Fn.String(), s.Args[0], s.Pred)
+		a := c.access(size, thr.Global, true, s.Fn.String(), s.Args[0], s.Pred, nil)
 		x := c.vec(s.Args[1]).i
 		y := x
 		if len(s.Args) > 2 {

@@ -60,9 +60,8 @@ func (c *compiler) bulkCopy(s thr.Do) {
 	} else {
 		c.program.bulkStores = true
 	}
-	o.global = c.access(bulkAlign, thr.Global, !o.load, global, s.Args[0], nil)
-	o.shared = c.access(bulkAlign, thr.Shared, o.load, shared, s.Args[1], s.Pred)
-	o.shared.buf = s.Buf
+	o.global = c.access(bulkAlign, thr.Global, !o.load, global, s.Args[0], nil, nil)
+	o.shared = c.access(bulkAlign, thr.Shared, o.load, shared, s.Args[1], s.Pred, s.Buf)
 	o.site, o.n = o.shared.site, c.vec(s.Args[2]).i
 	o.from, o.to = o.global.addr, o.shared.addr
 	c.emit(warpSize, o.run)
@@ -170,6 +169,8 @@ func (k *bulk) check(now record, lane int, write bool, from, bytes int) {
 			other, ok = s.store(c, now, view)
 		case was == 0:
 			w.report(Uninitialised, k.site, none, lane, "%s at byte %d", what, i<<s.shift)
+		case w.block.program.taken(was, k.site):
+			w.reportTaken(was, k.site, lane, i<<s.shift)
 		default:
 			other, ok = s.load(c, now, view)
 		}

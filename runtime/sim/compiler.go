@@ -52,8 +52,11 @@ func (c *compiler) emit(ops int64, run func(w *warp)) {
 func (c *compiler) here() int { return len(c.program.code) }
 
 // site numbers the place that is being compiled. Copies of a statement in an unrolled loop are one place.
-func (c *compiler) site(what string, bytes int) int32 {
-	s := site{c.pos, what, bytes}
+func (c *compiler) site(what string, bytes int) int32 { return c.siteOf(what, bytes, nil) }
+
+// siteOf is site for an access to a buffer of shared memory.
+func (c *compiler) siteOf(what string, bytes int, buf *thr.SharedBuf) int32 {
+	s := site{c.pos, what, bytes, buf}
 	i, ok := c.sites[s]
 	if !ok {
 		i = int32(len(c.program.sites))

@@ -45,10 +45,9 @@ func copyAsync(piece int) func(*compiler, thr.Do) {
 func (c *compiler) copyAsync(s thr.Do, piece int) {
 	c.program.copies = true
 	c.program.unit = min(c.program.unit, piece)
-	from := c.access(piece, thr.Global, false, "copy", s.Args[0], s.Pred)
+	from := c.access(piece, thr.Global, false, "copy", s.Args[0], s.Pred, nil)
 	c.program.word = 1 // it may read any number of bytes
-	to := c.access(piece, thr.Shared, true, "copy to", s.Args[1], s.Pred)
-	to.buf = s.Buf
+	to := c.access(piece, thr.Shared, true, "copy to", s.Args[1], s.Pred, s.Buf)
 	c.program.generic[to.site] = true
 	n := c.vec(s.Args[2]).i
 	c.emit(warpSize, func(w *warp) {

@@ -43,8 +43,7 @@ func matrixDo(write, trans bool) func(*compiler, thr.Do) {
 		if write {
 			what = "store"
 		}
-		o := &matrixOp{access: c.access(matrixRow, thr.Shared, write, what+" of a matrix", s.Args[0], nil), regs: c.fragment(s, 0), trans: trans}
-		o.buf = s.Buf
+		o := &matrixOp{access: c.access(matrixRow, thr.Shared, write, what+" of a matrix", s.Args[0], nil, s.Buf), regs: c.fragment(s, 0), trans: trans}
 		c.emit(int64(len(o.regs))*warpSize, o.run)
 	}
 }

@@ -1,10 +1,10 @@
 package sim_test
 
 import (
-	"encoding/binary"
 	"fmt"
 	"testing"
 
+	"github.com/gotile/gotile/layout"
 	"github.com/gotile/gotile/runtime/sim"
 	"github.com/gotile/gotile/tile"
 )
@@ -31,6 +31,8 @@ var pipelines = []struct {
 	stages int
 	define func(k *tile.Builder, a pipeArgs)
 	opts   []tile.Option
+	each   int  // rows a trip; 0: one
+	tensor bool // it takes tensors with a tensor map only
 }{
 	{"two members, one released early", 3, func(k *tile.Builder, a pipeArgs) {
 		pipe := tile.NewPipeline(k, 3, pipeSlot{A: tile.NewShared[tile.I32](k, pipeCols), B: tile.NewShared[tile.I32](k, pipeCols)})
@@ -52,7 +54,7 @@ var pipelines = []struct {
 				tile.Store(c, a.Y.At(t.Row), x.Add(y))
 			}
 		}))
-	}, []tile.Option{tile.Threads(96)}},
+	}, []tile.Option{tile.Threads(96)}, 0, false},
 	{"two pipelines, the second filled from registers", 2, func(k *tile.Builder, a pipeArgs) {
 		pipe := tile.NewPipeline(k, 2, rowSlot{A: tile.NewShared[tile.I32](k, pipeCols)})
 		next := tile.NewPipeline(k, 2, rowSlot{A: tile.NewShared[tile.I32](k, pipeCols)})
@@ -77,7 +79,7 @@ var pipelines = []struct {
 				tile.CopyAsync(s, s.A, a.X.At(t.Row))
 			}
 		}))
-	}, []tile.Option{tile.Threads(128)}},
+	}, []tile.Option{tile.Threads(128)}, 0, false},
 	{"boxes of rows, of which the last is short, and two slots held", 3, func(k *tile.Builder, a pipeArgs) {
 		pipe := tile.NewPipeline(k, 3, rowSlot{A: tile.NewShared[tile.I32](k, 4, pipeCols)})
 		k.Roles(tile.Consumers(1, 0, func(c tile.Warpgroup) {
@@ -97,7 +99,7 @@ var pipelines = []struct {
 				tile.CopyAsync(s, s.A, a.X.At(row), tile.Valid(4))
 			}
 		}))
-	}, []tile.Option{tile.Threads(160)}},
+	}, []tile.Option{tile.Threads(160)}, 0, false},
 	{"the block fills and reads", 2, func(k *tile.Builder, a pipeArgs) {
 		pipe := tile.NewPipeline(k, 2, rowSlot{A: tile.NewShared[tile.I32](k, pipeCols)})
 		for row := range tile.Range(k, 0, a.X.Dim(0), 1) {
@@ -108,31 +110,66 @@ var pipelines = []struct {
 			s.Release(k)
 			tile.Store(k, a.Y.At(row), x.Add(x))
 		}
-	}, []tile.Option{tile.Threads(64)}},
+	}, []tile.Option{tile.Threads(64)}, 0, false},
+	{"boxes with swizzles, by what the tensor allows", 2, swizzledBoxes(func(p tile.Warp, s pipeSlot, a pipeArgs, row tile.Index) {
+		tile.CopyAsync(s, s.A, a.X.At(row))
+		tile.CopyAsync(s, s.B, a.X.At(row))
+	}), []tile.Option{tile.Threads(64)}, 8, false},
+	{"boxes with swizzles, one of them in a branch", 3, swizzledBoxes(func(p tile.Warp, s pipeSlot, a pipeArgs, row tile.Index) {
+		tile.CopyAsync(s, s.A, a.X.At(row))
+		tile.If(p, row.RemInt(16).EqInt(0), func() {
+			tile.CopyAsync(s, s.B, a.X.At(row))
+		}, func() {
+			tile.CopyAsync(s, s.B, a.X.At(row), tile.Valid(8))
+		})
+	}), []tile.Option{tile.Threads(64)}, 8, false},
+	{"tensor copies alone", 3, swizzledBoxes(func(p tile.Warp, s pipeSlot, a pipeArgs, row tile.Index) {
+		tile.CopyTensor(p, s.A, a.X.At(row), s)
+		tile.CopyTensor(p, s.B, a.X.At(row), s)
+	}), []tile.Option{tile.Threads(64)}, 8, true},
 }
 
-// Pipelines are right for any trip count, however and whenever the copies arrive: by bulk copies, by cp.async where the
-// target has no others, and through registers where the rows are not aligned.
+// swizzledBoxes doubles boxes of eight rows, of two tiles that are filled with the same.
+func swizzledBoxes(fill func(p tile.Warp, s pipeSlot, a pipeArgs, row tile.Index)) func(k *tile.Builder, a pipeArgs) {
+	return func(k *tile.Builder, a pipeArgs) {
+		box := func(sw layout.Swizzle) tile.Shared[tile.I32] {
+			return tile.NewShared[tile.I32](k, 8, pipeCols).Swizzle(sw)
+		}
+		pipe := tile.NewPipeline(k, 3, pipeSlot{A: box(layout.Swizzle128), B: box(layout.Swizzle32)})
+		work := k.Schedule(tile.Linear(a.X.Dim(0), 8))
+		k.Roles(tile.Producer(0, func(p tile.Warp) {
+			for t := range work.Tiles(p) {
+				fill(p, pipe.Acquire(p), a, t.Row)
+			}
+		}), tile.ConsumerWarps(1, 0, func(c tile.Warp) {
+			span := c.Striped2(8, pipeCols, 4, 16)
+			for t := range work.Tiles(c) {
+				s := pipe.Wait(c)
+				sum := tile.Load(c, s.A, span).Add(tile.Load(c, s.B, span))
+				s.Release(c)
+				tile.Store(c, a.Y.At(t.Row), sum)
+			}
+		}))
+	}
+}
+
+// Pipelines are right for any trip count, however and whenever the copies arrive: by bulk copies and tensor copies, by
+// cp.async where the target has no others, and through registers where the rows are not aligned.
 func TestPipelines(t *testing.T) {
 	for _, c := range pipelines {
 		for _, target := range []string{"sm_90a", "sm_80"} {
+			if c.tensor && target == "sm_80" {
+				continue
+			}
 			t.Run(c.name+"/"+target, func(t *testing.T) {
-				k, err := tile.Define("pipes", c.define, c.opts...)
-				if err != nil {
-					t.Fatal(err)
-				}
-				low, err := k.Lower(target)
-				if err != nil {
-					t.Fatal(err)
-				}
-				p, err := sim.Compile(low)
-				if err != nil {
-					t.Fatal(err)
-				}
+				k, each := compiled(t, target, c.define, c.opts...), max(c.each, 1)
 				for _, trips := range []int{0, 1, c.stages - 1, c.stages, c.stages + 1, 4*c.stages + 1} {
 					for _, n := range []int{pipeCols, pipeCols - 4, pipeCols - 3} {
-						for mode := sim.BySeed; mode <= sim.AtRandom; mode++ {
-							runPipe(t, p, trips, n, sim.Options{Copies: mode, Seed: uint64(trips)})
+						if c.tensor && (trips == 0 || n%4 != 0) { // of which there is no tensor map
+							continue
+						}
+						for _, mode := range modes {
+							runPipe(t, k, max(trips*each-each/2, 0), n, sim.Options{Copies: mode, Seed: uint64(trips)})
 						}
 					}
 				}
@@ -141,31 +178,18 @@ func TestPipelines(t *testing.T) {
 	}
 }
 
-// runPipe runs one block on trips rows of n elements.
-func runPipe(t *testing.T, p *sim.Program, trips, n int, o sim.Options) {
+// runPipe runs one block on rows of n elements.
+func runPipe(t *testing.T, k launchable, rows, n int, o sim.Options) {
 	t.Helper()
-	what := fmt.Sprintf("%d rows of %d, copies %v", trips, n, o.Copies)
-	mem := sim.NewMemory(false)
-	bytes := max(16, 4*trips*n)
-	x, _ := mem.Alloc(bytes)
-	y, _ := mem.Alloc(bytes)
-	in, _ := mem.Bytes(x, bytes)
-	for i := range trips * n {
-		binary.LittleEndian.PutUint32(in[4*i:], uint32(i+1))
-	}
-	var args []byte
-	for _, v := range []uint64{x, y, uint64(n), uint64(n)} {
-		args = binary.LittleEndian.AppendUint64(args, v)
-	}
-	args = binary.LittleEndian.AppendUint32(args, uint32(trips))
-	args = binary.LittleEndian.AppendUint32(args, uint32(n))
-	if _, err := p.Run(t.Context(), mem, 1, args, o); err != nil {
+	what := fmt.Sprintf("%d rows of %d, copies %v", rows, n, o.Copies)
+	x := counting(rows * n)
+	out, err := k.run(t, 1, map[string]int{"rows": rows, "n": n}, map[string][]int32{"x": x}, o)
+	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	out, _ := mem.Bytes(y, bytes)
-	for i := range trips * n {
-		if got, want := binary.LittleEndian.Uint32(out[4*i:]), uint32(2*(i+1)); got != want {
-			t.Fatalf("%s: element %d is %d, want %d", what, i, got, want)
+	for i, got := range out["y"] {
+		if got != 2*x[i] {
+			t.Fatalf("%s: element %d is %d, want %d", what, i, got, 2*x[i])
 		}
 	}
 }

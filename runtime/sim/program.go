@@ -34,6 +34,7 @@ type Program struct {
 	bars          []barSlot
 	barAt         map[*thr.SharedBuf]int     // the first slot of an array of mbarriers
 	arrivals      map[*thr.SharedBuf][]int32 // sites that arrive at an array
+	sharing       bool                       // some buffers of shared memory have bytes in common
 	ordered       bool                       // blocks wait for each other's memory: some access has an order
 }
 
@@ -51,6 +52,7 @@ type site struct {
 	pos   ir.Pos
 	what  string // "load of shared memory"
 	bytes int
+	buf   *thr.SharedBuf // of shared memory: the buffer that is meant, if known
 }
 
 // operand says where a value is: in a register of lanes, in a scalar register that stands for 32 equal lanes, or in
@@ -98,6 +100,9 @@ func Compile(k *thr.Kernel) (p *Program, err error) {
 		w.finish()
 	})
 	c.checkAgents()
+	for i, a := range k.Shared {
+		c.program.sharing = c.program.sharing || slices.ContainsFunc(k.Shared[:i], a.Overlaps)
+	}
 	c.program.vecs, c.program.unis = c.vecs.most, c.unis.most
 	return c.program, nil
 }

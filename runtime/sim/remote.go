@@ -104,8 +104,7 @@ func (c *compiler) storeAsync(s thr.Do) {
 		c.fail("%s of %v in a cluster of %d", s.Fn, s.DT, c.kernel.Cluster)
 	}
 	c.program.async = true
-	a := c.access(bytes, thr.Shared, true, "remote store", s.Args[0], s.Pred)
-	a.buf = s.Buf
+	a := c.access(bytes, thr.Shared, true, "remote store", s.Args[0], s.Pred, s.Buf)
 	c.program.generic[a.site] = true
 	x, o := c.vec(s.Args[1]).i, c.remote(s, a.site, s.Args[3], s.Args[2])
 	c.emit(warpSize, func(w *warp) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/thr"
 )
 
 // record is one access in shadow memory: epoch<<32 | site<<16 | agent<<15 | many<<14 | warp<<5 | lane; 0 where there is
@@ -79,7 +80,8 @@ func (a *access) check(w *warp, to *shared, m uint32, off *offsets) {
 	if a.scalar {
 		now |= recordMany // all lanes read it
 	}
-	if m == allLanes && n == 1 {
+	taken := w.block.program.sharing && !a.write
+	if m == allLanes && n == 1 && !taken {
 		m = a.checkCells(w, s, now, off)
 	}
 	for ; m != 0; m &= m - 1 {
@@ -88,6 +90,10 @@ func (a *access) check(w *warp, to *shared, m uint32, off *offsets) {
 		first := off[l] >> s.shift
 		for i := range s.cells[first : first+n] {
 			c := &s.cells[first+i]
+			if taken && w.block.program.taken(c.write, a.site) {
+				w.reportTaken(c.write, a.site, l, off[l])
+				continue
+			}
 			if (c.write != 0 || a.write) && c.more == 0 && c.write.before(clock, now) && c.read.before(clock, now) { // all is over
 				if a.write {
 					*c = cell{write: now}
@@ -110,6 +116,24 @@ func (a *access) check(w *warp, to *shared, m uint32, off *offsets) {
 			}
 		}
 	}
+}
+
+// taken reports whether what an access reads was last written as another buffer, which has the same bytes. Then nothing of
+// what the access is meant to read is left.
+func (p *Program) taken(was record, site int32) bool {
+	return p.sharing && was != 0 && p.sites[was.site()].buf != p.sites[site].buf
+}
+
+func (w *warp) reportTaken(was record, site int32, lane, offset int) {
+	sites := w.block.program.sites
+	w.report(Uninitialised, site, was.site(), lane, "%s at byte %d, which %s has taken over from %s", sites[site].what, offset, nameOf(sites[was.site()].buf), nameOf(sites[site].buf))
+}
+
+func nameOf(b *thr.SharedBuf) string {
+	if b == nil {
+		return "no buffer"
+	}
+	return b.Name
 }
 
 // checkCells is check for all lanes of a warp and one cell a lane, where everything before is over. It returns the

@@ -52,8 +52,7 @@ func (c *compiler) tensorOp(s thr.Do, shared, global string) *tensorOp {
 	o.global = &access{site: c.site(global, 0), write: fixed == 1}
 	o.site = o.global.site
 	if shared != "" {
-		o.shared = c.access(chunkBytes, thr.Shared, fixed > 1, shared, s.Args[0], s.Pred)
-		o.shared.buf = s.Buf
+		o.shared = c.access(chunkBytes, thr.Shared, fixed > 1, shared, s.Args[0], s.Pred, s.Buf)
 		o.site, o.chosen = o.shared.site, o.shared.chosen
 	} else {
 		o.chosen = c.chosen(s.Pred)
@@ -194,6 +193,10 @@ func (o *tensorOp) place(w *warp, l int) (at, bytes int, ok bool) {
 // box finds the rows of a lane's box that lie in the tensor; nil, and a report, where the tensor is no memory.
 func (o *tensorOp) box(w *warp, l int) *boxed {
 	m, elem := w.block.launch.maps[o.arg], o.arg.Arg.DT.Size()
+	if m == nil {
+		w.report(OutOfBounds, o.site, none, l, "%s by %s, which the launch has not made: the tensor's address, its strides or its sizes allow no tensor map", o.fn, o.arg.Name)
+		return nil
+	}
 	b := &boxed{swizzle: swizzleOf[m.Swizzle], combine: o.combine, elem: elem}
 	var from [ir.MaxTensorRank]int
 	rows := 1

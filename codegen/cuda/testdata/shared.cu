@@ -6,10 +6,10 @@
 // Launch: 256 threads a block, at least 2 blocks an SM, 8224 bytes of dynamic shared memory, a grid of 1 block
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0     4096  u32   tile: a row of X
-//     4096     4128  f32   partial
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0     4096     16  0      u32    tile: a row of X
+//     4096     4128     16  0      f32    partial
 
 struct shared_args {
   const bf16* x; // X: bf16[rows, n]
