@@ -112,7 +112,7 @@ func ExampleMoveMatrix() {
 		warp := k.Warp()
 		s := tile.NewShared[tile.F16](k, 32, 32).Swizzle(layout.Swizzle64)
 		x := tile.Load(warp, a.X, warp.Fragment(32, 32)).Fill(tile.Const[tile.F16](0))
-		tile.StoreMatrix(warp, s, tile.MoveMatrix(tile.Transpose(x)))
+		tile.StoreMatrix(warp, s, tile.MoveMatrix(x.Transpose()))
 		tile.Store(warp, a.Y, tile.LoadMatrix(warp, s, warp.Fragment(32, 32)))
 	}, tile.Threads(32)))
 	// Output:

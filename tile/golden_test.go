@@ -33,6 +33,7 @@ var goldens = []struct {
 	{"clusters", clusters},
 	{"pipelines", pipelineOps},
 	{"matrices", matrixOps},
+	{"algebra", algebraOps},
 }
 
 func TestGoldenIR(t *testing.T) {

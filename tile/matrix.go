@@ -38,12 +38,3 @@ func MoveMatrix[T Number](x Reg[T]) Reg[T] {
 	}
 	return Reg[T]{b: x.b, v: x.b.MoveMatrix(x.v)}
 }
-
-// Transpose is the transposed tile, in the same registers of the same threads: its span is the Transpose of x's. After
-// MoveMatrix it has a Fragment again.
-func Transpose[T Elem](x Reg[T]) Reg[T] {
-	if x.b == nil {
-		return x
-	}
-	return Reg[T]{b: x.b, v: x.b.Transpose(x.v)}
-}

@@ -18,7 +18,7 @@ func matrixOps(name string) (*tile.Kernel, error) {
 		s, t := tile.NewShared[tile.BF16](k, 32, 64).Swizzle(layout.Swizzle128), tile.NewShared[tile.BF16](k, 2, 64, 32)
 		x := tile.Load(warp, a.X, span)
 		tile.StoreMatrix(warp, s, x.Fill(tile.Const[tile.BF16](0)))
-		tile.StoreMatrix(warp, t.At(1), tile.Transpose(tile.LoadMatrix(warp, s, span)))
+		tile.StoreMatrix(warp, t.At(1), tile.LoadMatrix(warp, s, span).Transpose())
 		y := tile.MoveMatrix(tile.LoadMatrix(warp, s.At(0, 0), warp.Fragment(64, 32).Transpose()))
 		tile.Store(warp, a.Y, y)
 		acc := tile.NewAcc[tile.F32](warp, 32, 32)

@@ -94,6 +94,7 @@ var families = []struct {
 	{"tensor copies and swizzles", wrongTensors},
 	{"other blocks and kernels", wrongRemotes},
 	{"cluster", wrongClusters},
+	{"register tiles as wholes", wrongAlgebra},
 }
 
 // mistakes are the errors of a program, of Define or of Lower.

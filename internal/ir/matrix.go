@@ -173,21 +173,6 @@ func moved(s *Span, trans bool) *Span {
 	return &Span{Scope: s.Scope, Dist: d, Extent: s.Extent}
 }
 
-// Transpose records the transposed tile.
-func (b *Builder) Transpose(x *Value) *Value {
-	if b.poisoned(Transpose, x) {
-		return nil
-	}
-	if x.Type.Span.Rank() != 2 {
-		b.Errorf(Transpose, ErrShape, "Transpose of %s: it has two axes; give a matrix", vector(x.Type.Span))
-		return nil
-	}
-	if x.Op == Transpose {
-		return x.Args[0]
-	}
-	return b.emit(&Value{Op: Transpose, Type: Type{DT: x.Type.DT, Span: x.Type.Span.transpose()}, Args: []*Value{x}, Scope: x.Scope})
-}
-
 // matrix checks the ops of tensor cores.
 func (c *checker) matrix(v *Value, r *Region) {
 	c.executes(v, r)

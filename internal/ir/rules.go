@@ -38,6 +38,8 @@ func (c *checker) rules(v *Value, r *Region) {
 		}
 		c.typed(v, reduced(v.Args[0].Type, axes))
 		c.executes(v, r)
+	case Collective:
+		c.collective(v, r)
 	case Variable:
 		c.variable(v, r)
 	case Memory:
@@ -97,6 +99,8 @@ func (c *checker) shape(v *Value) {
 		c.fail(v, "its scope is %v, its tile's %v", v.Scope, s.Scope)
 	}
 	switch v.Op {
+	case Transpose, Subtile:
+		c.view(v)
 	case Elect:
 		if v.Type.DT != dtype.Bool || !s.Dist.Equal(layout.Striped(32, 32, 1)) {
 			c.fail(v, "it is %v of %s", v.Type.DT, shape(s))
@@ -113,10 +117,6 @@ func (c *checker) shape(v *Value) {
 		}
 		if !ok || x.DT != v.Type.DT || v.Attr != any(s) {
 			c.fail(v, "%s %v cannot repeat over %s %v", shape(x.Span), x.DT, shape(s), v.Type.DT)
-		}
-	case Transpose:
-		if x := v.Args[0].Type; x.DT != v.Type.DT || x.Span.Rank() != 2 || !sameSpan(s, x.Span.transpose()) {
-			c.fail(v, "of %v of %s", x.DT, shape(x.Span))
 		}
 	case Fill:
 		x, y := v.Args[0].Type, v.Args[1].Type

@@ -15,7 +15,7 @@ import (
 func matrixCases() []tiletest.Case {
 	var out []tiletest.Case
 	for _, t := range []dtype.Type{dtype.BF16, dtype.F16} {
-		for _, op := range []ir.Op{ir.LoadMatrix, ir.MoveMatrix, ir.Transpose} {
+		for _, op := range []ir.Op{ir.LoadMatrix, ir.MoveMatrix} {
 			out = append(out, opCase(op, "load/"+t.String(), func(r run) error { return checkMatrixLoad(r, t) }))
 		}
 		out = append(out, opCase(ir.StoreMatrix, "store/"+t.String(), func(r run) error {
@@ -24,7 +24,7 @@ func matrixCases() []tiletest.Case {
 			})
 		}))
 	}
-	for _, op := range []ir.Op{ir.LoadMatrix, ir.StoreMatrix, ir.Transpose} {
+	for _, op := range []ir.Op{ir.LoadMatrix, ir.StoreMatrix} {
 		out = append(out, opCase(op, "group/bf16", func(r run) error {
 			return checkMatrixStore(r, dtype.BF16, 64, 64, func(x, y, z device.Tensor) error {
 				return launchMatrixGroup(r.Stream, matrixGroupParams{X: x, Y: y, T: z})

@@ -34,7 +34,7 @@ func matrixLoad[T tile.Float](name string, cols int, swizzle layout.Swizzle) ker
 				tile.Store(warp, a.Y.At(1), z)
 				tile.Store(warp, a.Y.At(2), tile.MoveMatrix(y))
 				tile.Store(warp, a.Y.At(3), tile.MoveMatrix(z))
-				tile.Store(warp, a.T, tile.Transpose(y))
+				tile.Store(warp, a.T, y.Transpose())
 			}
 		}, tile.Threads(32), tile.Doc("A tile through matrix loads."))
 	}}
@@ -59,7 +59,7 @@ func matrixStore[T tile.Float](name string, cols int, swizzle layout.Swizzle) ke
 				tile.StoreMatrix(warp, s.At(0, 8), x)
 				tile.Store(warp, a.Y.At(i), tile.Load(warp, s.At(0, 8), plain))
 				if i == 0 {
-					tile.StoreMatrix(warp, t.At(), tile.Transpose(tile.MoveMatrix(x)))
+					tile.StoreMatrix(warp, t.At(), tile.MoveMatrix(x).Transpose())
 					tile.Store(warp, a.T, tile.Load(warp, t.At(), warp.Striped2(matrixCols, matrixRows, 2, 8)))
 				}
 			}
@@ -81,7 +81,7 @@ func matrixGroup[T tile.Float](name string) kernel {
 				x := tile.Load(c, a.X, frag).Fill(tile.Const[T](0))
 				tile.StoreMatrix(c, s, x)
 				tile.Store(c, a.Y.At(0), tile.Load(c, s, c.Striped2(side, side, 8, 8)))
-				tile.StoreMatrix(c, t, tile.Transpose(x))
+				tile.StoreMatrix(c, t, x.Transpose())
 				y := tile.LoadMatrix(c, s, frag)
 				tile.Store(c, a.Y.At(1), y)
 				tile.Store(c, a.T, tile.LoadMatrix(c, t, frag))

@@ -45,21 +45,6 @@ var mmaMutants = map[ir.Op][]Mutant{
 		}
 		return []thr.Stmt{s}, ok
 	})}},
-	ir.Transpose: {{What: "leaves the tile as it is", record: every(ir.Transpose, func(k *ir.Kernel, v *ir.Value) (u undo) {
-		x := v.Args[0]
-		if s := x.Type.Span.Dist.Shape; s[0] != s[1] {
-			return nil
-		}
-		eachOp(k, func(o *ir.Value) {
-			if (o.Op == ir.Store || o.Op == ir.StoreMatrix) && o.Args[0] == v {
-				to := *x.Type.Span
-				to.Extent = o.Type.Span.Extent
-				u = append(u, set(&o.Args, append([]*ir.Value{x}, o.Args[1:]...))...)
-				u = append(u, set(&o.Type.Span, &to)...)
-			}
-		})
-		return u
-	})}},
 	ir.MMA: {
 		{What: "adds nothing", lower: builtin(thr.MMASync, dropped)},
 		{What: "adds twice", lower: statements(ir.Invalid, func(s thr.Do) ([]thr.Stmt, bool) { return []thr.Stmt{s, s}, s.Fn == thr.MMASync })},

@@ -32,7 +32,7 @@ func (l *lowering) run(sinks, keeps []*ir.Value) {
 				if a.Op != ir.Var {
 					l.scalarLocal(a)
 				}
-			} else if v.Op == ir.Broadcast {
+			} else if reshapes(v.Op) {
 				l.available(a)
 			}
 		}
@@ -96,10 +96,10 @@ func (l *lowering) run(sinks, keeps []*ir.Value) {
 					xs[p] = l.readArray(l.vars[v.Args[0]], v.Type, e)
 				case v.Op == ir.Broadcast:
 					xs[p] = l.broadcastAt(v, e)
+				case v.Op == ir.Transpose || v.Op == ir.Subtile:
+					xs[p] = l.viewed(v, e)
 				case v.Op == ir.Fill:
 					xs[p] = l.filled(v, e, operandAt)
-				case v.Op == ir.Transpose:
-					xs[p] = operandAt(v.Args[0])
 				case kept[v]:
 					xs[p] = l.unrounded(v, operandAt) // rounded by the packing
 				default:
