@@ -116,7 +116,7 @@ var families = []*bind.Family{
 	&tensor1Family, &tensor2Family, &tensor3Family, &tensor4Family, &tensor5Family, &haloFamily, &tensorReduceFamily, &multicastFamily,
 	&piecesFamily, &passFamily, &refetchFamily, &dependentFamily,
 	&pipeFamily, &pipeTensorFamily, &lcsfFamily, &electFamily, &fragmentFamily, &fragmentGroupFamily,
-	&scanFamily, &scanGroupFamily, &turnFamily, &turnGroupFamily, &maskFamily, &maskGroupFamily, &shiftFamily, &triangularFamily,
+	&scanFamily, &scanGroupFamily, &turnFamily, &turnGroupFamily, &maskFamily, &maskGroupFamily, &shiftFamily, &triangularFamily, &decayFamily, &blocksFamily,
 	&matrixFamily, &matrixStoreFamily, &matrixGroupFamily,
 	&mmaABFamily, &mmaABtFamily, &mmaAtBFamily, &mmaAtBtFamily, &mmaChainFamily,
 }
