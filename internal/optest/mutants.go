@@ -14,7 +14,7 @@ import (
 func Mutants(op ir.Op) []Mutant {
 	out := append(slices.Clone(mutants[op]), asyncMutants[op]...)
 	out = append(out, pipeMutants[op]...)
-	out = append(out, algebraMutants[op]...)
+	out = append(append(out, algebraMutants[op]...), mmaMutants[op]...)
 	for _, group := range alike {
 		if !slices.Contains(group, op) {
 			continue
