@@ -93,6 +93,7 @@ var families = []struct {
 	{"tensor copies and swizzles", wrongTensors},
 	{"other blocks and kernels", wrongRemotes},
 	{"cluster", wrongClusters},
+	{"shared memory", wrongShared},
 }
 
 // mistakes are the errors of a program, of Define or of Lower.
