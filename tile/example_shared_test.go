@@ -8,14 +8,14 @@ import (
 	"github.com/gotile/gotile/tile"
 )
 
-type squareArgs struct {
+type sameArgs struct {
 	X, Y tile.Global[tile.F32] `tile:"128,128"`
 }
 
 // Two tiles of 64 KB, of which a block of sm_120a has 99 KB. The first is not needed when the second is written, and all
 // threads have met between the two: they have the same bytes.
 func ExampleNewShared_sameBytes() {
-	k, err := tile.Define("twice_transposed", func(k *tile.Builder, a squareArgs) {
+	k, err := tile.Define("twice_transposed", func(k *tile.Builder, a sameArgs) {
 		block := k.Block()
 		rows, columns := block.Striped2(128, 128, 4, 32), block.Striped2(128, 128, 1, 32)
 		first := tile.NewShared[tile.F32](k, 128, 128)

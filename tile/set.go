@@ -3,6 +3,8 @@ package tile
 import (
 	"fmt"
 	"sync"
+
+	"github.com/gotile/gotile/internal/ir"
 )
 
 // Named is a configuration: it knows the name of the kernel it stands for.
@@ -94,8 +96,21 @@ func build(name string, fs []Family) (*Kernel, error) {
 	if found == nil {
 		return nil, fmt.Errorf("tile: no kernel is named %q; have %v", name, have)
 	}
-	found.once.Do(func() { found.k, found.err = in.make(found) })
+	found.once.Do(func() { in.fill(found) })
 	return found.k, found.err
+}
+
+// fill builds an entry. Where that ends the goroutine, so do the callers that wait for it, and later ones get an error.
+func (f *family) fill(e *entry) {
+	ended := true
+	defer func() {
+		if ended {
+			e.err = &Error{Pos: ir.Here(0), Rule: ErrPanic,
+				Msg: fmt.Sprintf("building %s ended its goroutine (runtime.Goexit, testing's FailNow) or panicked: return an error, or let Define report a panic", e.name)}
+		}
+	}()
+	e.k, e.err = f.make(e)
+	ended = false
 }
 
 // make builds a kernel and checks that it is what the family says.

@@ -21,6 +21,6 @@ var wrongFragments = []wrong{
 	{name: "fragments of two forms", rule: tile.ErrLayout, f: func(k *tile.Builder, a wrongArgs) {
 		warp := k.Warp()
 		x := tile.Load(warp, a.X, warp.Fragment(16, 16))
-		x.Add(tile.Load(warp, a.X, warp.Fragment(16, 16).Transpose())) // ERR operands of Add are 16x16 spread in two ways, thread (4:2@1,8:1@0) value (2:1@1,2:8@0,2:8@1) and thread (4:2@0,8:1@1) value (2:1@0,2:8@1,2:8@0); load both with one span
+		x.Add(tile.Load(warp, a.X, warp.Fragment(16, 16).Transpose())) // ERR operands of Add are 16x16 spread in two ways, thread (4:2@1,8:1@0) value (2:1@1,2:8@0,2:8@1) and thread (4:2@0,8:1@1) value (2:1@0,2:8@1,2:8@0); load both with one span, or tile.Redistribute one
 	}},
 }

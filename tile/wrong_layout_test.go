@@ -6,7 +6,7 @@ var wrongLayouts = []wrong{
 	{name: "two distributions", rule: tile.ErrLayout, f: func(k *tile.Builder, a wrongArgs) {
 		x := tile.Load(k, a.V, k.Block().Striped(1024, 4))
 		y := tile.Load(k, a.V, k.Block().Striped(1024, 1))
-		x.Add(y) // ERR operands of Add are 1024 spread in two ways, thread (256:4@0) value (4:1@0) and thread (256:1@0) value (4:256@0); load both with one span
+		x.Add(y) // ERR operands of Add are 1024 spread in two ways, thread (256:4@0) value (4:1@0) and thread (256:1@0) value (4:256@0); load both with one span, or tile.Redistribute one
 	}},
 	{name: "vector width", rule: tile.ErrLayout, f: func(k *tile.Builder, a wrongArgs) {
 		tile.Load(k, a.V, k.Block().Striped(1024, 3))  // ERR vectors of 3 elements: use 1, 2, 4, 8 or 16

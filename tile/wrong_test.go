@@ -94,6 +94,7 @@ var families = []struct {
 	{"other blocks and kernels", wrongRemotes},
 	{"cluster", wrongClusters},
 	{"shared memory", wrongShared},
+	{"register tiles as wholes", wrongAlgebra},
 }
 
 // mistakes are the errors of a program, of Define or of Lower.

@@ -150,6 +150,22 @@ func (a Reg[T]) Prod(axes ...int) Reg[T] { return a.reduce(ir.Prod, axes) }
 // count as 0; the result has no extents. A tile of which several threads hold the same element is refused.
 func (a Reg[T]) Fold() Reg[T] { return a.fold() }
 
+// CumSum is the sum of each element and those before it along an axis, in a fixed order.
+// With Exclusive the element itself does not count, with Reverse those after it do in the place of those before.
+func (a Reg[T]) CumSum(axis int, opts ...ScanOption) Reg[T] { return a.scan(ir.CumSum, axis, opts) }
+
+// CumMax is the largest of each element and those before it along an axis.
+// With Exclusive the element itself does not count, with Reverse those after it do in the place of those before.
+func (a Reg[T]) CumMax(axis int, opts ...ScanOption) Reg[T] { return a.scan(ir.CumMax, axis, opts) }
+
+// CumMin is the smallest of each element and those before it along an axis.
+// With Exclusive the element itself does not count, with Reverse those after it do in the place of those before.
+func (a Reg[T]) CumMin(axis int, opts ...ScanOption) Reg[T] { return a.scan(ir.CumMin, axis, opts) }
+
+// CumProd is the product of each element and those before it along an axis, in a fixed order.
+// With Exclusive the element itself does not count, with Reverse those after it do in the place of those before.
+func (a Reg[T]) CumProd(axis int, opts ...ScanOption) Reg[T] { return a.scan(ir.CumProd, axis, opts) }
+
 // Add is a + b; integers wrap.
 func (a Index) Add(b Index) Index { return a.binary(ir.Add, b) }
 

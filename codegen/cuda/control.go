@@ -37,6 +37,10 @@ func (p *printer) forLoop(s thr.For) {
 
 // whileLoop leaves in the middle where the condition needs statements of its own.
 func (p *printer) whileLoop(s thr.While) {
+	if p.watch && idle(s.Body) {
+		p.watchedLoop(s)
+		return
+	}
 	if len(s.Head) == 0 {
 		p.block("while ("+p.expr(s.Cond).text+")", s.Body)
 		return

@@ -179,6 +179,9 @@ func (p *printer) do(s thr.Do) {
 		return
 	}
 	c := fns[s.Fn].stmt(p, s)
+	if p.watched(s, c) {
+		return
+	}
 	if s.Dst != nil {
 		c.text = p.ref(*s.Dst).text + " = " + c.text
 	}

@@ -62,10 +62,13 @@ func Identifier(name string) bool { return identifier.MatchString(name) }
 // Keyword reports whether nothing can have a name, members of a struct and dimensions included.
 func Keyword(name string) bool { return keywords[name] || padding.MatchString(name) }
 
+// watchdog begins the names that the printing with a watchdog adds.
+const watchdog = "watchdog_"
+
 // Reserved reports whether a local must not have a name: it is a keyword, somebody else's, or, as all that begins with two
 // underscores, the compiler's.
 func Reserved(name string) bool {
-	return Keyword(name) || builtins[name] || prelude[name] || access.MatchString(name) || strings.HasPrefix(name, "__")
+	return Keyword(name) || builtins[name] || prelude[name] || access.MatchString(name) || strings.HasPrefix(name, "__") || strings.HasPrefix(name, watchdog)
 }
 
 // Entry reports whether a kernel can have a name: ptxas takes none that is called _.

@@ -18,6 +18,7 @@ const (
 	Lines       = "GOTILE_LINES"
 	Conformance = "GOTILE_CONFORMANCE"
 	Off         = "GOTILE_OFF"
+	Watchdog    = "GOTILE_WATCHDOG"
 )
 
 // prefix is what all of them begin with.
@@ -37,6 +38,7 @@ var table = []Var{
 	{Lines, "1 compiles kernels with the lines of their Go source, for compute-sanitizer, ncu and other tools; see docs/debugging.md"},
 	{NVRTC, "path of libnvrtc; default: the system's, a toolkit's or a pip wheel's"},
 	{Off, "comma-separated operations that take their reference path instead of the fused kernel, such as rmsnorm,rmsnorm_add"},
+	{Watchdog, "longest that a warp of a GPU kernel may wait, such as 2s; then the kernel ends and the error says who waits for whom; see docs/debugging.md"},
 }
 
 // All lists the variables by name.

@@ -107,7 +107,7 @@ func sameAttr(a, b any) bool {
 	switch a := a.(type) {
 	case *Access:
 		b, ok := b.(*Access)
-		return ok && a.Arg == b.Arg && a.Peer == b.Peer && a.How == b.How && sameShared(a.Shared, b.Shared)
+		return ok && a.Arg == b.Arg && a.Peer == b.Peer && a.Shift == b.Shift && a.How == b.How && sameShared(a.Shared, b.Shared)
 	case []int:
 		b, ok := b.([]int)
 		return ok && slices.Equal(a, b)

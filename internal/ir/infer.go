@@ -125,7 +125,7 @@ func join(op Op, s, t *Span) (*Span, *fault) {
 		}
 		return nil, faultf(ErrShape, "operands of %s are %s and %s; %s", name, shape(s), shape(t), hint)
 	case !s.Dist.Equal(t.Dist):
-		return nil, faultf(ErrLayout, "operands of %s are %s spread in two ways, %s and %s; load both with one span", name, shape(s), modes(s), modes(t))
+		return nil, faultf(ErrLayout, "operands of %s are %s spread in two ways, %s and %s; load both with one span, or tile.Redistribute one", name, shape(s), modes(s), modes(t))
 	}
 	if len(s.Extent) == 0 {
 		return t, nil

@@ -16,6 +16,7 @@ const (
 	Elementwise              // pure, element by element, all operands of one distribution or rank 0
 	Shape                    // pure, changes the distribution: broadcast, coordinates
 	Reduction                // pure, removes axes, needs communication (Fold: within a thread)
+	Collective               // pure, a tile of a tile, needs communication: scans, changes of distribution
 	Variable                 // explicit variables
 	Memory                   // loads, stores, atomics
 	Control                  // loops, conditionals
@@ -135,6 +136,8 @@ const (
 	Coord     // Attr int axis: the coordinate of each element, i32, counted from the tile's first element
 	Fill      // x, value of rank 0; Attr []int: elements past the extent on one of these axes take the value
 	Elect     // 32 bools, one a lane of the warp: true in the lane that the hardware elects
+	Transpose // axes exchanged; each thread keeps its values
+	Subtile   // Attr SliceInfo: a part of a tile, of which each thread has the same values
 
 	// Reductions. Attr []int: the axes, ascending.
 	Sum
@@ -142,6 +145,15 @@ const (
 	MinOf
 	Prod
 	Fold // no Attr: the sum of the elements that each thread holds, one element a thread
+
+	// Scans. Attr ScanInfo.
+	CumSum
+	CumMax
+	CumMin
+	CumProd
+
+	Redistribute     // the same tile, spread as the result's span says
+	InverseUnitLower // of a square tile, whose columns lie in lanes; what is on and above its diagonal is not read
 
 	// Explicit variables. Var is a declaration; Get and Set name it by Args[0].
 	Var
@@ -311,12 +323,22 @@ var Table = [NumOps]Info{
 	Coord:     {"coord", "Coord", 0, Shape, Any, ToNumber, 0, "the coordinate of each element along an axis"},
 	Elect:     {"elect", "Warp.Elect", 0, Shape, Bools, ToBool, 0, "32 bools, one a lane of the warp: true in one, which the hardware chooses"},
 	Fill:      {"fill", "Fill", 2, Shape, Any, Same, 0, "elements past the extent on some axes take a value; the result has no extent there"},
+	Transpose: {"transpose", "Transpose", 1, Shape, Any, Same, 0, "rows and columns exchanged: each thread keeps its values, so nothing moves, and the result is spread in another way"},
+	Subtile:   {"subtile", "Subtile", 1, Shape, Any, Same, 0, "n elements along an axis, of which each thread has the same values"},
 
 	Sum:   {"sum", "Sum", 1, Reduction, Numbers, Same, 0, "the sum along axes, in a fixed order"},
 	MaxOf: {"max_of", "MaxOf", 1, Reduction, Numbers, Same, 0, "the largest along axes"},
 	MinOf: {"min_of", "MinOf", 1, Reduction, Numbers, Same, 0, "the smallest along axes"},
 	Prod:  {"prod", "Prod", 1, Reduction, Numbers, Same, 0, "the product along axes, in a fixed order"},
 	Fold:  {"fold", "Fold", 1, Reduction, Numbers, Same, 0, "the sum of the elements that each thread holds, a vector with one element a thread"},
+
+	CumSum:  {"cum_sum", "CumSum", 1, Collective, Numbers, Same, 0, "the sum of each element and those before it along an axis, in a fixed order"},
+	CumMax:  {"cum_max", "CumMax", 1, Collective, Numbers, Same, 0, "the largest of each element and those before it along an axis"},
+	CumMin:  {"cum_min", "CumMin", 1, Collective, Numbers, Same, 0, "the smallest of each element and those before it along an axis"},
+	CumProd: {"cum_prod", "CumProd", 1, Collective, Numbers, Same, 0, "the product of each element and those before it along an axis, in a fixed order"},
+
+	Redistribute:     {"redistribute", "Redistribute", 1, Collective, Numbers, Same, 0, "the same tile spread as another span says: by shuffles within a warp, otherwise through shared memory"},
+	InverseUnitLower: {"inverse_unit_lower", "InverseUnitLower", 1, Collective, Singles, Same, 0, "the inverse of I + L, where L is what the tile has below its diagonal; by forward substitution, each product fused with its sum"},
 
 	Var: {"var", "NewVar", 1, Variable, Any, Same, 0, "an explicit variable with a first value"},
 	Get: {"get", "Var.Get", 1, Variable, Any, Same, 0, "the value of a variable now"},

@@ -148,6 +148,9 @@ func (p *printer) op(v *Value, indent string) {
 			name = "peer " + name
 		}
 		p.printf(" %s[%s]", name, p.list(v.Args[n:]))
+		if a.Shift != 0 {
+			p.printf(" rows %+d", -a.Shift)
+		}
 		if c := a.Cache.String(); c != "" {
 			p.printf(" %s", c)
 		}
@@ -207,6 +210,12 @@ func (p *printer) op(v *Value, indent string) {
 		if v.Op == SetMaxRegs {
 			p.printf(" %d", a.Regs)
 		}
+	case ScanInfo:
+		p.args(v.Args)
+		p.printf(" axis %d%s", a.Axis, a.text())
+	case SliceInfo:
+		p.args(v.Args)
+		p.printf(" axis %d [%d:%d]", a.Axis, a.Start, a.Start+a.N)
 	case RoleList:
 	case Groups:
 		p.printf(" %d", int(a))

@@ -38,6 +38,8 @@ func (c *checker) rules(v *Value, r *Region) {
 		}
 		c.typed(v, reduced(v.Args[0].Type, axes))
 		c.executes(v, r)
+	case Collective:
+		c.collective(v, r)
 	case Variable:
 		c.variable(v, r)
 	case Memory:
@@ -95,6 +97,8 @@ func (c *checker) shape(v *Value) {
 		c.fail(v, "its scope is %v, its tile's %v", v.Scope, s.Scope)
 	}
 	switch v.Op {
+	case Transpose, Subtile:
+		c.view(v)
 	case Elect:
 		if v.Type.DT != dtype.Bool || !s.Dist.Equal(layout.Striped(32, 32, 1)) {
 			c.fail(v, "it is %v of %s", v.Type.DT, shape(s))

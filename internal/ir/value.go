@@ -201,6 +201,9 @@ type Access struct {
 	Arg    *Arg        // a global, or
 	Shared *SharedTile // a shared tile
 	Peer   bool        // of a shared tile: of a block of the cluster whose number is the first of the op's offsets
+	// Shift is by how many rows a load's tile lies before the place that its extents count from; 0: by none. The op's
+	// offsets have it in them. Rows outside the buffer are zero.
+	Shift int
 	How
 }
 

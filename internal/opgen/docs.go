@@ -50,6 +50,7 @@ var classes = [...]string{
 	ir.Elementwise: "Elementwise",
 	ir.Shape:       "Shape",
 	ir.Reduction:   "Reductions",
+	ir.Collective:  "Scans and changes of distribution",
 	ir.Variable:    "Variables",
 	ir.Memory:      "Memory",
 	ir.Control:     "Control flow",

@@ -39,6 +39,8 @@ func writeReg(b *bytes.Buffer, op ir.Op) {
 		fmt.Fprintf(b, "\n// %s is %s: nothing moves between\n// threads. A loop over Columns adds these up, and Sum combines the threads once, at the end. Elements past the extents\n// count as 0; the result has no extents. A tile of which several threads hold the same element is refused.\nfunc (a Reg[T]) %s() Reg[T] { return a.fold() }\n", t.Go, t.Doc, t.Go)
 	case t.Class == ir.Reduction:
 		fmt.Fprintf(b, "\n// %s is %s; without axes along all, which gives one value.%s\nfunc (a Reg[T]) %s(axes ...int) Reg[T] { return a.reduce(ir.%s, axes) }\n", t.Go, t.Doc, types(t), t.Go, t.Go)
+	case op >= ir.CumSum && op <= ir.CumProd:
+		fmt.Fprintf(b, "\n// %s is %s.%s\n// With Exclusive the element itself does not count, with Reverse those after it do in the place of those before.\nfunc (a Reg[T]) %s(axis int, opts ...ScanOption) Reg[T] { return a.scan(ir.%s, axis, opts) }\n", t.Go, t.Doc, types(t), t.Go, t.Go)
 	case !method(op):
 	case t.Result == ir.ToBool:
 		fmt.Fprintf(b, "\n// %s is %s.%s\nfunc (a Reg[T]) %s(b Operand[T]) Reg[Bool] { return a.compare(ir.%s, b) }\n", t.Go, t.Doc, types(t), t.Go, t.Go)

@@ -17,7 +17,8 @@ func pipeCases() []tiletest.Case {
 		for _, op := range []ir.Op{ir.PipeInit, ir.SlotAcquire, ir.SlotWait, ir.SlotRelease, ir.Roles, ir.GroupID, ir.SetMaxRegs} {
 			out = append(out, opCase(op, "pipe/"+t.String(), func(r run) error { return checkPipe(r, t) }))
 		}
-		out = append(out, opCase(ir.CopyAsync, "pipe/"+t.String(), func(r run) error { return checkPipe(r, t) }))
+		out = append(out, opCase(ir.CopyAsync, "pipe/"+t.String(), func(r run) error { return checkPipe(r, t) }),
+			opCase(ir.CopyAsync, "pipe_threads/"+t.String(), func(r run) error { return checkPipeThreads(r, t) }))
 		for _, op := range []ir.Op{ir.CopyAsync, ir.CopyTensor, ir.SlotAcquire, ir.SlotWait} {
 			out = append(out, opCase(op, "pipe_tensor/"+t.String(), func(r run) error { return checkPipeTensor(r, t) }))
 		}
@@ -25,12 +26,26 @@ func pipeCases() []tiletest.Case {
 	return append(out, opCase(ir.Elect, "i32", checkElect))
 }
 
+// checkPipeThreads has every trip count from 1 to past the stages with slots that cp.async fills, as targets without bulk
+// copies have them: rows are aligned, and end within a vector.
+func checkPipeThreads(r run, t dtype.Type) error {
+	var lies []lie
+	for trips := 1; trips <= 2*pipeStages+1; trips++ {
+		lies = append(lies, lie{3, trips*pipeChunk - 1, 1, 0})
+	}
+	return checkPipeOf(r, t, lies)
+}
+
 // checkPipe tries every trip count from 1 to past the stages, several rows a block, ragged ends, and tensors that bulk
 // copies and cp.async cannot copy.
 func checkPipe(r run, t dtype.Type) error {
 	vec := 16 / t.Size()
-	for _, l := range []lie{{1, vec, 0, 0}, {3, pipeChunk, 0, 0}, {300, pipeChunk - vec, vec, vec}, {2, (pipeStages - 1) * pipeChunk, 0, 0}, {2, pipeStages * pipeChunk, 0, 0},
-		{2, (pipeStages + 1) * pipeChunk, 0, 2 * vec}, {1, 7*pipeChunk + pipeHalf + vec, 0, 0}, {3, pipeHalf - 1, vec + 1, 0}, {2, 4*pipeChunk + 3, 2, 1}} {
+	return checkPipeOf(r, t, []lie{{1, vec, 0, 0}, {3, pipeChunk, 0, 0}, {300, pipeChunk - vec, vec, vec}, {2, (pipeStages - 1) * pipeChunk, 0, 0}, {2, pipeStages * pipeChunk, 0, 0},
+		{2, (pipeStages + 1) * pipeChunk, 0, 2 * vec}, {1, 7*pipeChunk + pipeHalf + vec, 0, 0}, {3, pipeHalf - 1, vec + 1, 0}, {2, 4*pipeChunk + 3, 2, 1}})
+}
+
+func checkPipeOf(r run, t dtype.Type, lies []lie) error {
+	for _, l := range lies {
 		xs, ws := r.Ints(0, 9, 1, l.rows*l.n), r.Ints(0, 9, 2, l.n)
 		place := func(role tiletest.Role, values []float64) tiletest.Spec {
 			return tiletest.Spec{Role: role, DType: t, Values: values, Shape: []int{l.rows, l.n}, Strides: []int{l.n + l.pad, 1}, Offset: l.offset}

@@ -115,5 +115,6 @@ var families = []*bind.Family{
 	&exchangeFamily, &relayFamily, &pollFamily, &bulkFamily, &handOverFamily, &trackFamily,
 	&tensor1Family, &tensor2Family, &tensor3Family, &tensor4Family, &tensor5Family, &haloFamily, &tensorReduceFamily, &multicastFamily,
 	&piecesFamily, &passFamily, &refetchFamily, &dependentFamily,
-	&pipeFamily, &electFamily, &fragmentFamily, &fragmentGroupFamily,
+	&pipeFamily, &pipeTensorFamily, &electFamily, &fragmentFamily, &fragmentGroupFamily,
+	&scanFamily, &scanGroupFamily, &turnFamily, &turnGroupFamily, &maskFamily, &maskGroupFamily, &shiftFamily, &triangularFamily,
 }

@@ -14,6 +14,7 @@ import (
 func Mutants(op ir.Op) []Mutant {
 	out := append(slices.Clone(mutants[op]), asyncMutants[op]...)
 	out = append(out, pipeMutants[op]...)
+	out = append(out, algebraMutants[op]...)
 	for _, group := range alike {
 		if !slices.Contains(group, op) {
 			continue
@@ -33,6 +34,7 @@ func Mutants(op ir.Op) []Mutant {
 // alike are ops of which each can stand in the place of the others.
 var alike = [][]ir.Op{
 	{ir.Sum, ir.MaxOf, ir.MinOf, ir.Prod},
+	{ir.CumSum, ir.CumMax, ir.CumMin, ir.CumProd},
 	{ir.BlockID, ir.NumBlocks, ir.WarpID},
 	{ir.AtomicAdd, ir.AtomicMax, ir.AtomicMin, ir.AtomicExch},
 	{ir.ClusterID, ir.NumClusters, ir.ClusterRank},

@@ -46,6 +46,8 @@ func source(s thr.Stmt) int {
 		return s.Op
 	case thr.Assign:
 		return s.Op
+	case thr.Decl:
+		return s.Op
 	}
 	return -1
 }

@@ -48,5 +48,6 @@ var kernels = sync.OnceValue(func() tile.Set {
 		exchangeKernels(), relayKernels(), pollKernels(), bulkKernels(), handOverKernels(), trackKernels(),
 		piecesKernels(), passKernels(), refetchKernels(), dependentKernels(), tensorKernels(), tensorMoreKernels(),
 		pipeKernels(), pipeTensorKernels(), electKernels(), fragmentKernels(),
+		algebraKernels(),
 	)
 })

@@ -3,11 +3,16 @@
 package optest
 
 import (
+	"runtime/debug"
 	"slices"
 	"testing"
+	"unsafe"
 
+	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
+	"github.com/gotile/gotile/runtime/bind"
+	"github.com/gotile/gotile/runtime/device"
 	"github.com/gotile/gotile/tile/tiletest"
 )
 
@@ -47,5 +52,52 @@ func TestFamiliesAreComplete(t *testing.T) {
 	slices.Sort(want)
 	if !slices.Equal(have, want) {
 		t.Errorf("families hold %v\nthe package has %v", have, want)
+	}
+}
+
+// A launch with tensor maps allocates no more than the launch itself: the maps of tensors that it has seen are kept.
+func TestTensorLaunchAllocatesNothing(t *testing.T) {
+	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		t.Skip("the race detector's allocations would be counted")
+	}
+	d, err := device.Open("sim", device.WithSim(device.SimConfig{Workers: 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	x, err := device.NewTensor(d, dtype.F32, 16, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := device.NewTensor(d, dtype.F32, 16, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := tensor2Params{X: x, Y: y}
+	wrapped := testing.AllocsPerRun(20, func() {
+		if err := launchTensor2(d.Stream(), p); err != nil {
+			t.Fatal(err)
+		}
+	})
+	config := slices.IndexFunc(tensor2Family.Configs, func(c bind.Config) bool { return d.Launches()[c.Kernel.Name] > 0 })
+	fn, err := d.Load(tensor2Family.Configs[config].Kernel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := tensor2Layout{x: x.Addr(), y: y.Addr(), x_stride0: 64, y_stride0: 64, rows: 16, n: 64}
+	if err := tensor2Family.TensorMaps(fn, []device.Tensor{x, y}, &a.x_map, &a.y_map); err != nil {
+		t.Fatal(err)
+	}
+	grid, err := gridTensor2(d.Stream(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare := testing.AllocsPerRun(20, func() {
+		if err := d.Stream().Launch(fn, grid, unsafe.Pointer(&a)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if wrapped > bare {
+		t.Errorf("%v allocations, %v of them in the launch itself", wrapped, bare)
 	}
 }

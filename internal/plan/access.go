@@ -83,6 +83,31 @@ func (a *access) addr(coord func(axis int) thr.Expr) thr.Expr {
 	return thr.PtrAdd{Base: a.base, Index: off}
 }
 
+// present is the predicate that a load has an element: it lies before the extents and, of one whose rows are shifted, in
+// the buffer.
+func (a *access) present(e elem) thr.Expr {
+	p := a.l.inside(a.span, e, allAxes(a.span)...)
+	if a.Shift == 0 {
+		return p
+	}
+	row := add(a.offsets[a.first], a.l.coordOf(a.span, 0, e))
+	if a.Shift > 0 {
+		return and(p, compare(ir.Ge, row, i32(0)))
+	}
+	return and(p, less(row, a.size(a.first)))
+}
+
+// size is a dimension of the buffer.
+func (a *access) size(dim int) thr.Expr {
+	if a.Shared != nil {
+		return i32(a.Shared.Shape[dim])
+	}
+	if d := a.Arg.Dims[dim]; d.Symbol != nil {
+		return thr.ArgRef{Arg: a.l.args.dim[d.Symbol]}
+	}
+	return i32(a.Arg.Dims[dim].Size)
+}
+
 func (a *access) elemAddr(e elem) thr.Expr {
 	return a.addr(func(axis int) thr.Expr { return a.l.coordOf(a.span, axis, e) })
 }
@@ -262,13 +287,13 @@ func (l *lowering) loadTile(v *ir.Value) {
 	}
 	a.choose(func(bytes int) {
 		a.pieces(bytes, func(e elem, reg thr.Expr) {
-			load(x, reg, a.elemAddr(e), l.inside(a.span, e, allAxes(a.span)...), bytes)
+			load(x, reg, a.elemAddr(e), a.present(e), bytes)
 		})
 	}, func(int) {
 		if !paired(v.Type) {
 			l.unrolled(a.span.Dist.Values(), func(i thr.Expr) {
 				e := elem{i, 1, 0}
-				load(x, i, a.elemAddr(e), l.inside(a.span, e, allAxes(a.span)...), a.dt.Size())
+				load(x, i, a.elemAddr(e), a.present(e), a.dt.Size())
 			})
 			return
 		}
@@ -277,7 +302,7 @@ func (l *lowering) loadTile(v *ir.Value) {
 			for p := range part {
 				e := elem{i, 2, p}
 				part[p] = l.local([2]string{"lo", "hi"}[p], thr.Val(dtype.U32), nil)
-				load(part[p], nil, a.elemAddr(e), l.inside(a.span, e, allAxes(a.span)...), 2)
+				load(part[p], nil, a.elemAddr(e), a.present(e), 2)
 			}
 			l.emit(thr.Assign{At: l.at(), Dst: at(x, i), Src: bin(ir.Or, ref(part[0]), bin(ir.Shl, ref(part[1]), literal(dtype.U32, 16)))})
 		})

@@ -91,6 +91,10 @@ func (l *lowering) usedLater(v *ir.Value, in []*ir.Value) bool {
 	return false
 }
 
+// reshapes reports whether an op's operand has another distribution than its result: it is no part of the loop that the
+// result is.
+func reshapes(op ir.Op) bool { return op == ir.Broadcast || op == ir.Transpose || op == ir.Subtile }
+
 // gather lists the pending tile ops that sinks and keeps need, of their distribution, in program order.
 func (l *lowering) gather(sinks, keeps []*ir.Value) []*ir.Value {
 	var ops []*ir.Value
@@ -102,7 +106,7 @@ func (l *lowering) gather(sinks, keeps []*ir.Value) []*ir.Value {
 			return
 		}
 		seen[v] = true
-		if v.Op != ir.Broadcast && v.Op != ir.Get {
+		if !reshapes(v.Op) && v.Op != ir.Get {
 			for _, a := range v.Args {
 				visit(a)
 			}

@@ -19,7 +19,7 @@ func newFlow(k *ir.Kernel) *flow {
 	f := &flow{live: map[*ir.Value]bool{}, users: map[*ir.Value][]*ir.Value{}, canon: map[*ir.Value]*ir.Value{}, dest: map[*ir.Value]string{}}
 	f.unify(k.Body, nil)
 	eachOp(k.Body, func(v *ir.Value) {
-		if !ir.Table[v.Op].Pure() && v.Op != ir.Get && ir.Table[v.Op].Class != ir.Reduction {
+		if !ir.Table[v.Op].Pure() && v.Op != ir.Get && ir.Table[v.Op].Class != ir.Reduction && ir.Table[v.Op].Class != ir.Collective {
 			f.mark(v)
 		}
 		if v.Op == ir.Store {

@@ -34,6 +34,7 @@ type lowering struct {
 	top        map[string]*thr.Local // what the top of the kernel computes, by its text
 	sharedBufs map[*ir.SharedTile]*thr.SharedBuf
 	barBufs    map[*ir.MBarrier]*thr.SharedBuf
+	spaces     map[space]*thr.SharedBuf // of collective ops
 
 	role  *thr.Role              // whose region is being lowered; nil: none's
 	parts map[*ir.Role]*thr.Role // what thread IR knows of the roles
@@ -49,7 +50,7 @@ type lowering struct {
 func lowerKernel(s *state) error {
 	l := &lowering{state: s, args: indexArgs(s.out), names: newNamer(s.out),
 		scalars: map[*ir.Value]thr.Expr{}, tiles: map[*ir.Value]*thr.Local{}, vars: map[*ir.Value]*thr.Local{},
-		done: map[*ir.Value]bool{}, coords: map[string]thr.Expr{}, top: map[string]*thr.Local{}, sharedBufs: map[*ir.SharedTile]*thr.SharedBuf{}, barBufs: map[*ir.MBarrier]*thr.SharedBuf{},
+		done: map[*ir.Value]bool{}, coords: map[string]thr.Expr{}, top: map[string]*thr.Local{}, sharedBufs: map[*ir.SharedTile]*thr.SharedBuf{}, barBufs: map[*ir.MBarrier]*thr.SharedBuf{}, spaces: map[space]*thr.SharedBuf{},
 		parts: map[*ir.Role]*thr.Role{}, sides: map[side]*slotState{}, fills: map[*ir.Value]*fill{}}
 	l.pipes, l.ends = pipesOf(l), fillEnds(s.k)
 	if s.k.Work != nil {
@@ -263,6 +264,12 @@ func (l *lowering) effect(v *ir.Value) {
 		l.arriveAt(v)
 	case ir.StoreAsync:
 		l.storeAsync(v)
+	case ir.CumSum, ir.CumMax, ir.CumMin, ir.CumProd:
+		l.scan(v)
+	case ir.Redistribute:
+		l.redistribute(v)
+	case ir.InverseUnitLower:
+		l.inverseUnitLower(v)
 	case ir.Barrier:
 		l.meet(v.Scope)
 	case ir.ClusterBarrier:

@@ -32,7 +32,7 @@ func (l *lowering) run(sinks, keeps []*ir.Value) {
 				if a.Op != ir.Var {
 					l.scalarLocal(a)
 				}
-			} else if v.Op == ir.Broadcast {
+			} else if reshapes(v.Op) {
 				l.available(a)
 			}
 		}
@@ -96,6 +96,8 @@ func (l *lowering) run(sinks, keeps []*ir.Value) {
 					xs[p] = l.readArray(l.vars[v.Args[0]], v.Type, e)
 				case v.Op == ir.Broadcast:
 					xs[p] = l.broadcastAt(v, e)
+				case v.Op == ir.Transpose || v.Op == ir.Subtile:
+					xs[p] = l.viewed(v, e)
 				case v.Op == ir.Fill:
 					xs[p] = l.filled(v, e, operandAt)
 				case kept[v]:

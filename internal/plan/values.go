@@ -33,7 +33,7 @@ func (l *lowering) available(v *ir.Value) {
 // instructions and saves as much.
 func virtual(v *ir.Value) bool {
 	switch v.Op {
-	case ir.Broadcast, ir.Coord, ir.Elect:
+	case ir.Broadcast, ir.Coord, ir.Elect, ir.Transpose, ir.Subtile:
 		return true
 	case ir.Cast:
 		return widens(v)
@@ -93,6 +93,8 @@ func (l *lowering) reduced(v *ir.Value, e elem) thr.Expr {
 	switch v.Op {
 	case ir.Broadcast:
 		return l.broadcastAt(v, e)
+	case ir.Transpose, ir.Subtile:
+		return l.viewed(v, e)
 	case ir.Coord:
 		return l.coordOf(v.Type.Span, v.Attr.(int), e)
 	case ir.Elect:
@@ -103,6 +105,40 @@ func (l *lowering) reduced(v *ir.Value, e elem) thr.Expr {
 		return l.filled(v, e, func(a *ir.Value) thr.Expr { return l.reduced(a, e) })
 	}
 	return l.elementwise(v, func(a *ir.Value) thr.Expr { return l.reduced(a, e) })
+}
+
+// viewed is an element of a tile whose values are those of its operand.
+func (l *lowering) viewed(v *ir.Value, e elem) thr.Expr {
+	x := v.Args[0]
+	if v.Op == ir.Transpose {
+		return l.reduced(x, e)
+	}
+	a := v.Attr.(ir.SliceInfo)
+	_, base, digits, err := x.Type.Span.Dist.Slice(a.Axis, a.Start, a.N)
+	if err != nil {
+		l.fail(v.Pos, "%v", err)
+		return i32(0)
+	}
+	return l.reduced(x, subtileElem(v.Type.Span.Dist.Values(), base, digits, e))
+}
+
+// subtileElem is the number of a slice's element in the whole tile. As far as the lowest digits are the same, lanes of
+// an element stay lanes, so that pairs of 16-bit values stay pairs.
+func subtileElem(n, base int, digits radix, e elem) elem {
+	same := 1
+	for len(digits) > 0 && digits[0].Place == same {
+		same *= digits[0].Size
+		digits = digits[1:]
+	}
+	if same%e.width != 0 || base%e.width != 0 {
+		e = elem{e.expr(), 1, 0}
+	}
+	i, pre := add(i32(base/e.width), digit(elem{e.i, 1, 0}, 1, same/e.width, n/e.width)), same
+	for _, p := range digits {
+		i = add(i, mul(digit(elem{e.i, 1, 0}, pre/e.width, p.Size, n/e.width), i32(p.Place/e.width)))
+		pre *= p.Size
+	}
+	return elem{i, e.width, e.lane}
 }
 
 // filled is an element of a tile whose masked elements take a value.

@@ -241,6 +241,11 @@ func (f Fn) Remote() bool {
 // Tensor reports whether a statement copies a box of a tensor map; coordinates follow the operands of its row.
 func (f Fn) Tensor() bool { return f >= TensorLoad && f <= TensorPrefetch }
 
+// Arrives reports whether a statement arrives at the mbarrier that it names.
+func (f Fn) Arrives() bool {
+	return f == MBarArrive || f == MBarArriveTx || f == MBarArriveAt || f == MBarRelaxedAt
+}
+
 // Barrier is the operand that names an mbarrier; -1: none does.
 func (f Fn) Barrier() int {
 	switch {

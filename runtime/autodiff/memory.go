@@ -130,7 +130,8 @@ func (s *storage) version() int64 { return s.buf.Changes() - s.base }
 // changed notes a change in place.
 func (s *storage) changed(at *position) { s.buf.NoteChange(at.counters()...) }
 
-// changedBy is the line of the last change after a version: of a launch past the tapes only that there was one is known.
+// changedBy is the line of the last change after a version. Of a launch past the tapes into their own memory, which is
+// not watched, only that there was one is known.
 func (s *storage) changedBy(version int64) string {
 	if at, changes := s.buf.ChangedAt(); len(at) > 0 && changes-s.base > version {
 		return lineOf(at)
@@ -178,6 +179,7 @@ func (t *Tape) storageOf(b *device.Buffer) *storage {
 	if s == nil {
 		s = &storage{buf: b}
 		t.stores[b] = s
+		b.Watch()
 	}
 	return s
 }

@@ -48,6 +48,8 @@ type backend interface {
 	// compile does what load needs not do on the device, for load to find.
 	compile(k *Kernel) error
 	load(k *Kernel) (function, error)
+	// deadlock is what watchdogs have reported, where a failure has lost the device; nil: nothing.
+	deadlock() error
 	// compiler is the version of the compiler in use; empty where there is none.
 	compiler() string
 	close() error

@@ -12,7 +12,8 @@ type change struct {
 	mu    sync.Mutex
 	at    callers // guarded by mu, as is placed
 	// placed is what count was after the call at at. Launches are counted without a place, so count may be larger.
-	placed int64
+	placed  int64
+	watched atomic.Bool // launches have a place, too
 }
 
 // callers are the program counters of a call and of those around it: of few, each of which takes the runtime a tenth of
@@ -32,8 +33,8 @@ func (c *change) note(at []uintptr) {
 // which one of these was captured. It is of the whole buffer, whatever part of it a tensor views.
 func (b *Buffer) Changes() int64 { return b.h.change.count.Load() }
 
-// ChangedAt is where the last change was made, launches aside, and what Changes was after it: program counters, the
-// innermost first, for runtime.CallersFrames. It is empty where there was none.
+// ChangedAt is where the last change was made, and what Changes was after it: program counters, the innermost first, for
+// runtime.CallersFrames. It is empty where there was none. Of launches only those since a Watch are known.
 func (b *Buffer) ChangedAt() (at []uintptr, changes int64) {
 	c := &b.h.change
 	c.mu.Lock()
@@ -57,9 +58,19 @@ func (b *Buffer) NoteChange(at ...uintptr) {
 	b.captured()
 }
 
-// NoteLaunch is NoteChange without a place, which takes longer to find than a launch to check.
+// Watch has later launches that write to the memory note where they were made. That takes half a microsecond each, longer
+// than a launch is checked, so it is for memory that others are not expected to write.
+func (b *Buffer) Watch() { b.h.change.watched.Store(true) }
+
+// NoteLaunch is NoteChange for the caller of a generated function, which has called what calls NoteLaunch. The place is
+// noted of memory that is watched.
 func (b *Buffer) NoteLaunch() {
-	b.h.change.count.Add(1)
+	if c := &b.h.change; c.watched.Load() {
+		var at callers
+		c.note(at[:runtime.Callers(4, at[:])])
+	} else {
+		c.count.Add(1)
+	}
 	b.captured()
 }
 

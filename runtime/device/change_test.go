@@ -74,6 +74,13 @@ func TestChanges(t *testing.T) {
 		if x.Buffer().Changes() != n+2 {
 			t.Errorf("a replay of a launch: %d changes", x.Buffer().Changes()-n)
 		}
+		x.Buffer().Watch()
+		bind := func() { x.Buffer().NoteLaunch() }
+		generated := func() { bind() }
+		generated()
+		if at, placed := x.Buffer().ChangedAt(); placed != n+3 || !passes(at[:1]) {
+			t.Errorf("a launch into watched memory has the place %v, of change %d of %d", at, placed-n, x.Buffer().Changes()-n)
+		}
 	})
 }
 

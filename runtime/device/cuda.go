@@ -26,6 +26,7 @@ type cuda struct {
 	log    *slog.Logger
 	nvrtc  func() (compiler, error) // opens the compiler at the first call
 	lines  bool                     // kernels are compiled with the lines of their Go source
+	watchdogs
 
 	capturing atomic.Int64 // captures under way
 }
@@ -58,7 +59,9 @@ func (d *Device) openCUDA(ordinal int, c *config) error {
 	if err != nil {
 		return err
 	}
-	d.back = &cuda{ctx: ctx, target: d.target, sms: d.info.SMs, cache: openCache(c.log), images: c.images, fresh: c.fresh || c.lines, log: c.log, nvrtc: sync.OnceValues(c.nvrtc), lines: c.lines}
+	back := &cuda{ctx: ctx, target: d.target, sms: d.info.SMs, cache: openCache(c.log), images: c.images, fresh: c.fresh || c.lines || c.watchdog > 0, log: c.log, nvrtc: sync.OnceValues(c.nvrtc), lines: c.lines}
+	back.bound = c.watchdog
+	d.back = back
 	return nil
 }
 

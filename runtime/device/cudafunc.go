@@ -16,59 +16,74 @@ type cudaFunc struct {
 	fn       driver.Function
 	config   driver.LaunchConfig // but for grid and stream
 	resident int
+	dogs     *watchdogs
+	watched  *watched // nil: without a watchdog
 }
 
 func (c *cuda) compile(k *Kernel) error {
-	_, err := c.image(k)
+	_, _, err := c.image(k)
 	return err
 }
 
-// image is the compiled code of a kernel: embedded, from memory, from the cache, or made now.
-func (c *cuda) image(k *Kernel) ([]byte, error) {
+// image is the compiled code of a kernel: embedded, from memory, from the cache, or made now. w is nil where it has no
+// watchdog.
+func (c *cuda) image(k *Kernel) (code []byte, w *watched, err error) {
 	code, unused := c.embedded(k)
 	if code != nil {
-		return code, nil
+		return code, nil, nil
 	}
 	n, err := c.nvrtc()
 	if err != nil {
-		return nil, errors.Join(unused, err)
+		return nil, nil, errors.Join(unused, err)
+	}
+	clean := k
+	switch {
+	case c.bound > 0:
+		k, w, err = watch(k, c.target, c.lines)
+	case c.lines:
+		k, err = lined(k, c.target.Name)
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	if c.lines {
-		if k, err = lined(k, c.target.Name); err != nil {
-			return nil, err
-		}
 		n = n.withLines()
 	}
 	key := cacheKey(k.Source, n.options(), c.target.Arch, n.version())
-	return c.images.get(key, func() ([]byte, error) {
+	code, err = c.images.get(key, func() ([]byte, error) {
 		l := entries.Lookup{Kernel: k.Name, Arch: c.target.Arch, NVRTC: n.version(), Source: cacheKey(k.Source)[:16], Options: cacheKey(n.options())[:16]}
 		return c.cache.get(key, l, func() ([]byte, error) {
 			image, err := n.compile(k, c.target.Arch)
-			return image, locate(err, n, k, c.target)
+			return image, locate(err, n, clean, c.target)
 		})
 	})
+	return code, w, err
 }
 
 func (c *cuda) load(k *Kernel) (function, error) {
-	image, err := c.image(k)
+	image, w, err := c.image(k)
 	if err != nil {
 		return nil, err
 	}
 	var f *cudaFunc
-	c.apart(func() { f, err = c.loadImage(k, image) })
+	c.apart(func() { f, err = c.loadImage(k, image, w) })
 	if err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-func (c *cuda) loadImage(k *Kernel, image []byte) (*cudaFunc, error) {
+func (c *cuda) loadImage(k *Kernel, image []byte, w *watched) (*cudaFunc, error) {
 	m, err := c.ctx.LoadModule(image)
 	if err != nil {
 		return nil, err
 	}
-	f := &cudaFunc{ctx: c.ctx, module: m, config: driver.LaunchConfig{Block: [3]uint32{uint32(k.Threads), 1, 1}, Shared: uint32(k.Shared)}}
-	if err := f.prepare(k, c.sms); err != nil {
+	f := &cudaFunc{ctx: c.ctx, module: m, dogs: &c.watchdogs, watched: w, config: driver.LaunchConfig{Block: [3]uint32{uint32(k.Threads), 1, 1}, Shared: uint32(k.Shared)}}
+	err = f.prepare(k, c.sms)
+	if err == nil && w != nil {
+		err = c.arm(c.ctx, m, w)
+	}
+	if err != nil {
 		return nil, errors.Join(err, c.ctx.UnloadModule(m))
 	}
 	return f, nil
@@ -126,5 +141,12 @@ func (f *cudaFunc) launch(s uint64, grid int, args []byte, dependent bool) error
 	return f.ctx.Launch(f.fn, c, unsafe.Pointer(unsafe.SliceData(args)))
 }
 
-func (f *cudaFunc) blocks() int  { return f.resident }
-func (f *cudaFunc) close() error { return f.ctx.UnloadModule(f.module) }
+func (f *cudaFunc) blocks() int { return f.resident }
+
+func (f *cudaFunc) close() error {
+	err := f.ctx.UnloadModule(f.module)
+	if f.watched != nil {
+		err = errors.Join(err, f.dogs.disarm(f.ctx, f.watched))
+	}
+	return err
+}

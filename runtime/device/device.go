@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gotile/gotile/internal/env"
 	"github.com/gotile/gotile/internal/target"
@@ -75,6 +76,9 @@ type config struct {
 	images *Images // nil: none are kept
 	lines  bool
 	fresh  bool // embedded code is not used
+	// watchdog is the longest wait, 0: any; badWatchdog says why the variable's is none.
+	watchdog    time.Duration
+	badWatchdog error
 }
 
 // Option is a choice of Open and Default.
@@ -111,6 +115,7 @@ func WithLines() Option { return func(c *config) { c.lines = true } }
 
 func newConfig(opts []Option) *config {
 	c := &config{lines: env.On(env.Lines), log: slog.New(slog.DiscardHandler), ctx: context.Background(), driver: OpenDriver, nvrtc: openNVRTC}
+	c.watchdog, c.badWatchdog = watchdogFromEnv()
 	for _, o := range opts {
 		o(c)
 	}
@@ -125,7 +130,10 @@ func Open(name string, opts ...Option) (*Device, error) {
 
 func open(name string, c *config) (*Device, error) {
 	d := &Device{name: name, log: c.log, live: map[*handle]struct{}{}, phases: []string{""}}
-	var err error
+	err := c.checkWatchdog()
+	if err != nil {
+		return nil, fmt.Errorf("device: %s: %w", name, err)
+	}
 	if ordinal, ok := strings.CutPrefix(name, "cuda:"); ok {
 		n, convErr := strconv.Atoi(ordinal)
 		if convErr != nil || n < 0 || ordinal != strconv.Itoa(n) {

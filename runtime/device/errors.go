@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gotile/gotile/runtime/driver"
+	"github.com/gotile/gotile/runtime/sim"
 )
 
 // What callers ask for with errors.Is.
@@ -30,6 +31,9 @@ var (
 	ErrDType = errors.New("wrong element type")
 	// ErrCapture: a call that is not allowed while a stream captures a graph.
 	ErrCapture = errors.New("not allowed while a graph is captured")
+	// ErrDeadlock: the warps of a kernel wait for what nobody brings, as the simulator or a watchdog (WithWatchdog) has
+	// found; the error's text has the table of who waits for what.
+	ErrDeadlock = errors.New("deadlock")
 	// ErrTarget: a kernel that the device's target cannot run.
 	ErrTarget = errors.New("kernel does not support the target")
 )
@@ -46,7 +50,7 @@ type Error struct {
 	Err    error         // the cause
 }
 
-// Error is one line, without the arguments and the compiler's log; %+v adds them.
+// Error is one line, and the table of a deadlock, without the arguments and the compiler's log; %+v adds them.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString("device: " + e.Device + ": ")
@@ -91,13 +95,16 @@ func (e *Error) Format(f fmt.State, verb rune) {
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is answers for the sentinels that stand for results of the driver.
+// Is answers for the sentinels that stand for results of the driver and of the simulator.
 func (e *Error) Is(target error) bool {
 	switch target {
 	case ErrOutOfMemory:
 		return e.Code == driver.OutOfMemory
 	case ErrSticky:
 		return e.Code.Sticky()
+	case ErrDeadlock:
+		var found *sim.Errors
+		return errors.As(e.Err, &found) && found.Has(sim.Deadlock)
 	}
 	return false
 }
@@ -113,6 +120,11 @@ func (d *Device) keep(e *Error) *Error {
 	var de *driver.Error
 	if errors.As(e.Err, &de) {
 		e.Call = de.Call
+	}
+	if e.Code.Sticky() && d.back != nil {
+		if found := d.back.deadlock(); found != nil {
+			e.Err = fmt.Errorf("%w\n%w", found, e.Err)
+		}
 	}
 	if e.Code.Sticky() && !d.sticky.CompareAndSwap(nil, e) {
 		return d.sticky.Load()

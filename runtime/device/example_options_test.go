@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
+	"time"
 	"unsafe"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/runtime/device"
 	"github.com/gotile/gotile/runtime/driver"
 	"github.com/gotile/gotile/runtime/driver/fake"
+	"github.com/gotile/gotile/tile"
 )
 
 // With lines, GPU kernels are printed anew, so that compute-sanitizer and ncu name lines of Go; GOTILE_LINES=1 does the
@@ -206,4 +209,36 @@ func ExampleOpenDriver() {
 	}
 	fmt.Println(gpus == len(device.List())-1)
 	// Output: true
+}
+
+// A kernel that waits for ever ends with the table of who waits for what: on the simulator always, on a GPU where a
+// watchdog says how long is too long. GOTILE_WATCHDOG=2s does the same for a whole program.
+func ExampleWithWatchdog() {
+	d, err := device.Open("sim", device.WithWatchdog(2*time.Second))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer d.Close()
+	k, err := tile.Define("stuck", func(k *tile.Builder, a struct {
+		Y tile.Global[tile.F32] `tile:"32"`
+	}) {
+		full := tile.NewMBarriers(k, 1, 1).At(0)
+		full.Wait(k.Block(), 0) // for an arrival that nobody makes
+		tile.Store(k, a.Y, tile.Full(k.Block(), k.Block().Striped(32, 1), tile.F32(1)))
+	}, tile.Threads(32))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	f, err := d.Load(&device.Kernel{Name: "stuck", Threads: 32, Shared: 16, ArgBytes: 8, Build: func() (device.Program, error) { return k, nil }})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	y, _ := device.NewTensor(d, dtype.F32, 32)
+	defer y.Close()
+	err = d.Stream().Launch(f, 1, unsafe.Pointer(&struct{ y uint64 }{y.Addr()}))
+	fmt.Println(errors.Is(err, device.ErrDeadlock), strings.Contains(err.Error(), "1 of 1 arrival pending"))
+	// Output: true true
 }

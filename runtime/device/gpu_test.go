@@ -10,6 +10,8 @@ import (
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/env"
+	"github.com/gotile/gotile/internal/waitfor"
+	"github.com/gotile/gotile/tile"
 )
 
 // needsHardware skips a test for which drivertest's library in the place of libcuda is not enough.
@@ -333,4 +335,54 @@ func BenchmarkLaunch(b *testing.B) {
 			}
 		}
 	}
+}
+
+// wordSource writes the 64 bits of an mbarrier after each of some operations.
+const wordSource = `
+typedef unsigned long long u64;
+struct words_args { u64 *out; };
+extern "C" __global__ void words(const __grid_constant__ words_args a) {
+  __shared__ u64 bar[2];
+  if (threadIdx.x != 0) return;
+  unsigned at = (unsigned)__cvta_generic_to_shared(bar);
+  u64 *out = a.out;
+#define DO(text) asm volatile(text :: "r"(at) : "memory"); asm volatile("ld.volatile.shared.u64 %0, [%1];" : "=l"(*out) : "r"(at)); out++;
+  DO("mbarrier.init.shared.b64 [%0], 5;")
+  DO("{ .reg .b64 token; mbarrier.arrive.shared.b64 token, [%0], 2; }")
+  DO("mbarrier.expect_tx.relaxed.cta.shared.b64 [%0], 1000;")
+  DO("mbarrier.complete_tx.relaxed.cta.shared.b64 [%0], 300;")
+  DO("mbarrier.complete_tx.relaxed.cta.shared.b64 [%0], 800;")
+  DO("{ .reg .b64 token; mbarrier.arrive.shared.b64 token, [%0], 3; }")
+  DO("mbarrier.expect_tx.relaxed.cta.shared.b64 [%0], 100;")
+  DO("mbarrier.expect_tx.relaxed.cta.shared.b64 [%0], 1048575;")
+  DO("{ .reg .b64 token; mbarrier.arrive.shared.b64 token, [%0], 4; }")
+  at += 8;
+  DO("mbarrier.init.shared.b64 [%0], 1048575;")
+}
+`
+
+// Where an mbarrier keeps its counts.
+func TestMBarrierWordOnGPU(t *testing.T) {
+	d := gpu(t)
+	needsHardware(t, d)
+	if d.Target().CC < 90 {
+		t.Skip("mbarriers of this GPU count no bytes")
+	}
+	var want []waitfor.Word
+	for _, w := range [][4]int{{0, 5, 5, 0}, {0, 3, 5, 0}, {0, 3, 5, 1000}, {0, 3, 5, 700}, {0, 3, 5, -100}, {0, 0, 5, -100}, {1, 5, 5, 0}, {1, 5, 5, 1048575},
+		{1, 1, 5, 1048575}, {0, 1048575, 1048575, 0}} {
+		want = append(want, waitfor.Word{Parity: w[0], Pending: w[1], Count: w[2], Bytes: w[3]})
+	}
+	y := must(NewTensor(d, dtype.I64, len(want)))
+	f := must(d.Load(&Kernel{Name: "words", Source: wordSource, Threads: 32, ArgBytes: 8}))
+	ok(t, d.Stream().Launch(f, 1, unsafe.Pointer(&struct{ out uint64 }{y.Addr()})))
+	got := make([]tile.I64, len(want))
+	ok(t, Download(d.Stream(), got, y))
+	for i, w := range got {
+		t.Logf("%2d: %#016x %+v", i, uint64(w), waitfor.WordOf(d.Target().Name, uint64(w)))
+		if have := waitfor.WordOf(d.Target().Name, uint64(w)); have != want[i] {
+			t.Errorf("after operation %d it is %#016x, read as %+v, want %+v", i, uint64(w), have, want[i])
+		}
+	}
+	ok(t, y.Close())
 }

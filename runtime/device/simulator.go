@@ -23,6 +23,7 @@ type SimConfig struct {
 	Memory             int64  // bytes; default 16 GiB, reserved as it is allocated
 	GlobalRaces        bool   // report conflicting accesses of two threads to global memory; kernels with acquires and releases always do
 	TrackUninitialised bool   // report kernels that read memory nobody has written; slower
+	StepLimit          int64  // instructions in loops after which a warp is reported not to end; default 2^31, minutes
 }
 
 // simTarget is what the simulator is where WithTarget says nothing.
@@ -58,7 +59,7 @@ func (d *Device) openSim(c *config) error {
 		return err
 	}
 	s := c.sim
-	if s.SMs < 0 || s.BlocksPerSM < 0 || s.Workers < 0 || s.Memory < 0 {
+	if s.SMs < 0 || s.BlocksPerSM < 0 || s.Workers < 0 || s.Memory < 0 || s.StepLimit < 0 {
 		return fmt.Errorf("negative number in %+v: %w", s, ErrShape)
 	}
 	s.SMs, s.BlocksPerSM = orDefault(s.SMs, 4), orDefault(s.BlocksPerSM, 2)
@@ -131,6 +132,9 @@ func (s *simulator) wait(_, _ uint64) error                  { return nil }
 func (s *simulator) syncEvent(context.Context, uint64) error { return nil }
 func (s *simulator) compiler() string                        { return "" }
 func (s *simulator) close() error                            { return nil }
+
+// deadlock: a launch says so itself.
+func (s *simulator) deadlock() error { return nil }
 
 func (s *simulator) copyIn(_, dst uint64, src []byte) error {
 	b, err := s.mem.Bytes(dst, len(src))
@@ -266,7 +270,7 @@ func (s *simulator) resident(cluster int) int {
 func (f *simFunc) launch(stream uint64, grid int, args []byte, dependent bool) error {
 	own := bytes.Clone(args) // a graph outlives the call
 	return f.s.queue(stream, simNode{f.name, grid, own, func() error {
-		o := sim.Options{Workers: f.s.c.Workers, Seed: f.s.c.Seed, GlobalRaces: f.s.c.GlobalRaces || f.program.Ordered()}
+		o := sim.Options{Workers: f.s.c.Workers, Seed: f.s.c.Seed, StepLimit: f.s.c.StepLimit, GlobalRaces: f.s.c.GlobalRaces || f.program.Ordered()}
 		if f.triggers || dependent {
 			o.Launch, o.Overlaps = f.s.number(stream, dependent)
 		}

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/runtime/driver/fake"
 )
 
 // What a tensor map says of a tensor: the innermost dimension first, strides in bytes, a legal stride for a dimension that
@@ -44,5 +46,38 @@ func TestTensorMapOf(t *testing.T) {
 		if _, err := m.of(&bad); !errors.Is(err, ErrShape) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// A launch with maps that the kernel has seen asks the driver for none, and allocates nothing; another tensor at the same
+// address is another map.
+func TestTensorMapAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("testing.AllocsPerRun is wrong under -race")
+	}
+	drv := newFake(fake.H200)
+	d := openFake(t, drv)
+	k := scaleKernel()
+	k.Maps = []TensorMap{{Box: []int{8, 16}}, {Box: []int{8, 16}, Swizzle: 64}}
+	x := must(NewTensor(d, dtype.F32, 8, scaleThreads))
+	half := must(View(x.Buffer(), 0, dtype.F32, []int{4, scaleThreads}, nil))
+	const encode = "cuTensorMapEncodeTiled"
+	launch := func(x *Tensor) {
+		f := must(d.Load(k))
+		first, second := must(f.TensorMap(0, x)), must(f.TensorMap(1, x))
+		if first[0] != x.Addr() || first == second {
+			t.Fatalf("maps %v and %v of a tensor at %#x", first, second, x.Addr())
+		}
+		a := scaleArgs{x: x.Addr(), y: x.Addr(), a: 2, n: scaleThreads}
+		ok(t, d.Stream().Launch(f, 1, unsafe.Pointer(&a)))
+	}
+	launch(&x)
+	if n := testing.AllocsPerRun(1000, func() { launch(&x) }); n != 0 || drv.Count(encode) != 2 {
+		t.Errorf("%v allocations a launch with two maps, %d of which were made", n, drv.Count(encode))
+	}
+	launch(&half)
+	launch(&x)
+	if n := drv.Count(encode); n != 4 {
+		t.Errorf("%d maps were made for two tensors of two maps each", n)
 	}
 }

@@ -18,6 +18,7 @@ type frame struct {
 	set  [1]uintptr // the argument of cuCtxSetCurrent
 
 	out  uintptr // a handle, size or address that C returns
+	size uintptr // a second result
 	out4 int32   // an int that C returns
 	outf float32
 	text *byte // a C string, or host memory, that C returns; memory of libcuda, not of Go

@@ -91,6 +91,16 @@ func (c *context) Function(m Module, name string) (Function, error) {
 	return Function(f.out), err
 }
 
+func (c *context) Global(m Module, name string) (Ptr, int, error) {
+	cname := append([]byte(name), 0)
+	f := newFrame()
+	defer f.done()
+	f.keep = unsafe.Pointer(&cname[0])
+	f.args[0], f.args[1], f.args[2], f.args[3] = addr(&f.out), addr(&f.size), uintptr(m), uintptr(f.keep)
+	err := c.lib.check(c.lib.callIn(c.ctx, cuModuleGetGlobal, f, 4))
+	return Ptr(f.out), int(f.size), err
+}
+
 func (c *context) FunctionAttribute(f Function, a FunctionAttribute) (int, error) {
 	return c.number(cuFuncGetAttribute, uintptr(a), uintptr(f))
 }

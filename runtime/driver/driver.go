@@ -54,6 +54,9 @@ type Context interface {
 	LoadModule(image []byte) (Module, error)
 	UnloadModule(m Module) error
 	Function(m Module, name string) (Function, error)
+	// Global is the address and the size in bytes of a variable of a module: one with C linkage in __device__ or
+	// __constant__ memory.
+	Global(m Module, name string) (Ptr, int, error)
 	FunctionAttribute(f Function, a FunctionAttribute) (int, error)
 	SetFunctionAttribute(f Function, a FunctionAttribute, value int) error
 	// MaxActiveBlocks is how many blocks of f one SM holds at once.
@@ -67,7 +70,8 @@ type Context interface {
 	AllocAsync(bytes int, s Stream) (Ptr, error)
 	// FreeAsync gives it back, in the order of s.
 	FreeAsync(p Ptr, s Stream) error
-	// AllocHost gives page-locked host memory, which asynchronous copies need to be asynchronous.
+	// AllocHost gives page-locked host memory, which asynchronous copies need to be asynchronous. Kernels reach it by the
+	// same address: all 64-bit systems have unified addressing.
 	AllocHost(bytes int) ([]byte, error)
 	// FreeHost takes what AllocHost gave.
 	FreeHost(b []byte) error

@@ -88,6 +88,7 @@ const (
 	cuModuleLoadData
 	cuModuleUnload
 	cuModuleGetFunction
+	cuModuleGetGlobal
 	cuFuncGetAttribute
 	cuFuncSetAttribute
 	cuOccupancyMaxActiveBlocks
@@ -146,6 +147,7 @@ var symbols = [numProcs]string{
 	cuModuleLoadData:             "cuModuleLoadData",
 	cuModuleUnload:               "cuModuleUnload",
 	cuModuleGetFunction:          "cuModuleGetFunction",
+	cuModuleGetGlobal:            "cuModuleGetGlobal_v2",
 	cuFuncGetAttribute:           "cuFuncGetAttribute",
 	cuFuncSetAttribute:           "cuFuncSetAttribute",
 	cuOccupancyMaxActiveBlocks:   "cuOccupancyMaxActiveBlocksPerMultiprocessor",

@@ -26,6 +26,8 @@ type mix struct {
 	kernel *thr.Kernel
 	grid   int
 	bytes  []int
+	rest   []uint64 // arguments behind the buffers' addresses
+	copied int      // bytes that asynchronous copies move
 }
 
 // launch makes a function that runs the kernel once on one worker and returns its lane operations.
@@ -37,6 +39,7 @@ func (x mix) launch(t testing.TB) func() int64 {
 		clear(data)
 		args = append(args, a)
 	}
+	args = append(args, x.rest...)
 	p, err := Compile(x.kernel)
 	if err != nil {
 		t.Fatal(err)
@@ -53,12 +56,17 @@ func (x mix) launch(t testing.TB) func() int64 {
 // bench reports the time of a lane operation on one core, all checks on: at most 5 ns on an idle machine.
 func bench(b *testing.B, x mix) {
 	launch := x.launch(b)
-	var ops int64
+	var ops, launches int64
 	start := cpu(b)
 	for b.Loop() {
 		ops += launch()
+		launches++
 	}
-	b.ReportMetric(float64(cpu(b)-start)/float64(ops), "cpu-ns/lane-op")
+	spent := float64(cpu(b) - start)
+	b.ReportMetric(spent/float64(ops), "cpu-ns/lane-op")
+	if x.copied > 0 {
+		b.ReportMetric(spent/float64(launches*int64(x.copied)), "cpu-ns/copied-byte")
+	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(ops), "ns/lane-op")
 }
 
@@ -93,7 +101,9 @@ func TestLaneOpCost(t *testing.T) {
 }
 
 // A reduction: loads of 4 bytes, fma, shuffles, some shared memory.
-func reductionMix() mix { return mix{blockSum(256, 16), 64, []int{4 * 256 * 16 * 64, 4 * 64}} }
+func reductionMix() mix {
+	return mix{kernel: blockSum(256, 16), grid: 64, bytes: []int{4 * 256 * 16 * 64, 4 * 64}}
+}
 
 // A row scaled in registers, as RMSNorm does it: 16-byte loads and stores of bf16, unpacking, f32 arithmetic, packing.
 func elementwiseMix() mix {
@@ -116,7 +126,7 @@ func elementwiseMix() mix {
 	}
 	scaled := func(f thr.Fn) thr.Expr { return op(ir.Mul, call(f, word), ref(scale)) }
 	pred := op(ir.Lt, op(ir.Add, op(ir.Mul, tid, i32(4)), op(ir.Mul, ref(i), i32(4*threads))), i32(threads*vecs*4-8))
-	return mix{kernel(threads, 0, []*thr.Arg{in, out},
+	return mix{kernel: kernel(threads, 0, []*thr.Arg{in, out},
 		declare(x, nil), declare(sum, cf32(0)),
 		loop(i, vecs,
 			thr.Load{At: at(), Space: thr.Global, Dst: x, Index: at4, Bytes: 16, Addr: place(in), Pred: pred},
@@ -125,7 +135,7 @@ func elementwiseMix() mix {
 		loop(i, vecs,
 			loop(j, 4, thr.Assign{Dst: word, Src: call(thr.BF16Pair, scaled(thr.BF16Lo), scaled(thr.BF16Hi))}),
 			thr.Store{At: at(), Space: thr.Global, Src: x, Index: at4, Bytes: 16, Addr: place(out), Pred: pred}),
-	), 64, []int{4 * threads * vecs * 4 * 64, 4 * threads * vecs * 4 * 64}}
+	), grid: 64, bytes: []int{4 * threads * vecs * 4 * 64, 4 * threads * vecs * 4 * 64}}
 }
 
 // A transposition through shared memory: every other operation is a checked shared access.
@@ -133,9 +143,9 @@ func sharedMix() mix {
 	x, y, i := local("x", tF), local("y", tF), local("i", tI)
 	const threads = 256
 	other := op(ir.Rem, op(ir.Add, op(ir.Mul, tid, i32(33)), ref(i)), i32(threads))
-	return mix{kernel(threads, 4*threads, nil, declare(x, cast(tid, tF)), declare(y, nil),
+	return mix{kernel: kernel(threads, 4*threads, nil, declare(x, cast(tid, tF)), declare(y, nil),
 		thr.For{Var: i, Lo: i32(0), Hi: i32(64), Step: i32(1), Body: []thr.Stmt{
-			storeShared(at(), tid, op(ir.Add, ref(x), ref(x))), barrier(at()), loadShared(at(), x, other), barrier(at())}}), 16, nil}
+			storeShared(at(), tid, op(ir.Add, ref(x), ref(x))), barrier(at()), loadShared(at(), x, other), barrier(at())}}), grid: 16}
 }
 
 // Arithmetic alone, in the loops of hot.go and lifted.
@@ -152,10 +162,10 @@ func BenchmarkOps(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			x, i, j := local("x", tF), local("i", tI), local("j", tI)
-			bench(b, mix{kernel(256, 0, nil, declare(x, cast(tid, tF)),
+			bench(b, mix{kernel: kernel(256, 0, nil, declare(x, cast(tid, tF)),
 				thr.For{Var: i, Lo: i32(0), Hi: i32(16), Step: i32(1), Body: []thr.Stmt{
 					thr.For{Var: j, Lo: i32(0), Hi: i32(64), Step: i32(1), Unroll: true, Body: []thr.Stmt{
-						thr.Assign{Dst: ref(x), Src: c.e(x)}}}}}), 4, nil})
+						thr.Assign{Dst: ref(x), Src: c.e(x)}}}}}), grid: 4})
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math/bits"
 	"sync/atomic"
 
 	"github.com/gotile/gotile/internal/thr"
@@ -68,7 +69,7 @@ func newBlock(p *Program, mem *Memory, pool pool, l launch) *block {
 		b.bars = append(b.bars, &mbar{block: b, slot: i})
 	}
 	if p.copies {
-		b.shared.unit = p.unit
+		b.shared.unit = bits.TrailingZeros(uint(p.unit))
 		b.shared.flight = make([]int32, (p.kernel.SharedBytes+p.unit-1)/p.unit)
 	}
 	return b

@@ -127,9 +127,7 @@ func (k *bulk) load(lane int) {
 	bar.last = k.site
 	bar.unseen = append(bar.unseen, k)
 	k.check(newRecord(agentEpoch+k.phase, k.site, b.barAgent(bar.slot), 0)|recordAgent, lane, true, k.shared, k.bytes)
-	for i := range b.shared.data[k.shared:][:k.bytes] {
-		b.shared.data[k.shared+i] = 0xff
-	}
+	poison(b.shared.data[k.shared:][:k.bytes])
 }
 
 // to is the block whose shared memory a copy accesses.
@@ -159,9 +157,18 @@ func (k *bulk) stored(lane int) record {
 func (k *bulk) check(now record, lane int, write bool, from, bytes int) {
 	w, s := k.w, &k.to().shared.shadow
 	view, what := w.view(lane), w.block.program.sites[k.site].what
+	clock := &view.clock
 	for i := from >> s.shift; i < (from+bytes+1<<s.shift-1)>>s.shift; i++ {
 		c := &s.cells[i]
 		was := c.write
+		if c.more == 0 && (write || was != 0 && !w.block.program.taken(was, k.site)) && was.over(clock) && c.read.over(clock) && !k.unfenced(was, view) { // as a rule
+			if write {
+				*c = cell{write: now}
+			} else {
+				c.read = now
+			}
+			continue
+		}
 		var other record
 		ok := true
 		switch {
@@ -181,10 +188,18 @@ func (k *bulk) check(now record, lane int, write bool, from, bytes int) {
 			by := w.block.cluster.warps[other.warp()]
 			w.report(Race, k.site, other.site(), lane, "%s at byte %d, not ordered after the %s of warp %d lane %d%s", what, i<<s.shift,
 				w.block.program.sites[other.site()].what, by.id, other.lane(), by.whose())
-		case was != 0 && k.value == nil && (was&recordAgent == 0 || w.block.program.generic[was.site()]) && was.epoch() >= view.fenced[was.warp()]:
+		case k.unfenced(was, view):
 			w.report(MissingFence, k.site, was.site(), lane, "%s at byte %d, which a thread has written: put FenceAsync between the two", what, i<<s.shift)
 		}
 	}
+}
+
+// unfenced reports whether a write was a thread's, which no fence has ordered before what the asynchronous proxy does.
+func (k *bulk) unfenced(was record, view *seen) bool {
+	if was == 0 || k.value != nil || was.epoch() < view.fenced[was.warp()] {
+		return false
+	}
+	return was&recordAgent == 0 || k.w.block.program.sites[was.site()].generic
 }
 
 // fly puts a copy under way.

@@ -56,7 +56,7 @@ func (c *compiler) site(what string, bytes int) int32 { return c.siteOf(what, by
 
 // siteOf is site for an access to a buffer of shared memory.
 func (c *compiler) siteOf(what string, bytes int, buf *thr.SharedBuf) int32 {
-	s := site{c.pos, what, bytes, buf}
+	s := site{pos: c.pos, what: what, bytes: bytes, buf: buf}
 	i, ok := c.sites[s]
 	if !ok {
 		i = int32(len(c.program.sites))

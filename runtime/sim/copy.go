@@ -48,11 +48,11 @@ func (c *compiler) copyAsync(s thr.Do, piece int) {
 	from := c.access(piece, thr.Global, false, "copy", s.Args[0], s.Pred, nil)
 	c.program.word = 1 // it may read any number of bytes
 	to := c.access(piece, thr.Shared, true, "copy to", s.Args[1], s.Pred, s.Buf)
-	c.program.generic[to.site] = true
+	c.program.sites[to.site].generic = true
 	n := c.vec(s.Args[2]).i
 	c.emit(warpSize, func(w *warp) {
 		m := to.lanes(w)
-		k := &copying{a: to}
+		k := w.newCopying(to)
 		dst := *w.vec(to.addr)
 		m = to.offsets(w, &dst, m, &k.off)
 		addr, size := *w.vec(from.addr), w.vec(n)
@@ -67,18 +67,34 @@ func (c *compiler) copyAsync(s thr.Do, piece int) {
 			if bytes == 0 {
 				continue
 			}
-			al := w.block.mem.at(addr[l], bytes)
+			al := w.block.cache[from.site]
+			if al == nil || !al.holds(addr[l], bytes) {
+				al = w.block.mem.at(addr[l], bytes)
+			}
 			if al == nil || addr[l]%uint64(piece) != 0 {
 				w.badCopy(from.site, addr[l], bytes, piece, l)
 				m &^= 1 << l
 				continue
 			}
+			w.block.cache[from.site] = al
 			k.source[l] = source{al, int(addr[l] - al.addr), bytes}
 			w.readSource(from, k.source[l], l)
 		}
 		k.m = m
 		w.begin(k)
 	})
+}
+
+// newCopying is a copy without lanes: one that is over, where there is one.
+func (w *warp) newCopying(to *access) *copying {
+	last := len(w.spare) - 1
+	if last < 0 {
+		return &copying{a: to}
+	}
+	k := w.spare[last]
+	w.spare = w.spare[:last]
+	*k = copying{a: to}
+	return k
 }
 
 // badCopy reports a source that lies nowhere, or askew.
@@ -96,11 +112,8 @@ func (w *warp) badCopy(site int32, addr uint64, bytes, align, lane int) {
 // readSource checks the read of a lane's bytes, which counts from the issue on.
 func (w *warp) readSource(from *access, s source, lane int) {
 	w.checkEarly(s.al, from.site, lane, false)
-	for o := s.off; o < s.off+s.bytes && s.al.init != nil; o++ {
-		if !s.al.marked(uint64(o), 1) {
-			w.report(Uninitialised, from.site, none, lane, "copy of byte %d of the allocation of %d bytes at %#x", o, len(s.al.data), s.al.addr)
-			break
-		}
+	if o := s.al.unmarked(uint64(s.off), s.bytes); o < uint64(s.off+s.bytes) {
+		w.report(Uninitialised, from.site, none, lane, "copy of byte %d of the allocation of %d bytes at %#x", o, len(s.al.data), s.al.addr)
 	}
 	if w.block.launch.global != nil {
 		read := *from
@@ -122,9 +135,7 @@ func (w *warp) begin(k *copying) {
 	b.banks.count(k.a.site, &k.off, k.m, k.a.bytes)
 	for m := k.m; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
-		for i := range k.a.bytes {
-			b.shared.data[k.off[l]+i] = 0xff
-		}
+		poison(b.shared.data[k.off[l]:][:k.a.bytes])
 		b.shared.fly(k.off[l], k.a.bytes, k.a.site+1)
 	}
 	w.open = append(w.open, k)
@@ -142,10 +153,10 @@ func (k *copying) arrive(b *block) {
 	for m := k.m; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		to, s := b.shared.data[k.off[l]:k.off[l]+k.a.bytes], k.source[l]
-		clear(to)
 		if s.bytes > 0 {
 			copy(to, s.al.data[s.off:s.off+s.bytes])
 		}
+		clear(to[s.bytes:])
 	}
 }
 
@@ -160,7 +171,7 @@ func (w *warp) end(k *copying) {
 		b.shared.fly(k.off[l], k.a.bytes, 0)
 		first := k.off[l] >> s.shift
 		for i := range k.a.bytes >> s.shift {
-			s.store(&s.cells[first+i], now|record(l), &w.seen) // what raced with it was reported
+			s.overwrite(&s.cells[first+i], now|record(l)) // what raced with it was reported
 		}
 	}
 }
@@ -181,6 +192,7 @@ func (c *compiler) copyWait(s thr.Do) {
 		for len(w.groups) > int(n) {
 			for _, k := range w.groups[0] {
 				w.end(k)
+				w.spare = append(w.spare, k)
 			}
 			w.groups = w.groups[1:]
 		}
@@ -200,18 +212,27 @@ func (w *warp) finish() {
 // arriveOne completes a copy between the steps of warps, at random.
 func (b *block) arriveOne() {
 	w := b.warps[b.cluster.rng.below(len(b.warps))]
-	var all []*copying
-	for _, g := range append(w.groups[:len(w.groups):len(w.groups)], w.open) {
-		all = append(all, g...)
+	n := len(w.open)
+	for _, g := range w.groups {
+		n += len(g)
 	}
-	if len(all) > 0 {
-		all[b.cluster.rng.below(len(all))].arrive(b)
+	if n == 0 {
+		return
 	}
+	i := b.cluster.rng.below(n)
+	for _, g := range w.groups {
+		if i < len(g) {
+			g[i].arrive(b)
+			return
+		}
+		i -= len(g)
+	}
+	w.open[i].arrive(b)
 }
 
 // fly marks bytes as the destination of a copy in flight, by its site and 1; 0: of none.
 func (s *shared) fly(offset, bytes int, by int32) {
-	for i := offset / s.unit; i < (offset+bytes)/s.unit; i++ {
+	for i := offset >> s.unit; i < (offset+bytes)>>s.unit; i++ {
 		s.flight[i] = by
 	}
 }
@@ -223,7 +244,7 @@ func (a *access) checkFlight(w *warp, s *shared, m uint32, off *offsets) {
 	}
 	for ; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
-		for i := off[l] / s.unit; i <= (off[l]+a.bytes-1)/s.unit; i++ {
+		for i := off[l] >> s.unit; i <= (off[l]+a.bytes-1)>>s.unit; i++ {
 			if by := s.flight[i]; by != 0 {
 				sites := w.block.program.sites
 				w.report(InFlight, a.site, by-1, l, "%s at byte %d, which a copy may still be writing: it has not been waited for", sites[a.site].what, off[l])

@@ -2,9 +2,8 @@ package sim
 
 import (
 	"fmt"
-	"strings"
 
-	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/waitfor"
 )
 
 // progress lets something happen when no warp can run: a copy arrives or a barrier of the cluster opens. It reports
@@ -31,49 +30,39 @@ func (c *cluster) deadlocked(w *warp) {
 
 // waitFor is the table of who waits where, for what, and who could still come: a line a warp.
 func (c *cluster) waitFor() string {
-	out := []string{"nobody can go on"}
-	told := map[*mbar]bool{}
+	var t waitfor.Table
 	for _, w := range c.warps {
+		p := w.block.program
 		b, waits := w.blocked, "waits"
 		if b == nil && w.state == yielded {
 			b, waits = w.asked, "asks"
 		}
+		name := waitfor.WarpName(p.kernel, w.id) + w.whose()
 		switch {
 		case w.state == waiting || w.state == meeting:
-			out = append(out, fmt.Sprintf("  warp %d%s waits at the %s of %s", w.id, w.whose(), w.block.program.sites[w.waits].what, w.block.program.sites[w.waits].pos))
+			t.Meets(name, p.sites[w.waits].what, p.sites[w.waits].pos)
 		case w.state == exited:
-			out = append(out, fmt.Sprintf("  warp %d%s has left the kernel", w.id, w.whose()))
+			t.Left(name)
 		case w.lacks > 0:
-			out = append(out, fmt.Sprintf("  warp %d%s waits at %s for %d registers a thread: %d of the block's are free", w.id, w.whose(), w.block.program.sites[w.waits].pos, w.lacks, w.block.freeRegs))
+			t.Registers(name, p.sites[w.waits].pos, w.lacks, w.block.freeRegs)
 		case w.meets != nil:
-			out = append(out, fmt.Sprintf("  warp %d%s waits at %s at named barrier %d: %s", w.id, w.whose(), w.block.program.sites[w.waits].pos, w.meets.id, w.meets.lacks()))
+			t.Named(name, p.sites[w.waits].pos, w.meets.id, w.meets.lacks(), w.meets.threads/warpSize)
 		case b != nil:
-			out = append(out, fmt.Sprintf("  warp %d%s %s at %s for phase %d (parity %d) of %s", w.id, w.whose(), waits, w.block.program.sites[w.waits].pos, w.wants, w.wants&1, b.name()))
-			if !told[b] {
-				told[b] = true
-				out = append(out, b.lacks()...)
-			}
+			t.Phase(name, waits, p.sites[w.waits].pos, fmt.Sprintf("phase %d (parity %d)", w.wants, w.wants&1), b.name()+w.whose(), b.lacks)
 		}
 	}
-	return strings.Join(out, "\n")
+	return "nobody can go on\n" + t.String("  ")
 }
 
 // lacks says what a phase lacks, and where it could come from.
-func (b *mbar) lacks() []string {
+func (b *mbar) lacks() waitfor.State {
 	p := b.block.program
-	s := fmt.Sprintf("    %s is in phase %d: %d of %s pending", b.name(), b.phase, b.pending, ir.Count(b.count, "arrival"))
+	buf := p.bars[b.slot].buf
+	s := waitfor.State{Phase: fmt.Sprintf("phase %d", b.phase), Pending: b.pending, Count: b.count, Array: buf.Name, Arrivals: waitfor.Arrivals(p.kernel.Body, buf)}
 	if b.tx != 0 || b.expected > 0 || b.issued > 0 {
-		s += fmt.Sprintf(", %d bytes expected, %d copied", b.expected, b.issued)
+		s.Bytes = fmt.Sprintf("%d bytes expected, %d copied", b.expected, b.issued)
 	}
-	out := []string{s}
-	var at []string
-	for _, site := range p.arrivals[p.bars[b.slot].buf] {
-		at = append(at, p.sites[site].pos.String())
-	}
-	if len(at) == 0 {
-		return append(out, "    no line of the kernel arrives at "+p.bars[b.slot].buf.Name)
-	}
-	return append(out, "    who arrives does so at "+strings.Join(at, ", "))
+	return s
 }
 
 // finishAsync reports, at the end of a cluster, the copies whose phase nobody has seen to be over, and lets all arrive.
@@ -86,7 +75,7 @@ func (c *cluster) finishAsync() {
 		b.finishRegs()
 		for _, n := range b.named {
 			if n.come > 0 {
-				b.warps[0].report(BadBarrier, n.site, none, 0, "the kernel ends, and at named barrier %d %s", n.id, n.lacks())
+				b.warps[0].report(BadBarrier, n.site, none, 0, "the kernel ends, and at named barrier %d %s", n.id, waitfor.Lacks(n.lacks(), n.threads/warpSize))
 			}
 		}
 		for _, m := range b.bars {

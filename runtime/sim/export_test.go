@@ -37,5 +37,12 @@ func ReplaceFn(f, other thr.Fn) (restore func(), ok bool) {
 	return func() { fns[f] = mine }, true
 }
 
+// DropFn makes a built-in with effects do nothing until restore is called.
+func DropFn(f thr.Fn) (restore func()) {
+	was := fns[f]
+	fns[f].do = func(*compiler, thr.Do) {}
+	return func() { fns[f] = was }
+}
+
 // Precise gives the op that an approximate op computes exactly here.
 func Precise(op ir.Op) ir.Op { return precise[op] }

@@ -79,8 +79,6 @@ func barrierDo(do func(o *barrierOp, w *warp, b *mbar, m uint32) uint64) func(*c
 			o.dst = c.ref(s.Dst.Local, s.Dst.Index)
 		}
 		switch s.Fn {
-		case thr.MBarArrive, thr.MBarArriveTx:
-			c.program.arrivals[s.Bar] = append(c.program.arrivals[s.Bar], o.site)
 		case thr.MBarTrack:
 			c.program.async = true
 		case thr.MBarTest, thr.MBarTestToken, thr.MBarTry, thr.MBarTryToken, thr.MBarWait, thr.MBarWaitToken:

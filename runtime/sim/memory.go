@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math/bits"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -177,6 +178,22 @@ func (a *allocation) mark(offset uint64, n int) {
 		a.init[i/32].Or(1 << (i % 32))
 		i++
 	}
+}
+
+// unmarked is the first of n bytes from offset on that was not written, or what follows them.
+func (a *allocation) unmarked(offset uint64, n int) uint64 {
+	end := offset + uint64(n)
+	if a.init == nil {
+		return end
+	}
+	for i := offset; i < end; {
+		left := 32 - i%32 // bits of the word
+		written := uint64(bits.TrailingZeros32(^(a.init[i/32].Load() >> (i % 32))))
+		if i += min(written, left); written < left {
+			return min(i, end)
+		}
+	}
+	return end
 }
 
 // marked reports whether n bytes (at most 16, aligned) from offset on were written.

@@ -100,6 +100,17 @@ func TestInitialisedBits(t *testing.T) {
 				}
 			}
 		}
+		for o := range 200 {
+			for _, end := range []int{o, min(o+1, 200), min(o+31, 200), min(o+70, 200), 200} {
+				want := o
+				for want < end && plain[want] {
+					want++
+				}
+				if got := a.unmarked(uint64(o), end-o); got != uint64(want) {
+					t.Fatalf("after %d: of bytes %d to %d the first without a mark is %d, not %d", i, o, end, got, want)
+				}
+			}
+		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/optest"
-	"github.com/gotile/gotile/runtime/device"
 	"github.com/gotile/gotile/runtime/sim"
 	"github.com/gotile/gotile/tile/tiletest"
 )
@@ -24,7 +23,7 @@ func TestMutantTurnsItsCaseRed(t *testing.T) {
 			reds, seen := 0, map[string]bool{}
 			for _, c := range optest.OpCases(op) {
 				concept := path.Dir(c.Name)
-				if reds > 0 && (testing.Short() || ir.Table[op].Class == ir.Reduction && seen[concept]) { // these are slow
+				if reds > 0 && (testing.Short() || (ir.Table[op].Class == ir.Reduction || ir.Table[op].Class == ir.Collective) && seen[concept]) { // these are slow
 					continue
 				}
 				seen[concept] = true
@@ -75,12 +74,11 @@ func launched(t *testing.T, c tiletest.Case) []string {
 	t.Helper()
 	names, ok := launchedBy[c.Name]
 	if !ok {
-		d, err := device.Open("sim")
-		if err != nil {
-			t.Fatal(err)
+		r := exec(t, c)
+		if r.Err != nil { // then its failures prove nothing
+			t.Fatalf("%s: %v", c.Name, r.Err)
 		}
-		defer d.Close()
-		names = c.Exec(t.Context(), d, 1).Kernels
+		names = r.Kernels
 		launchedBy[c.Name] = names
 	}
 	return names

@@ -3,11 +3,9 @@
 package sim_test
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/ir"
@@ -18,17 +16,22 @@ import (
 	"github.com/gotile/gotile/tile/tiletest"
 )
 
-// red runs a case on a fresh simulator.
-func red(t *testing.T, c tiletest.Case) error {
+// exec runs a case on a fresh simulator. What is swapped or mutated may make an endless loop, which ends after so many
+// instructions; right cases need fewer, which launched sees to.
+func exec(t *testing.T, c tiletest.Case) tiletest.Result {
 	t.Helper()
-	d, err := device.Open("sim")
+	d, err := device.Open("sim", device.WithSim(device.SimConfig{StepLimit: 1 << 20}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // a swapped op may make an endless loop
-	defer cancel()
-	return c.Exec(ctx, d, 1).Err
+	return c.Exec(t.Context(), d, 1)
+}
+
+// red is the failure of a case.
+func red(t *testing.T, c tiletest.Case) error {
+	t.Helper()
+	return exec(t, c).Err
 }
 
 // caseOf is the case of an op on operands of type t.
@@ -56,6 +59,7 @@ func TestSwappedOpTurnsItsCaseRed(t *testing.T) {
 				continue // the typed layer makes none
 			}
 			c := caseOf(t, op, m[0])
+			launched(t, c)
 			for other := ir.Op(1); other < ir.NumOps; other++ {
 				if sameMeaning(op, other, m) {
 					continue
@@ -112,11 +116,28 @@ func caseNamed(name string) tiletest.Case {
 	return all[i]
 }
 
+// The slots of a pipeline that cp.async is to fill are filled by it: its case fails where it copies nothing.
+func TestPipesAreFilledByThreads(t *testing.T) {
+	for _, name := range []string{"op/copy_async/pipe_threads/f32", "op/copy_async/pipe_threads/bf16"} {
+		c := caseNamed(name)
+		if launched(t, c); c.Run == nil {
+			t.Fatalf("no case %s", name)
+		}
+		restore := sim.DropFn(thr.CpAsync)
+		err := red(t, c)
+		restore()
+		if err == nil {
+			t.Errorf("%s passes without cp.async", name)
+		}
+	}
+}
+
 // The same for the built-ins of thread IR.
 func TestSwappedFnTurnsItsCaseRed(t *testing.T) {
 	swaps := map[thr.Fn]int{}
 	for f := thr.Fn(1); f < thr.NumFns; f++ {
 		c := optest.FnCase(f)
+		launched(t, c)
 		for other := thr.Fn(1); other < thr.NumFns; other++ {
 			restore, ok := sim.ReplaceFn(f, other)
 			if !ok {

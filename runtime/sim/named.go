@@ -1,9 +1,6 @@
 package sim
 
-import (
-	"github.com/gotile/gotile/internal/ir"
-	"github.com/gotile/gotile/internal/thr"
-)
+import "github.com/gotile/gotile/internal/thr"
 
 // namedBar is a named barrier of a block, between two openings.
 type namedBar struct {
@@ -78,7 +75,5 @@ func (n *namedBar) pass(w *warp) {
 	w.settle()
 }
 
-// lacks says how many have yet to come.
-func (n *namedBar) lacks() string {
-	return ir.Count((n.threads-n.come)/warpSize, "warp") + " of " + ir.Count(n.threads/warpSize, "warp") + " have yet to come"
-}
+// lacks is how many warps have yet to come.
+func (n *namedBar) lacks() int { return (n.threads - n.come) / warpSize }

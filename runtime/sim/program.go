@@ -20,22 +20,20 @@ type Program struct {
 	// granule is the size in bytes of a cell of shadow memory: the smallest shared access. word is the same for global
 	// memory.
 	granule, word int
-	serial        bool           // blocks run one after the other
-	copies        bool           // it copies asynchronously, by cp.async
-	unit          int            // bytes of the smallest of these copies
-	generic       map[int32]bool // sites of asynchronous writes that are not by the asynchronous proxy
-	asyncReads    bool           // bulk copies read global memory that the kernel writes
-	async         bool           // it has bulk copies
-	bulkStores    bool           // some of them from shared memory
-	named         bool           // it has named barriers
-	elects        bool           // warps elect lanes
-	entryRegs     int            // registers of a thread at the start, where roles move them, and
-	regsSite      int32          // where they do
+	serial        bool  // blocks run one after the other
+	copies        bool  // it copies asynchronously, by cp.async
+	unit          int   // bytes of the smallest of these copies
+	asyncReads    bool  // bulk copies read global memory that the kernel writes
+	async         bool  // it has bulk copies
+	bulkStores    bool  // some of them from shared memory
+	named         bool  // it has named barriers
+	elects        bool  // warps elect lanes
+	entryRegs     int   // registers of a thread at the start, where roles move them, and
+	regsSite      int32 // where they do
 	bars          []barSlot
-	barAt         map[*thr.SharedBuf]int     // the first slot of an array of mbarriers
-	arrivals      map[*thr.SharedBuf][]int32 // sites that arrive at an array
-	sharing       bool                       // some buffers of shared memory have bytes in common
-	ordered       bool                       // blocks wait for each other's memory: some access has an order
+	barAt         map[*thr.SharedBuf]int // the first slot of an array of mbarriers
+	sharing       bool                   // some buffers of shared memory have bytes in common
+	ordered       bool                   // blocks wait for each other's memory: some access has an order
 }
 
 // Ordered reports whether the kernel has an access with an order, by which its blocks communicate.
@@ -53,6 +51,8 @@ type site struct {
 	what  string // "load of shared memory"
 	bytes int
 	buf   *thr.SharedBuf // of shared memory: the buffer that is meant, if known
+
+	generic bool // an asynchronous write that is not by the asynchronous proxy
 }
 
 // operand says where a value is: in a register of lanes, in a scalar register that stands for 32 equal lanes, or in
@@ -73,7 +73,7 @@ const (
 // Compile makes a program of a kernel. It fails for thread IR that breaks the rules of package thr: an unknown op or
 // type, a register array indexed by a run-time value, a block that is not whole warps.
 func Compile(k *thr.Kernel) (p *Program, err error) {
-	c := &compiler{kernel: k, program: &Program{kernel: k, granule: 16, word: 16, unit: copyBytes, generic: map[int32]bool{}, barAt: map[*thr.SharedBuf]int{}, arrivals: map[*thr.SharedBuf][]int32{}}, slots: map[*thr.Local]operand{},
+	c := &compiler{kernel: k, program: &Program{kernel: k, granule: 16, word: 16, unit: copyBytes, barAt: map[*thr.SharedBuf]int{}}, slots: map[*thr.Local]operand{},
 		unrolled: map[*thr.Local]uint64{}, pool: map[uint64]int32{}, args: map[*thr.Arg]int32{}, sites: map[site]int32{}}
 	defer func() {
 		switch e := recover().(type) {

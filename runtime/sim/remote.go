@@ -46,7 +46,6 @@ func remoteArrive(relaxed bool) func(*compiler, thr.Do) {
 	return func(c *compiler, s thr.Do) {
 		o := c.remote(s, c.site(s.Fn.String(), 0), s.Args[0], s.Args[1])
 		pred := c.chosen(s.Pred)
-		c.program.arrivals[s.Bar] = append(c.program.arrivals[s.Bar], o.site)
 		c.emit(warpSize, func(w *warp) {
 			for m := pred.mask(w); m != 0; {
 				l := bits.TrailingZeros32(m)
@@ -105,7 +104,7 @@ func (c *compiler) storeAsync(s thr.Do) {
 	}
 	c.program.async = true
 	a := c.access(bytes, thr.Shared, true, "remote store", s.Args[0], s.Pred, s.Buf)
-	c.program.generic[a.site] = true
+	c.program.sites[a.site].generic = true
 	x, o := c.vec(s.Args[1]).i, c.remote(s, a.site, s.Args[3], s.Args[2])
 	c.emit(warpSize, func(w *warp) {
 		for m := a.lanes(w); m != 0; m &= m - 1 {

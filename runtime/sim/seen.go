@@ -1,5 +1,7 @@
 package sim
 
+import "slices"
+
 // epoch numbers: those of agents lie above those of warps, so that no record of an agent is below warp.over.
 const (
 	firstEpoch = 1 // 0 is never an epoch, so an access record is never 0
@@ -13,10 +15,16 @@ type seen struct {
 	fenced clock
 	// fencedGlobal is the same for global memory.
 	fencedGlobal clock
-	// lanes has, for single threads (a record's warp and lane), the first epoch that is not known to be over, where that
-	// is beyond the clock: of threads that arrived without the rest of their warp.
-	lanes map[record]uint32
+	// lanes has, for single threads, the first epoch that is not known to be over, where that is beyond the clock: of
+	// threads that arrived without the rest of their warp. They are few, an elected lane a warp as a rule.
+	lanes []laneEpoch
 	known knowledge // of other blocks of the launch
+}
+
+// laneEpoch is an epoch of one thread: a record's warp and lane.
+type laneEpoch struct {
+	thread record
+	epoch  uint32
 }
 
 // reset leaves nothing known, of n agents of which the first are warps.
@@ -28,7 +36,7 @@ func (s *seen) reset(warps, n int) {
 		}
 		s.fenced[i], s.fencedGlobal[i] = firstEpoch, firstEpoch
 	}
-	s.lanes, s.known = nil, nil
+	s.lanes, s.known = s.lanes[:0], nil
 }
 
 // join adds what o knows.
@@ -42,8 +50,11 @@ func (s *seen) join(o *seen, n int) {
 	for i, c := range o.fencedGlobal[:n] {
 		s.fencedGlobal[i] = max(s.fencedGlobal[i], c)
 	}
-	for t, e := range o.lanes {
-		s.lane(t, e)
+	if len(s.lanes) > 0 { // some may be within the clock now
+		s.lanes = slices.DeleteFunc(s.lanes, func(l laneEpoch) bool { return l.epoch <= s.clock[l.thread.warp()] })
+	}
+	for _, l := range o.lanes {
+		s.lane(l.thread, l.epoch)
 	}
 	s.known = s.known.join(o.known)
 }
@@ -53,11 +64,8 @@ func (s *seen) set(o *seen, n int) {
 	copy(s.clock[:n], o.clock[:n])
 	copy(s.fenced[:n], o.fenced[:n])
 	copy(s.fencedGlobal[:n], o.fencedGlobal[:n])
-	s.lanes, s.known = nil, nil
-	for t, e := range o.lanes {
-		s.lane(t, e)
-	}
-	s.known = s.known.join(o.known)
+	s.lanes = append(s.lanes[:0], o.lanes...)
+	s.known = knowledge(nil).join(o.known)
 }
 
 // lane notes that what a thread did before an epoch is over.
@@ -65,17 +73,33 @@ func (s *seen) lane(t record, epoch uint32) {
 	if epoch <= s.clock[t.warp()] {
 		return
 	}
-	if s.lanes == nil {
-		s.lanes = map[record]uint32{}
+	for i := range s.lanes {
+		if s.lanes[i].thread == t {
+			s.lanes[i].epoch = max(s.lanes[i].epoch, epoch)
+			return
+		}
 	}
-	s.lanes[t] = max(s.lanes[t], epoch)
+	s.lanes = append(s.lanes, laneEpoch{t, epoch})
 }
 
 // has reports whether an earlier access is ordered before what a thread does now: by a synchronisation that it has seen,
 // or because it was the same thread. No access (0) is before everything. An agent is no thread: its accesses are not
 // ordered among themselves.
 func (s *seen) has(r, now record) bool {
-	return r.before(&s.clock, now) || len(s.lanes) > 0 && r&(recordMany|recordAgent) == 0 && r.epoch() < s.lanes[r&recordThread]
+	return r.before(&s.clock, now) || len(s.lanes) > 0 && s.hasLane(r)
+}
+
+// hasLane is has by what single threads have published.
+func (s *seen) hasLane(r record) bool {
+	if r&(recordMany|recordAgent) != 0 {
+		return false
+	}
+	for _, l := range s.lanes {
+		if l.thread == r&recordThread {
+			return r.epoch() < l.epoch
+		}
+	}
+	return false
 }
 
 // publish adds what the lanes of m know and did to what an mbarrier passes on. What they do from now on is of another
@@ -83,14 +107,16 @@ func (s *seen) has(r, now record) bool {
 func (w *warp) publish(to *seen, m uint32) {
 	n := w.block.cluster.agents
 	to.join(&w.seen, n)
-	for l, p := range w.private {
-		if m>>l&1 != 0 {
-			to.join(p, n)
+	if len(w.private)+len(w.acquired) > 0 {
+		for l, p := range w.private {
+			if m>>l&1 != 0 {
+				to.join(p, n)
+			}
 		}
-	}
-	for l, k := range w.acquired {
-		if m>>l&1 != 0 {
-			to.known = to.known.join(k)
+		for l, k := range w.acquired {
+			if m>>l&1 != 0 {
+				to.known = to.known.join(k)
+			}
 		}
 	}
 	w.epoch++
@@ -140,6 +166,9 @@ func (w *warp) view(lane int) *seen {
 
 // share makes all lanes know what single ones have learned.
 func (w *warp) share() {
+	if len(w.private)+len(w.acquired) == 0 {
+		return
+	}
 	for _, p := range w.private {
 		w.seen.join(p, w.block.cluster.agents)
 	}

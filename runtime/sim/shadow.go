@@ -209,10 +209,17 @@ func (s *shadow) store(c *cell, now record, by *seen) (record, bool) {
 				break
 			}
 		}
+	}
+	s.overwrite(c, now)
+	return other, ok
+}
+
+// overwrite puts a write in the place of everything before it.
+func (s *shadow) overwrite(c *cell, now record) {
+	if c.more != 0 {
 		s.free = append(s.free, c.more)
 	}
 	*c = cell{write: now}
-	return other, ok
 }
 
 // set takes an empty set of readers.

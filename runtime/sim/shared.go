@@ -1,12 +1,15 @@
 package sim
 
-import "math/bits"
+import (
+	"bytes"
+	"math/bits"
+)
 
 // shared is a block's shared memory with its shadow.
 type shared struct {
 	data   []byte
 	shadow shadow
-	unit   int     // bytes of the smallest copy
+	unit   int     // log2 of the bytes of the smallest copy
 	flight []int32 // by unit: the site of the copy in flight that writes it, and 1; nil: the kernel has no copies
 }
 
@@ -17,12 +20,19 @@ func (s *shared) init(bytes, granule, warps int) {
 
 // reset makes everything uninitialised; the bytes are NaN in every float format.
 func (s *shared) reset() {
-	for i := range s.data {
-		s.data[i] = 0xff
-	}
+	poison(s.data)
 	s.shadow.reset()
 	clear(s.flight)
 }
+
+// poison makes bytes what uninitialised memory holds.
+func poison(b []byte) {
+	for len(b) > 0 {
+		b = b[copy(b, poisoned[:]):]
+	}
+}
+
+var poisoned = [1024]byte(bytes.Repeat([]byte{0xff}, 1024))
 
 func (a *access) runShared(w *warp) {
 	b := w.block

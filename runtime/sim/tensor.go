@@ -161,7 +161,7 @@ func (o *tensorOp) store(w *warp, l int) {
 	for _, r := range box.rows {
 		w.checkEarly(r.al, o.global.site, l, true)
 		r.al.writes(w.block.launch.number)
-		if o.combine != nil && !marked(r.source) {
+		if o.combine != nil && r.al.unmarked(uint64(r.off), r.bytes) < uint64(r.off+r.bytes) {
 			w.report(Uninitialised, o.global.site, none, l, "%s at byte %d of the allocation of %d bytes at %#x", o.fn, r.off, len(r.al.data), r.al.addr)
 		}
 		if w.block.launch.global != nil {
@@ -266,16 +266,6 @@ func (k *bulk) moveBox() {
 		}
 		r.al.mark(uint64(global), n)
 	})
-}
-
-// marked reports whether all bytes of a range have been written.
-func marked(s source) bool {
-	for o := s.off; o < s.off+s.bytes; o++ {
-		if !s.al.marked(uint64(o), 1) {
-			return false
-		}
-	}
-	return true
 }
 
 // tensorAdd, tensorMin and tensorMax are atomicAdd and its neighbours, and the 16-bit floats, computed in f32 and rounded.

@@ -28,7 +28,7 @@ func (o *barrierOp) track(w *warp, b *mbar, m uint32) uint64 {
 			s.fly(k.off[l], k.a.bytes, 0)
 			first := k.off[l] >> s.shadow.shift
 			for i := range k.a.bytes >> s.shadow.shift {
-				s.shadow.store(&s.shadow.cells[first+i], now, w.view(l)) // what raced with it was reported
+				s.shadow.overwrite(&s.shadow.cells[first+i], now) // what raced with it was reported
 			}
 		}
 	}

@@ -61,6 +61,7 @@ type warp struct {
 
 	open   []*copying   // copies of no group yet
 	groups [][]*copying // groups that have not been waited for, the oldest first
+	spare  []*copying   // copies that are over, to be used again
 
 	ticks    uint32            // releases so far
 	acquired map[int]knowledge // what single lanes know beyond that

@@ -131,11 +131,27 @@ func (b *block) walk(f func(at int)) {
 			f(at * size)
 			return
 		}
+		if i == len(b.Shape)-1 { // most of the time
+			for range b.Shape[i] {
+				f(at * size)
+				at += b.Strides[i]
+			}
+			return
+		}
 		for k := range b.Shape[i] {
 			axis(i+1, at+k*b.Strides[i])
 		}
 	}
 	axis(0, b.start)
+}
+
+// elems is the number of elements that walk visits.
+func (b *block) elems() int {
+	n := 1
+	for _, size := range b.Shape {
+		n *= size
+	}
+	return n
 }
 
 func (r *Run) find(t device.Tensor) *block {
@@ -157,13 +173,13 @@ func (r *Run) fetch(b *block) error {
 }
 
 func (b *block) floats() []float64 {
-	var x []float64
+	x := make([]float64, 0, b.elems())
 	b.walk(func(at int) { x = append(x, get(b.seen[at:], b.DType)) })
 	return x
 }
 
 func (b *block) bits() []uint64 {
-	var x []uint64
+	x := make([]uint64, 0, b.elems())
 	b.walk(func(at int) { x = append(x, getBits(b.seen[at:], b.DType)) })
 	return x
 }

@@ -22,6 +22,9 @@ type ReportArgs struct {
 	Wait   uint32
 }
 
+// ReportVariable is the name of a variable of the kernel's module, of 8 bytes, 0 at first.
+const ReportVariable = "report_variable"
+
 // ReportWords is the number of 32-bit words that the kernel writes.
 const ReportWords = 11
 
@@ -37,6 +40,10 @@ __device__ u64 nanoseconds() {
   u64 t;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
   return t;
+}
+
+extern "C" {
+__device__ u64 report_variable;
 }
 
 extern "C" __global__ void report(const __grid_constant__ arguments a) {
@@ -62,7 +69,7 @@ func Image(d driver.Driver) func(t *testing.T, dev int) []byte {
 	return func(t *testing.T, dev int) []byte {
 		t.Helper()
 		if IsLoopback(t, d) {
-			return []byte("\x7fELF " + ReportKernel + "\x00")
+			return []byte("\x7fELF " + ReportKernel + " " + ReportVariable + "\x00")
 		}
 		lib, err := nvrtc.Open("")
 		if err != nil {

@@ -1,6 +1,7 @@
 package drivertest
 
 import (
+	"bytes"
 	"errors"
 	"testing"
 	"unsafe"
@@ -20,6 +21,21 @@ func modules(t *tester) {
 	}
 	_, err = t.c.Function(m, "there is none of this name")
 	is(t.T, err, "cuModuleGetFunction", driver.NotFound)
+	p, n, err := t.c.Global(m, ReportVariable)
+	if ok(t.T, err); n != 8 {
+		t.Errorf("a variable of %d bytes, want 8", n)
+	}
+	got, want := make([]byte, 8), []byte("variable")
+	ok(t.T, t.c.CopyOut(got, p))
+	if !bytes.Equal(got, make([]byte, 8)) {
+		t.Errorf("the variable begins as %v", got)
+	}
+	ok(t.T, t.c.CopyIn(p, want), t.c.CopyOut(got, p))
+	if !bytes.Equal(got, want) {
+		t.Errorf("the variable is %q, want %q", got, want)
+	}
+	_, _, err = t.c.Global(m, "there is none of this name")
+	is(t.T, err, "cuModuleGetGlobal", driver.NotFound)
 	ok(t.T, t.c.UnloadModule(m))
 }
 

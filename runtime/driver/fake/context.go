@@ -54,6 +54,9 @@ func (c *context) LoadModule(image []byte) (m driver.Module, err error) {
 			return driver.InvalidImage
 		}
 		m = driver.Module(c.handle("module"))
+		for name, n := range c.vars {
+			c.globals[global{m, name}] = c.place(n)
+		}
 		c.images = append(c.images, bytes.Clone(image))
 		return driver.Success
 	})
@@ -62,6 +65,12 @@ func (c *context) LoadModule(image []byte) (m driver.Module, err error) {
 
 func (c *context) UnloadModule(m driver.Module) error {
 	return c.do("cuModuleUnload", func() driver.Result {
+		for g, p := range c.globals {
+			if g.module == m {
+				delete(c.mem, p)
+				delete(c.globals, g)
+			}
+		}
 		return valid(c.drop("module", uintptr(m)), driver.InvalidHandle)
 	})
 }
@@ -80,6 +89,24 @@ func (c *context) Function(m driver.Module, name string) (f driver.Function, err
 		return driver.Success
 	})
 	return f, err
+}
+
+// global is a variable of a module.
+type global struct {
+	module driver.Module
+	name   string
+}
+
+func (c *context) Global(m driver.Module, name string) (p driver.Ptr, n int, err error) {
+	err = c.do("cuModuleGetGlobal", func() driver.Result {
+		if c.live[uintptr(m)] != "module" {
+			return driver.InvalidHandle
+		}
+		p = c.globals[global{m, name}]
+		n = len(c.mem[p])
+		return valid(p != 0, driver.NotFound)
+	})
+	return p, n, err
 }
 
 // function finds a function whose module is loaded.
@@ -182,13 +209,19 @@ func (c *context) reserve(n int, p *driver.Ptr) driver.Result {
 	if c.used[c.dev]+int64(n) > c.device.Memory {
 		return driver.OutOfMemory
 	}
-	c.next = (c.next + 511) &^ 255 // a gap and the driver's alignment
-	*p = driver.Ptr(c.next)
-	c.next += uintptr(n)
-	c.mem[*p] = make([]byte, n)
+	*p = c.place(n)
 	c.live[uintptr(*p)] = "memory"
 	c.used[c.dev] += int64(n)
 	return driver.Success
+}
+
+// place finds an address for memory of n bytes.
+func (c *context) place(n int) driver.Ptr {
+	c.next = (c.next + 511) &^ 255 // a gap and the driver's alignment
+	p := driver.Ptr(c.next)
+	c.next += uintptr(n)
+	c.mem[p] = make([]byte, n)
+	return p
 }
 
 func (c *context) Free(p driver.Ptr) error {

@@ -35,21 +35,23 @@ type Driver struct {
 	devices []Device
 	kernels map[string]Kernel
 
-	mu     sync.Mutex
-	counts map[string]int
-	faults []*fault
-	images [][]byte // of the modules that were loaded
-	failed []string // calls that faults made fail
-	mem    map[driver.Ptr][]byte
-	used   []int64           // bytes, by device
-	next   uintptr           // of all handles and addresses
-	hosts  map[*byte]uintptr // handles of pinned memory
-	live   map[uintptr]string
-	funcs  map[driver.Function]*function
-	sticky driver.Result
-	held   bool
-	clock  map[driver.Event]float32
-	args   map[string]int // bytes of a kernel's argument struct
+	mu      sync.Mutex
+	counts  map[string]int
+	faults  []*fault
+	images  [][]byte // of the modules that were loaded
+	failed  []string // calls that faults made fail
+	mem     map[driver.Ptr][]byte
+	used    []int64           // bytes, by device
+	next    uintptr           // of all handles and addresses
+	hosts   map[*byte]uintptr // handles of pinned memory
+	live    map[uintptr]string
+	funcs   map[driver.Function]*function
+	sticky  driver.Result
+	held    bool
+	clock   map[driver.Event]float32
+	args    map[string]int // bytes of a kernel's argument struct
+	globals map[global]driver.Ptr
+	vars    map[string]int // variables of every module, with their sizes
 
 	captures map[driver.Stream]*capture
 	graphs   map[uintptr][]node // of graphs and of what they were instantiated to
@@ -73,7 +75,7 @@ func New(kernels map[string]Kernel, devices ...Device) *Driver {
 	return &Driver{
 		devices: devices, kernels: maps.Clone(kernels), counts: map[string]int{}, mem: map[driver.Ptr][]byte{},
 		used: make([]int64, len(devices)), next: 0x10000, live: map[uintptr]string{},
-		funcs: map[driver.Function]*function{}, clock: map[driver.Event]float32{}, args: map[string]int{}, hosts: map[*byte]uintptr{},
+		funcs: map[driver.Function]*function{}, clock: map[driver.Event]float32{}, args: map[string]int{}, vars: map[string]int{}, globals: map[global]driver.Ptr{}, hosts: map[*byte]uintptr{},
 		captures: map[driver.Stream]*capture{}, graphs: map[uintptr][]node{},
 	}
 }
@@ -83,6 +85,34 @@ func (d *Driver) Fail(call string, n int, code driver.Result) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.faults = append(d.faults, &fault{call, n, code})
+}
+
+// Variable gives every module that is loaded from now on a variable of so many bytes, which are 0 at first.
+func (d *Driver) Variable(name string, bytes int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.vars[name] = bytes
+}
+
+// Values are the bytes of a variable in each module that is loaded. Kernels may call it.
+func (d *Driver) Values(name string) [][]byte {
+	var out [][]byte
+	for g, p := range d.globals {
+		if g.name == name {
+			out = append(out, d.mem[p])
+		}
+	}
+	return out
+}
+
+// Host is pinned memory by its address, which is the one that kernels use. Kernels may call it.
+func (d *Driver) Host(addr uint64, n int) []byte {
+	for first, h := range d.hosts {
+		if uint64(uintptr(unsafe.Pointer(first))) == addr && d.live[h] != "" {
+			return unsafe.Slice(first, n)
+		}
+	}
+	return nil
 }
 
 // Count is how often a C function was called, failures included; an empty name counts all calls.

@@ -27,6 +27,7 @@ func TestSuite(t *testing.T) {
 	}
 	d = New(map[string]Kernel{drivertest.ReportKernel: report}, H200, H200)
 	d.ArgBytes(drivertest.ReportKernel, int(unsafe.Sizeof(drivertest.ReportArgs{})))
+	d.Variable(drivertest.ReportVariable, 8)
 	drivertest.Run(t, drivertest.Machine{
 		Driver: d, Immediate: true, Transparent: true,
 		Image: func(*testing.T, int) []byte { return []byte("\x7fELF") },

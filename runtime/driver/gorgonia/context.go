@@ -96,6 +96,15 @@ func (c *context) Function(m driver.Module, name string) (f driver.Function, err
 	return f, err
 }
 
+func (c *context) Global(m driver.Module, name string) (p driver.Ptr, bytes int, err error) {
+	err = c.do("cuModuleGetGlobal", func() error {
+		at, n, err := module(m).Global(name)
+		p, bytes = driver.Ptr(at), int(n)
+		return err
+	})
+	return p, bytes, err
+}
+
 func (c *context) FunctionAttribute(f driver.Function, a driver.FunctionAttribute) (v int, err error) {
 	err = c.do("cuFuncGetAttribute", func() (err error) {
 		v, err = function(f).Attribute(cu.FunctionAttribute(a))

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gotile/gotile/bench"
-	"github.com/gotile/gotile/internal/env"
 )
 
 var benchCommand = &Command{
@@ -47,8 +45,8 @@ Examples:
 		f.BoolVar(&b.Shared, "shared", false, "go on while other processes compute on the GPU; the results say so")
 	},
 	do: func(ctx context.Context, j *job) error {
-		if env.On(env.Lines) {
-			return errors.New("GOTILE_LINES is set, with which other texts than the committed ones are compiled; unset it to time them")
+		if variable := otherTexts(); variable != "" {
+			return fmt.Errorf("%s is set, with which other texts than the committed ones are compiled; unset it to time them", variable)
 		}
 		o := j.Bench
 		o.Commit, o.Command = j.Commit, j.benchCommand()

@@ -53,7 +53,7 @@ func (j *job) lowered(ctx context.Context) ([][]*source, error) {
 				return nil, progress.ErrInterrupted
 			}
 			task.Begin(name)
-			k, err := f.Build(name)
+			k, err := built(f.Build, name)
 			task.Done(name)
 			if err != nil {
 				return nil, fmt.Errorf("kernel %s: %w", name, err)
@@ -236,4 +236,17 @@ func HashSources(dir string) (map[string]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// built is a kernel of a set, built apart: a function that ends its goroutine would end the worker's, for which others wait.
+func built(build func(name string) (*tile.Kernel, error), name string) (k *tile.Kernel, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		k, err = build(name)
+	}()
+	if <-done; k == nil && err == nil {
+		return build(name) // which says so
+	}
+	return k, err
 }

@@ -5,6 +5,7 @@ package worker
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,30 @@ func TestCommittedFilesAreFresh(t *testing.T) {
 	p.Dir = filepath.Join("..", "internal", "axpy")
 	mustRun(t, p, "gen", "-check")
 }
+
+// A function that ends its goroutine, as a test's FailNow does, is an error with its line, and no other command waits for it.
+func TestBuildEndsItsGoroutine(t *testing.T) {
+	type args struct {
+		X tile.Global[tile.F32] `tile:"n"`
+	}
+	for _, command := range []string{"gen", "viz"} {
+		p := Package{Path: "example.com/ends", Name: "ends", Dir: t.TempDir(), Kernels: func() tile.Set {
+			return tile.Configs(func(c ending) (*tile.Kernel, error) {
+				return tile.Define(c.KernelName(), func(k *tile.Builder, a args) { runtime.Goexit() })
+			}, ending{})
+		}}
+		var flags []string
+		if command == "viz" {
+			flags = []string{"-kernel", "ends"}
+		}
+		mustFail(t, 1, "building ends ended its goroutine", p, command, flags...)
+		mustFail(t, 1, "gen_test.go:", p, command, flags...)
+	}
+}
+
+type ending struct{}
+
+func (ending) KernelName() string { return "ends" }
 
 func TestGenIsReproducible(t *testing.T) {
 	a, b := fixture(t), fixture(t)

@@ -86,4 +86,13 @@ func TestLinesGiveNoReceipt(t *testing.T) {
 	if err := benchCommand.do(context.Background(), j); err == nil || !strings.Contains(err.Error(), "GOTILE_LINES is set") {
 		t.Errorf("%v", err)
 	}
+	t.Setenv(env.Lines, "0")
+	t.Setenv(env.Watchdog, "0")
+	if variable := otherTexts(); variable != "" {
+		t.Errorf("%s counts though it is 0", variable)
+	}
+	t.Setenv(env.Watchdog, "5s")
+	if err := benchCommand.do(context.Background(), j); err == nil || !strings.Contains(err.Error(), "GOTILE_WATCHDOG is set") {
+		t.Errorf("%v", err)
+	}
 }

@@ -114,9 +114,9 @@ func (j *job) verify(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	lined := env.On(env.Lines)
-	if lined {
-		fmt.Fprintln(j.stderr, "gotile: verify: with GOTILE_LINES other texts than the committed ones are compiled: no receipt is written")
+	variable := otherTexts()
+	if variable != "" {
+		fmt.Fprintf(j.stderr, "gotile: verify: with %s other texts than the committed ones are compiled: no receipt is written\n", variable)
 	}
 	failed, start := false, time.Now()
 	for _, t := range standsFor(own) {
@@ -130,7 +130,7 @@ func (j *job) verify(ctx context.Context, name string) error {
 		if stop != nil && !errors.Is(stop, progress.ErrInterrupted) {
 			return stop
 		}
-		if v.changed && !lined {
+		if v.changed && variable == "" {
 			receipt.ranOn(info, own)
 			receipt.Commit, receipt.Command, receipt.Seconds = j.Commit, j.command(), time.Since(start).Round(time.Millisecond).Seconds()
 			if err := receipt.write(path); err != nil {
@@ -188,4 +188,14 @@ func worstText(worst map[string]float64) string {
 		s = append(s, fmt.Sprintf("%s=%.2g", what, worst[what]))
 	}
 	return strings.Join(s, " ")
+}
+
+// otherTexts is the variable with which other texts than the committed ones are compiled; empty: none is set.
+func otherTexts() string {
+	for _, v := range []string{env.Lines, env.Watchdog} {
+		if env.On(v) {
+			return v
+		}
+	}
+	return ""
 }

@@ -67,7 +67,7 @@ func (p *Package) kernel(name string) (*tile.Kernel, error) {
 		name = names[0]
 	}
 	if slices.Contains(names, name) {
-		return set.Build(name)
+		return built(set.Build, name)
 	}
 	like := slices.DeleteFunc(names, func(n string) bool { return !strings.Contains(n, name) })
 	list := strings.Join(like[:min(len(like), someNames)], "\n\t")

@@ -22,7 +22,7 @@ enum { DEVICES = 2, FIRST = 40, SMEM_DEFAULT = 48 << 10, SMEM_OPTIN = 227 << 10,
 static const size_t MEMORY = (size_t)4 << 30;
 
 typedef struct { char name[32]; int max_shared; } function;
-typedef struct { char *image; size_t size; } module;
+typedef struct { char *image; size_t size; uint64_t variable; } module; // every variable is the one
 typedef struct node node;
 typedef struct { node *first, **end; int nodes, invalid; char *thread; } graph;
 typedef struct context context;
@@ -140,7 +140,7 @@ R cuModuleLoadData(module **m, const void *image) {
     memcpy(&at, b + 0x28, 8), memcpy(&size, b + 0x3a, 2), memcpy(&count, b + 0x3c, 2);
     n = at + (size_t)size * count;
   }
-  *m = malloc(sizeof **m), (*m)->image = malloc(n), (*m)->size = n;
+  *m = calloc(1, sizeof **m), (*m)->image = malloc(n), (*m)->size = n;
   memcpy((*m)->image, image, n);
   return OK;
 }
@@ -153,6 +153,14 @@ R cuModuleGetFunction(function **f, module *m, const char *name) {
     *f = calloc(1, sizeof **f); // for the life of the process, as the driver's are for the module's
     strcpy((*f)->name, name), (*f)->max_shared = SMEM_DEFAULT;
     return OK;
+  }
+  return NOT_FOUND;
+}
+R cuModuleGetGlobal_v2(ptr *p, size_t *size, module *m, const char *name) {
+  NEED_CONTEXT;
+  size_t n = strlen(name);
+  for (size_t i = 0; i + n <= m->size; i++) {
+    if (!memcmp(m->image + i, name, n)) return *p = (ptr)&m->variable, *size = sizeof m->variable, OK;
   }
   return NOT_FOUND;
 }
