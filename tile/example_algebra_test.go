@@ -184,3 +184,141 @@ func ExampleInverseUnitLower() {
 	//   %3 = redistribute %2 : f32 #0
 	//   store %3 y[0, 0] : #0
 }
+
+type scoreArgs struct {
+	Q, K tile.Global[tile.BF16] `tile:"chunks,16,64"`
+	G    tile.Global[tile.F32]  `tile:"chunks,16,64"`
+	C    tile.Global[tile.F32]  `tile:"chunks,16,16"`
+}
+
+// The scores of a chunk of linear attention whose channels decay each in its own way.
+func ExampleDecayDot() {
+	show(tile.Define("scores", func(k *tile.Builder, a scoreArgs) {
+		warp := k.Warp()
+		for i := range tile.Persistent(warp, a.Q.Dim(0)) {
+			q, key := tile.Decayed[tile.BF16]{X: a.Q.At(i), G: a.G.At(i)}, tile.Decayed[tile.BF16]{X: a.K.At(i), G: a.G.At(i)}
+			c := tile.DecayDot(warp, q, key, 64, warp.Fragment(16, 16))
+			tile.Store(warp, a.C.At(i), tile.Causal(c, 0, tile.F32(0)))
+		}
+	}, tile.Threads(32)))
+	// Output:
+	// kernel scores(q bf16[chunks,16,64] r, k bf16[chunks,16,64] r, g f32[chunks,16,64] r, c f32[chunks,16,16] w) threads 32
+	//   #0 = warp [16,16] thread (4:0,8:1@0) value (2:8@0,16:1@1)
+	//   #1 = warp [16,32] thread (4:4@1,8:1@0) value (4:1@1,2:16@1,2:8@0)
+	//   #2 = warp [32] thread (4:4@0,8:0) value (4:1@0,2:16@0)
+	//   #3 = warp [16] thread (4:0,8:1@0) value (2:8@0)
+	//   #4 = warp [16,16] thread (4:2@1,8:1@0) value (2:1@1,2:8@0,2:8@1)
+	//   persistent chunks, 1 warp { %1
+	//     %2 = broadcast 0.0 : f32 #0
+	//     %3 = var %2 : f32 #0
+	//     range 0, 64, 32 warp { %5
+	//       %6 = load q[%1, 0, %5] : bf16 #1
+	//       %7 = cast %6 : f32 #1
+	//       %8 = load g[%1, 0, %5] : f32 #1
+	//       range 0, 16, 1 warp { %10
+	//         %11 = load k[%1, %10, %5] : bf16 #2
+	//         %12 = cast %11 : f32 #2
+	//         %13 = load g[%1, %10, %5] : f32 #2
+	//         %14 = broadcast %12 : f32 #1
+	//         %15 = mul %7, %14 : f32 #1
+	//         %16 = broadcast %13 : f32 #1
+	//         %17 = sub %8, %16 : f32 #1
+	//         %18 = exp2 %17 : f32 #1
+	//         %19 = mul %15, %18 : f32 #1
+	//         %20 = sum %19 axes [1] : f32 #3
+	//         %21 = broadcast %20 : f32 #0
+	//         %22 = get %3 : f32 #0
+	//         %23 = coord axis 1 : i32 #0
+	//         %24 = eq %23, %10 : bool #0
+	//         %25 = select %24, %21, 0.0 : f32 #0
+	//         %26 = add %22, %25 : f32 #0
+	//         set %3, %26 warp
+	//       }
+	//     }
+	//     %28 = get %3 : f32 #0
+	//     %29 = redistribute %28 : f32 #4
+	//     %30 = coord axis 0 : i32 #4
+	//     %31 = coord axis 1 : i32 #4
+	//     %32 = le %31, %30 : bool #4
+	//     %33 = select %32, %29, 0.0 : f32 #4
+	//     store %33 c[%1, 0, 0] : #4
+	//   }
+}
+
+type solveArgs struct {
+	L, Y tile.Global[tile.F32] `tile:"32,32"`
+}
+
+// A matrix in shared memory and its inverse, by blocks of 16.
+func ExampleInverseUnitLowerBlocks() {
+	show(tile.Define("solve_blocks", func(k *tile.Builder, a solveArgs) {
+		warp := k.Warp()
+		l, y := tile.NewShared[tile.F32](k, 32, 32), tile.NewShared[tile.F32](k, 32, 32)
+		span := warp.Striped2(32, 32, 4, 8)
+		tile.Store(warp, l, tile.Load(warp, a.L, span))
+		tile.InverseUnitLowerBlocks(warp, l, y, 32)
+		tile.Store(warp, a.Y, tile.Load(warp, y, span))
+	}, tile.Threads(32)))
+	// Output:
+	// kernel solve_blocks(l f32[32,32] r, y f32[32,32] w) threads 32
+	//   shared s0 f32[32 32]
+	//   shared s1 f32[32 32]
+	//   shared s2 f32[1 16 16]
+	//   #0 = warp [32,32] thread (8:4@1,4:1@0) value (4:1@1,8:4@0)
+	//   #1 = warp [16,16] thread (4:2@1,8:1@0) value (2:1@1,2:8@0,2:8@1)
+	//   #2 = warp [16,16] thread (16:1@1,2:0) value (16:1@0)
+	//   #3 = warp [16,16] thread (4:2@0,8:1@1) value (2:1@0,2:8@1,2:8@0)
+	//   #4 = warp [16] thread (4:0,8:1@0) value (2:8@0)
+	//   #5 = warp [16] thread (4:2@0,8:0) value (2:1@0,2:8@0)
+	//   %0 = load l[0, 0] : f32 #0
+	//   store %0 s0[0, 0] : #0
+	//   %2 = warp_id : i32 warp
+	//   %3 = broadcast 0.0 : f32 #1
+	//   %4 = load s0[0, 0] : f32 #1
+	//   %5 = redistribute %4 : f32 #2
+	//   %6 = inverse_unit_lower %5 : f32 #2
+	//   %7 = redistribute %6 : f32 #1
+	//   store %7 s1[0, 0] : #1
+	//   store %3 s1[0, 16] : #1
+	//   %10 = load s0[16, 16] : f32 #1
+	//   %11 = redistribute %10 : f32 #2
+	//   %12 = inverse_unit_lower %11 : f32 #2
+	//   %13 = redistribute %12 : f32 #1
+	//   store %13 s1[16, 16] : #1
+	//   %15 = var %3 : f32 #1
+	//   %16 = var %3 : f32 #1
+	//   %17 = load s0[16, 0] : f32 #1
+	//   %18 = transpose %17 : f32 #3
+	//   store %18 s2[%2, 0, 0] : #3
+	//   range 0, 16, 1 warp { %21
+	//     %22 = load s2[%2, %21, 0] : f32 #4
+	//     %23 = load s1[%21, 0] : f32 #5
+	//     %24 = get %15 : f32 #1
+	//     %25 = broadcast %22 : f32 #1
+	//     %26 = broadcast %23 : f32 #1
+	//     %27 = mul %25, %26 : f32 #1
+	//     %28 = add %24, %27 : f32 #1
+	//     set %15, %28 warp
+	//   }
+	//   %30 = get %15 : f32 #1
+	//   store %30 s1[16, 0] : #1
+	//   %32 = load s1[16, 16] : f32 #1
+	//   %33 = transpose %32 : f32 #3
+	//   store %33 s2[%2, 0, 0] : #3
+	//   range 0, 16, 1 warp { %36
+	//     %37 = load s2[%2, %36, 0] : f32 #4
+	//     %38 = add 16, %36 : i32 warp
+	//     %39 = load s1[%38, 0] : f32 #5
+	//     %40 = get %16 : f32 #1
+	//     %41 = broadcast %37 : f32 #1
+	//     %42 = broadcast %39 : f32 #1
+	//     %43 = mul %41, %42 : f32 #1
+	//     %44 = add %40, %43 : f32 #1
+	//     set %16, %44 warp
+	//   }
+	//   %46 = get %16 : f32 #1
+	//   %47 = neg %46 : f32 #1
+	//   store %47 s1[16, 0] : #1
+	//   %49 = load s1[0, 0] : f32 #0
+	//   store %49 y[0, 0] : #0
+}

@@ -66,4 +66,17 @@ var wrongAlgebra = []wrong{
 	{name: "inverse by a block", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
 		tile.InverseUnitLower(tile.Full(k, k.Block().Striped2(16, 16, 1, 16), tile.F32(0))) // ERR InverseUnitLower of a tile of scope block: one warp computes it; load the tile at scope warp
 	}},
+	{name: "decay", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
+		x := tile.Decayed[tile.F32]{X: a.X, G: a.Y}
+		tile.DecayDot(k.Warp(), x, x, 64, k.Warp().Striped2(12, 16, 1, 16))                               // ERR DecayDot into a tile of [12 16]: the rows are a multiple of 8; give a span of a matrix such as Fragment(16, 16)
+		tile.DecayDot(k.Warp(), tile.Decayed[tile.F32]{X: a.V, G: a.V}, x, 64, k.Warp().Fragment(16, 16)) // ERR a matrix of V, which has 1 dimension; give a buffer of two dimensions or more
+	}},
+	{name: "blocks", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
+		tile.InverseUnitLowerBlocks(k.Warp(), a.X, tile.NewShared[tile.F32](k, 40, 40), 40) // ERR InverseUnitLowerBlocks of 40x40: the side is a multiple of 16 up to 64; use 48
+	}},
+	{name: "blocks in place", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		s := tile.NewShared[tile.F32](k, 64, 64)
+		tile.InverseUnitLowerBlocks(k.Warp(), s, s, 64)   // ERR InverseUnitLowerBlocks to the shared tile of wrong_algebra_test.go:78: parts of the result are read again; give a shared tile other than the matrix
+		tile.InverseUnitLowerBlocks(k.Warp(), s, a.Y, 64) // ERR InverseUnitLowerBlocks to Y: parts of the result are read again; give a shared tile other than the matrix
+	}},
 }

@@ -228,6 +228,26 @@ var wrongPipelines = []wrong{
 		tile.NewPipeline(k, 2, s)
 		s.X.Swizzle(layout.Swizzle128) // ERR Swizzle of a tile of the pipeline of @-1: its slots lie as they were made; call Swizzle before NewPipeline
 	}},
+	{name: "a template without Load", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
+		tile.LCSF[wrongSlot, struct{}]{Work: tile.Linear(a.X.Dim(0), 1), Input: oneRow(k), Stages: 2, Consumers: 2}.Record(k) // ERR LCSF without Load or without Compute: the one fills slots, the other reads them; give both
+	}},
+	{name: "a template that reads nothing", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
+		tile.LCSF[wrongSlot, struct{}]{Work: tile.Linear(a.X.Dim(0), 1), Input: oneRow(k), Stages: 2, Consumers: 1,
+			Load:    func(p tile.Warp, in wrongSlot, t tile.Piece, i tile.Index) { tile.CopyAsync(in, in.X, a.X.At(t.Row)) },
+			Compute: func(tile.Warpgroup, tile.Piece) (s tile.Steps[wrongSlot, struct{}]) { return s },
+		}.Record(k) // ERR the Steps of LCSF.Compute have no Chunk, so nobody reads the slots; give one that does
+	}, opts: []tile.Option{tile.Threads(160)}},
+	{name: "a template whose results are not written", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
+		tile.LCSF[wrongSlot, wrongSlot]{Work: tile.Linear(a.X.Dim(0), 1), Input: oneRow(k), Stages: 2, Output: oneRow(k), OutStages: 2, Consumers: 1,
+			Load: func(p tile.Warp, in wrongSlot, t tile.Piece, i tile.Index) { tile.CopyAsync(in, in.X, a.X.At(t.Row)) },
+			Compute: func(c tile.Warpgroup, t tile.Piece) tile.Steps[wrongSlot, wrongSlot] {
+				return tile.Steps[wrongSlot, wrongSlot]{Chunk: func(in, out wrongSlot, _ tile.Index) { tile.Load(c, in.X, c.Striped(64, 1)) }}
+			},
+			Store: func(s tile.Warp, out wrongSlot, t tile.Piece, _ tile.Index) {
+				tile.Store(s, a.Y.At(t.Row), tile.Load(s, out.X, s.Striped(64, 1)))
+			},
+		}.Record(k) // ERR nothing fills the slot that is acquired here, so its consumers wait for ever: name it in a tile.CopyAsync or a tile.Store in the same loop body or branch
+	}, opts: []tile.Option{tile.Threads(192)}},
 	{name: "a schedule beside Persistent", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
 		k.Schedule(tile.Linear(a.X.Dim(0), 1))
 		for range tile.Persistent(k, a.X.Dim(0)) { // ERR Persistent in a kernel with a Schedule: a launch has one grid; use the Tiles of the schedule

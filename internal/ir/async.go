@@ -126,7 +126,7 @@ func (b *Builder) validTo(s Scope, span *Span, src Place, valid []*Value) bool {
 
 // threads is the number of threads of a scope.
 func (b *Builder) threads(s Scope) int {
-	switch r := b.cur.role(); {
+	switch r := b.cur.InRole(); {
 	case s == ScopeWarp:
 		return 32
 	case s == ScopeGroup && r != nil:

@@ -235,7 +235,7 @@ func (r *Region) scope() Scope {
 func (b *Builder) executes(op Op, s Scope) bool {
 	if s > b.scope() {
 		owner := b.cur.Owner
-		if r := b.cur.role(); r != nil && s > r.Scope {
+		if r := b.cur.InRole(); r != nil && s > r.Scope {
 			b.Errorf(op, ErrScope, "%s of scope %v stands in the %s of %s: the block's other warps do not come here; give it the role's own scope, or move it out of Roles",
 				Table[op].Go, s, r.Name, r.Pos)
 			return false

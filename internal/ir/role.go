@@ -41,8 +41,8 @@ func (r *Role) Held() int {
 // RoleList is the attribute of Roles.
 type RoleList []*Role
 
-// role is the role that a region lies in; nil: none.
-func (r *Region) role() *Role {
+// InRole is the role that a region lies in; nil: none.
+func (r *Region) InRole() *Role {
 	for ; r != nil; r = r.Parent {
 		if r.Role != nil {
 			return r.Role

@@ -41,6 +41,8 @@ var compounds = []compound{
 	{[]string{"Mask", "Causal", "CausalStrict"}, "select; coord, a comparison", "x where a condition holds, on and below a diagonal, below it; another value elsewhere"},
 	{[]string{"Exclusive", "Reverse"}, "attributes of scans", "without the element itself; from the end of the axis"},
 	{[]string{"ScaleRows", "ScaleCols"}, "get, broadcast, mul, set", "rows or columns of an accumulator times a vector, in place"},
+	{[]string{"Decayed", "DecayDot"}, "loads, exp2, mul, sum, a variable", "`DecayDot(warp, a, b, depth, span)`: products of the rows of two matrices, of each column with a decay of its own"},
+	{[]string{"InverseUnitLowerBlocks"}, "inverse_unit_lower, loads, stores", "the same of 32x32, 48x48 and 64x64 in shared memory, by blocks of 16"},
 	{[]string{"LoadShifted"}, "load", "the rows that lie so many before those of a view, zero outside the buffer"},
 	{[]string{"Reg.Fill"}, "fill; none where no extent is there", "elements past the extents take a value"},
 	{[]string{"NewVar"}, "var", "`NewVar(scope, x)` declares a variable; a tile variable has the span and the extents of x"},

@@ -108,11 +108,16 @@ type mistakes struct {
 	count int
 }
 
-func (m *mistakes) at(i int, got, want any) {
-	if m.count++; m.count == 1 {
-		m.r.Errorf("%s: element %d is %v, want %v", m.what, i, got, want)
+func (m *mistakes) at(i int, got any, want string, args ...any) {
+	if m.count++; m.count == 1 { // the others are not formatted, which in broken kernels are many
+		m.r.Errorf("%s: element %d is %v, want %s", m.what, i, got, fmt.Sprintf(want, args...))
 	}
 }
+
+// hex is bits as failures show them.
+type hex uint64
+
+func (x hex) String() string { return fmt.Sprintf("%#x", uint64(x)) }
 
 // done records how many of n elements were wrong, for receipts.
 func (m *mistakes) done(n int) {
@@ -132,10 +137,10 @@ func equal(r run, what string, t dtype.Type, got, want []uint64) {
 	for i := range want {
 		if t.IsFloat() {
 			if g, w := exact.Float(t, got[i]), exact.Float(t, want[i]); !sameFloat(g, w) {
-				m.at(i, g, w)
+				m.at(i, g, "%v", w)
 			}
 		} else if got[i] != want[i] {
-			m.at(i, fmt.Sprintf("%#x", got[i]), fmt.Sprintf("%#x", want[i]))
+			m.at(i, hex(got[i]), "%#x", want[i])
 		}
 	}
 	m.done(len(want))
@@ -151,7 +156,7 @@ func ints(r run, what string, y device.Tensor, want []int) {
 	}
 	for i := range want {
 		if got[i] != float64(want[i]) {
-			m.at(i, got[i], want[i])
+			m.at(i, got[i], "%v", want[i])
 		}
 	}
 	m.done(len(want))

@@ -70,10 +70,10 @@ func (x *arithResults) check(r run, op ir.Op, row int) {
 		if x.t.IsFloat() {
 			a, b, c := exact.Float(x.t, x.a[i]), exact.Float(x.t, x.b[i]), exact.Float(x.t, x.c[i])
 			if want, ok := floatRight(op, x.t, exact.Float(x.t, g), a, b, c); !ok {
-				m.at(i, exact.Float(x.t, g), fmt.Sprintf("%v, of %v, %v, %v", want, a, b, c))
+				m.at(i, exact.Float(x.t, g), "%v, of %v, %v, %v", want, a, b, c)
 			}
 		} else if want := intValue(op, x.t, x.a[i], x.b[i], x.c[i]); g != want {
-			m.at(i, fmt.Sprintf("%#x", g), fmt.Sprintf("%#x, of %#x, %#x, %#x", want, x.a[i], x.b[i], x.c[i]))
+			m.at(i, hex(g), "%#x, of %#x, %#x, %#x", want, x.a[i], x.b[i], x.c[i])
 		}
 	}
 	m.done(n)
@@ -84,7 +84,7 @@ func (x *arithResults) checkPredicate(r run, op ir.Op, row int) {
 	m := &mistakes{r: r, what: fmt.Sprintf("%v on %v", op, x.t)}
 	for i, g := range x.p[row*n:][:n] {
 		if want := holds(op, x.t, x.a[i], x.b[i]); g > 1 || (g == 1) != want {
-			m.at(i, g, fmt.Sprintf("%v, of %#x, %#x", want, x.a[i], x.b[i]))
+			m.at(i, g, "%v, of %#x, %#x", want, x.a[i], x.b[i])
 		}
 	}
 	m.done(n)
@@ -156,7 +156,7 @@ func castCases() []tiletest.Case {
 				m := &mistakes{r: r, what: fmt.Sprintf("%v to %v", s, t)}
 				for i, got := range y {
 					if want, ok := converted(s, t, x[i], got); !ok {
-						m.at(i, fmt.Sprintf("%#x", got), fmt.Sprintf("%s, of %#x", want, x[i]))
+						m.at(i, hex(got), "%s, of %#x", want, x[i])
 					}
 				}
 				m.done(len(y))

@@ -50,7 +50,7 @@ func checkAtomic(r run, t dtype.Type, op int) error {
 		m := &mistakes{r: r, what: fmt.Sprintf("%v of tiles of %v by %d blocks", atomicOps[op], t, blocks)}
 		for j := range n {
 			if col := column(x, n, j); !tileAtomicRight(t, op, init[op*n+j], col, got[j]) {
-				m.at(j, fmt.Sprintf("%#x", got[j]), fmt.Sprintf("what %#x makes of %#x", col, init[op*n+j]))
+				m.at(j, hex(got[j]), "what %#x makes of %#x", col, init[op*n+j])
 			}
 		}
 		m.done(n)

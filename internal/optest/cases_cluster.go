@@ -216,7 +216,7 @@ func checkClusterAtomic(r run) error {
 	m := &mistakes{r: r, what: "tickets"}
 	for i, ticket := range tickets {
 		if ticket != float64(start+i) {
-			m.at(i, ticket, start+i)
+			m.at(i, ticket, "%v", start+i)
 		}
 	}
 	m.done(len(tickets))

@@ -22,6 +22,9 @@ func pipeCases() []tiletest.Case {
 		for _, op := range []ir.Op{ir.CopyAsync, ir.CopyTensor, ir.SlotAcquire, ir.SlotWait} {
 			out = append(out, opCase(op, "pipe_tensor/"+t.String(), func(r run) error { return checkPipeTensor(r, t) }))
 		}
+		for _, op := range []ir.Op{ir.PipeInit, ir.SlotAcquire, ir.SlotWait, ir.SlotRelease, ir.Roles, ir.StoreTensor} {
+			out = append(out, opCase(op, "lcsf/"+t.String(), func(r run) error { return checkLCSF(r, t) }))
+		}
 	}
 	return append(out, opCase(ir.Elect, "i32", checkElect))
 }
@@ -82,6 +85,31 @@ func checkPipeTensor(r run, t dtype.Type) error {
 			want[i] = int(x + ws[i])
 		}
 		ints(r, "sums of "+l.String(), p.Y, want)
+	}
+	return nil
+}
+
+// checkLCSF tries one chunk and many, ragged rows and columns, and a tensor that tensor copies cannot read.
+func checkLCSF(r run, t dtype.Type) error {
+	vec := 16 / t.Size()
+	for _, l := range []lie{{lcsfRows, lcsfCols, 0, 0}, {1, vec, 0, 0}, {5*lcsfRows + 3, 3*lcsfCols + vec, vec, 0}, {40, 9 * lcsfCols, 0, vec}, {19, 2*lcsfCols + vec, 0, 1}} {
+		xs := r.Ints(-3, 3, 1, l.rows*l.n)
+		shape := []int{l.rows, l.n}
+		p := lcsfParams{
+			X:    r.Place(tiletest.Spec{Role: tiletest.Input, DType: t, Values: xs, Shape: shape, Strides: []int{l.n + l.pad, 1}, Offset: l.offset}),
+			Y:    r.Place(tiletest.Spec{Role: tiletest.Output, DType: t, Shape: shape, Strides: padded(t, shape, 1)}),
+			Sums: r.Out(t, l.rows),
+		}
+		if err := launchLcsf(r.Stream, p); err != nil {
+			return err
+		}
+		want, sums := make([]int, len(xs)), make([]int, l.rows)
+		for i, x := range xs {
+			want[i] = 2 * int(x)
+			sums[i/l.n] += 2 * int(x)
+		}
+		ints(r, "twice "+l.String(), p.Y, want)
+		ints(r, "sums of "+l.String(), p.Sums, sums)
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func checkReduced(r run, what string, t dtype.Type, op ir.Op, got []uint64, of f
 	m := &mistakes{r: r, what: fmt.Sprintf("%v %s", op, what)}
 	for i, g := range got {
 		if want, ok := reduced(t, op, of(i), g); !ok {
-			m.at(i, fmt.Sprintf("%#x", g), want)
+			m.at(i, hex(g), "%v", want)
 		}
 	}
 	m.done(len(got))

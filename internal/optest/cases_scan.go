@@ -79,12 +79,12 @@ func checkScan(m *mistakes, t dtype.Type, op ir.Op, x, y []uint64, n, axis int, 
 		}
 		if len(count) == 0 {
 			if want := neutral(t, op); y[i] != want {
-				m.at(i, fmt.Sprintf("%#x", y[i]), fmt.Sprintf("%#x", want))
+				m.at(i, hex(y[i]), "%#x", want)
 			}
 			continue
 		}
 		if want, ok := reduced(t, op, count, y[i]); !ok {
-			m.at(i, fmt.Sprintf("%#x", y[i]), want)
+			m.at(i, hex(y[i]), "%v", want)
 		}
 	}
 	m.done(len(x))

@@ -13,8 +13,11 @@ import (
 // shiftCases are a case for each type.
 func shiftCases() []tiletest.Case {
 	var out []tiletest.Case
-	for t, rows := range map[dtype.Type]int{dtype.F32: shiftFragment.rows, dtype.BF16: shiftFragment.rows, dtype.F16: shiftStriped.rows} {
-		out = append(out, opCase(ir.Load, "shifted/"+t.String(), func(r run) error { return checkShifts(r, t, rows) }))
+	for _, c := range []struct {
+		t dtype.Type
+		p shiftSpread
+	}{{dtype.F32, shiftFragment}, {dtype.BF16, shiftFragment}, {dtype.F16, shiftStriped}} {
+		out = append(out, opCase(ir.Load, "shifted/"+c.t.String(), func(r run) error { return checkShifts(r, c.t, c.p.rows) }))
 	}
 	return out
 }

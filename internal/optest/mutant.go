@@ -115,6 +115,6 @@ var families = []*bind.Family{
 	&exchangeFamily, &relayFamily, &pollFamily, &bulkFamily, &handOverFamily, &trackFamily,
 	&tensor1Family, &tensor2Family, &tensor3Family, &tensor4Family, &tensor5Family, &haloFamily, &tensorReduceFamily, &multicastFamily,
 	&piecesFamily, &passFamily, &refetchFamily, &dependentFamily,
-	&pipeFamily, &pipeTensorFamily, &electFamily, &fragmentFamily, &fragmentGroupFamily,
-	&scanFamily, &scanGroupFamily, &turnFamily, &turnGroupFamily, &maskFamily, &maskGroupFamily, &shiftFamily, &triangularFamily,
+	&pipeFamily, &pipeTensorFamily, &lcsfFamily, &electFamily, &fragmentFamily, &fragmentGroupFamily,
+	&scanFamily, &scanGroupFamily, &turnFamily, &turnGroupFamily, &maskFamily, &maskGroupFamily, &shiftFamily, &triangularFamily, &decayFamily, &blocksFamily,
 }

@@ -30,6 +30,8 @@ var pipeMutants = map[ir.Op][]Mutant{
 		{What: "counts twice", lower: onBar("_empty", func(s thr.Do) ([]thr.Stmt, bool) {
 			return []thr.Stmt{s, s}, s.Fn == thr.MBarArrive
 		})},
+		{What: "does not wait for stores of the slot", lower: builtin(thr.BulkWaitRead, dropped)},
+		{What: "does not end the group of its stores", lower: builtin(thr.BulkCommit, dropped)},
 	},
 	ir.Roles: {
 		{What: "gives the first role's warps the other's work", lower: statements(ir.Roles, func(s thr.If) ([]thr.Stmt, bool) {

@@ -31,9 +31,6 @@ __device__ __forceinline__ int opaque(int x) {
   return x;
 }
 __device__ __forceinline__ int swizzle(int offset, int mask) { return offset ^ (offset >> 7 & mask) << 4; } // 16-byte chunks, by 128-byte line
-__device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
-}
 __device__ __forceinline__ float bf16_lo(u32 pair) { // volatile: widen again, do not keep
   float r;
   asm volatile("shl.b32 %0, %1, 16;" : "=f"(r) : "r"(pair));
@@ -77,9 +74,6 @@ __device__ __forceinline__ void mbarrier_wait(void* bar, int phase) {
                  : "=r"(over) : "r"(shared_at(bar)), "r"(phase) : "memory");
 #endif
   }
-}
-__device__ __forceinline__ void mbarrier_track(void* bar) { // one arrival more is pending until the copies are there
-  asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" :: "r"(shared_at(bar)) : "memory");
 }
 struct __align__(64) tensor_map { u64 data[16]; }; // a CUtensorMap
 __device__ __forceinline__ void named_sync(int bar, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(bar), "r"(threads) : "memory"); }
@@ -139,11 +133,9 @@ static_assert(field_offset(op_pipe_tensor_bf16_args, n) == 308, "n");
 extern "C" __global__ void __launch_bounds__(160) op_pipe_tensor_bf16(const __grid_constant__ op_pipe_tensor_bf16_args a) {
   extern __shared__ __align__(1024) char smem[];
   bool x_map_made = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && 0 < a.rows && 0 < a.n;
-  bool x_aligned = aligned(a.x, 16) && (a.x_stride0 & 7) == 0;
   int row0 = (int)(threadIdx.x & 31) >> 3;
   int col0 = ((int)(threadIdx.x & 31) & 7) * 8;
   bool w_map_made = aligned(a.w, 16) && (a.w_stride0 & 7) == 0 && 0 < a.rows && 0 < a.n;
-  bool w_aligned = aligned(a.w, 16) && (a.w_stride0 & 7) == 0;
   int row02 = (int)threadIdx.x - 32 >> 3;
   int col02 = ((int)threadIdx.x - 32 & 7) * 8;
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
@@ -160,158 +152,145 @@ extern "C" __global__ void __launch_bounds__(160) op_pipe_tensor_bf16(const __gr
   if ((int)threadIdx.x == 0) mbarrier_fence();
   __syncthreads();
   int div_of = (int)((u32)a.n + 63u) / 64;
-  int div_of2 = (int)((u32)a.rows + 15u) / 16;
+  int div_of2 = (int)((u32)a.rows + 63u) / 64;
   int mul = (int)((u32)div_of2 * (u32)div_of);
   if ((int)(threadIdx.x >> 5) < 1) {
     // producer
     int pipe_stage = 0;
     int pipe_parity = 1;
     for (int it = (int)blockIdx.x; it < mul; it += (int)gridDim.x) {
-      // pipe: a slot to fill
-      int pipe_slot = pipe_stage;
-      mbarrier_wait(smem + (32u + (u32)pipe_slot * 8u), pipe_parity);
-      pipe_stage = pipe_slot == 2 ? 0 : (int)((u32)pipe_slot + 1u);
-      pipe_parity = pipe_slot == 2 ? pipe_parity ^ 1 : pipe_parity;
-      int pipe_bytes = 0;
       int mul2 = div_of * 2;
       int mul3 = (int)((u32)div_i32(it, mul2) * 2u);
       int rem = rem_i32(it, mul2);
       int min_of = min((int)((u32)div_of2 - (u32)mul3), 2);
-      int mul4 = (int)(((u32)mul3 + (u32)rem_i32(rem, min_of)) * 16u);
+      int mul4 = (int)(((u32)mul3 + (u32)rem_i32(rem, min_of)) * 64u);
       int mul5 = (int)((u32)div_i32(rem, min_of) * 64u);
-      int rows_left = (int)((u32)a.rows - (u32)mul4);
-      int n_left = (int)((u32)a.n - (u32)mul5);
-      if (x_map_made) {
-        // tensor copy x to pipe_x (shared)
-        if (elect()) tensor_load_2d(smem + (1024u + (u32)(int)((u32)pipe_slot * 1024u * 2u)), smem + (u32)pipe_slot * 8u, &a.x_map, mul5, mul4);
-        pipe_bytes = (int)((u32)pipe_bytes + 2048u);
-      } else {
-        const bf16* x_at = a.x + (i64)mul4 * a.x_stride0 + (i64)mul5;
-
-        // copy x to pipe_x (shared)
-        if (x_aligned) {
-          #pragma unroll
-          for (int i = 0; i < 4; i++) {
-            cp_async_16(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 4) * 64) + (u32)col0) * 2u), 7)), x_at + (i64)(row0 + i * 4) * a.x_stride0 + (i64)col0, min(row0 + i * 4 < rows_left ? 16 : 0, max(min((int)((u32)n_left - (u32)col0), 8), 0) * 2));
-          }
+      for (int it2 = 0; it2 < 64; it2 += 16) {
+        // pipe: a slot to fill
+        int pipe_slot = pipe_stage;
+        mbarrier_wait(smem + (32u + (u32)pipe_slot * 8u), pipe_parity);
+        pipe_stage = pipe_slot == 2 ? 0 : (int)((u32)pipe_slot + 1u);
+        pipe_parity = pipe_slot == 2 ? pipe_parity ^ 1 : pipe_parity;
+        int pipe_bytes = 0;
+        int add = (int)((u32)mul4 + (u32)it2);
+        int rows_left = (int)((u32)a.rows - (u32)add);
+        int n_left = (int)((u32)a.n - (u32)mul5);
+        if (x_map_made) {
+          // tensor copy x to pipe_x (shared)
+          if (elect()) tensor_load_2d(smem + (1024u + (u32)(int)((u32)pipe_slot * 1024u * 2u)), smem + (u32)pipe_slot * 8u, &a.x_map, mul5, add);
+          pipe_bytes = (int)((u32)pipe_bytes + 2048u);
         } else {
-          int row0_ = opaque(row0);
-          int col0_ = opaque(col0);
+          const bf16* x_at = a.x + (i64)add * a.x_stride0 + (i64)mul5;
+
+          // copy x to pipe_x (shared)
           #pragma unroll
           for (int i = 0; i < 4; i++) {
             u32 x[8];
-            x[0] = load_u16_if(x_at + (i64)(row0_ + i * 4) * a.x_stride0 + (i64)col0_, row0_ + i * 4 < rows_left && col0_ < n_left);
-            x[1] = load_u16_if(x_at + (i64)(row0_ + i * 4) * a.x_stride0 + (i64)(col0_ + 1), row0_ + i * 4 < rows_left && col0_ + 1 < n_left);
-            x[2] = load_u16_if(x_at + (i64)(row0_ + i * 4) * a.x_stride0 + (i64)(col0_ + 2), row0_ + i * 4 < rows_left && col0_ + 2 < n_left);
-            x[3] = load_u16_if(x_at + (i64)(row0_ + i * 4) * a.x_stride0 + (i64)(col0_ + 3), row0_ + i * 4 < rows_left && col0_ + 3 < n_left);
-            x[4] = load_u16_if(x_at + (i64)(row0_ + i * 4) * a.x_stride0 + (i64)(col0_ + 4), row0_ + i * 4 < rows_left && col0_ + 4 < n_left);
-            x[5] = load_u16_if(x_at + (i64)(row0_ + i * 4) * a.x_stride0 + (i64)(col0_ + 5), row0_ + i * 4 < rows_left && col0_ + 5 < n_left);
-            x[6] = load_u16_if(x_at + (i64)(row0_ + i * 4) * a.x_stride0 + (i64)(col0_ + 6), row0_ + i * 4 < rows_left && col0_ + 6 < n_left);
-            x[7] = load_u16_if(x_at + (i64)(row0_ + i * 4) * a.x_stride0 + (i64)(col0_ + 7), row0_ + i * 4 < rows_left && col0_ + 7 < n_left);
-            store_shared_u16(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_ + i * 4) * 64) + (u32)col0_) * 2u), 7)), x[0]);
-            store_shared_u16(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_ + i * 4) * 64) + (u32)(col0_ + 1)) * 2u), 7)), x[1]);
-            store_shared_u16(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_ + i * 4) * 64) + (u32)(col0_ + 2)) * 2u), 7)), x[2]);
-            store_shared_u16(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_ + i * 4) * 64) + (u32)(col0_ + 3)) * 2u), 7)), x[3]);
-            store_shared_u16(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_ + i * 4) * 64) + (u32)(col0_ + 4)) * 2u), 7)), x[4]);
-            store_shared_u16(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_ + i * 4) * 64) + (u32)(col0_ + 5)) * 2u), 7)), x[5]);
-            store_shared_u16(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_ + i * 4) * 64) + (u32)(col0_ + 6)) * 2u), 7)), x[6]);
-            store_shared_u16(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_ + i * 4) * 64) + (u32)(col0_ + 7)) * 2u), 7)), x[7]);
+            x[0] = load_u16_if(x_at + (i64)(row0 + i * 4) * a.x_stride0 + (i64)col0, row0 + i * 4 < rows_left && col0 < n_left);
+            x[1] = load_u16_if(x_at + (i64)(row0 + i * 4) * a.x_stride0 + (i64)(col0 + 1), row0 + i * 4 < rows_left && col0 + 1 < n_left);
+            x[2] = load_u16_if(x_at + (i64)(row0 + i * 4) * a.x_stride0 + (i64)(col0 + 2), row0 + i * 4 < rows_left && col0 + 2 < n_left);
+            x[3] = load_u16_if(x_at + (i64)(row0 + i * 4) * a.x_stride0 + (i64)(col0 + 3), row0 + i * 4 < rows_left && col0 + 3 < n_left);
+            x[4] = load_u16_if(x_at + (i64)(row0 + i * 4) * a.x_stride0 + (i64)(col0 + 4), row0 + i * 4 < rows_left && col0 + 4 < n_left);
+            x[5] = load_u16_if(x_at + (i64)(row0 + i * 4) * a.x_stride0 + (i64)(col0 + 5), row0 + i * 4 < rows_left && col0 + 5 < n_left);
+            x[6] = load_u16_if(x_at + (i64)(row0 + i * 4) * a.x_stride0 + (i64)(col0 + 6), row0 + i * 4 < rows_left && col0 + 6 < n_left);
+            x[7] = load_u16_if(x_at + (i64)(row0 + i * 4) * a.x_stride0 + (i64)(col0 + 7), row0 + i * 4 < rows_left && col0 + 7 < n_left);
+            store_shared_u16(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 4) * 64) + (u32)col0) * 2u), 7)), x[0]);
+            store_shared_u16(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 4) * 64) + (u32)(col0 + 1)) * 2u), 7)), x[1]);
+            store_shared_u16(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 4) * 64) + (u32)(col0 + 2)) * 2u), 7)), x[2]);
+            store_shared_u16(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 4) * 64) + (u32)(col0 + 3)) * 2u), 7)), x[3]);
+            store_shared_u16(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 4) * 64) + (u32)(col0 + 4)) * 2u), 7)), x[4]);
+            store_shared_u16(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 4) * 64) + (u32)(col0 + 5)) * 2u), 7)), x[5]);
+            store_shared_u16(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 4) * 64) + (u32)(col0 + 6)) * 2u), 7)), x[6]);
+            store_shared_u16(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 4) * 64) + (u32)(col0 + 7)) * 2u), 7)), x[7]);
           }
+          fence_async();
         }
-        mbarrier_track(smem + (u32)pipe_slot * 8u);
-      }
-      if (w_map_made) {
-        // tensor copy w to pipe_w (shared)
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          if (elect()) tensor_load_2d(smem + (7168u + (u32)(int)((u32)pipe_slot * 1024u * 2u + (u32)(i * 1024))), smem + (u32)pipe_slot * 8u, &a.w_map, (int)((u32)mul5 + (u32)(i * 32)), mul4);
-        }
-        pipe_bytes = (int)((u32)pipe_bytes + 2048u);
-      } else {
-        const bf16* w_at = a.w + (i64)mul4 * a.w_stride0 + (i64)mul5;
-
-        // copy w to pipe_w (shared)
-        if (w_aligned) {
+        if (w_map_made) {
+          // tensor copy w to pipe_w (shared)
           #pragma unroll
-          for (int i = 0; i < 4; i++) {
-            cp_async_16(smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 4) * 32) + (u32)((col0 & 31) + (col0 >> 5) * 512)) * 2u), 3)), w_at + (i64)(row0 + i * 4) * a.w_stride0 + (i64)col0, min(row0 + i * 4 < rows_left ? 16 : 0, max(min((int)((u32)n_left - (u32)col0), 8), 0) * 2));
+          for (int i = 0; i < 2; i++) {
+            if (elect()) tensor_load_2d(smem + (7168u + (u32)(int)((u32)pipe_slot * 1024u * 2u + (u32)(i * 1024))), smem + (u32)pipe_slot * 8u, &a.w_map, (int)((u32)mul5 + (u32)(i * 32)), add);
           }
+          pipe_bytes = (int)((u32)pipe_bytes + 2048u);
         } else {
-          int row0_2 = opaque(row0);
-          int col0_2 = opaque(col0);
+          const bf16* w_at = a.w + (i64)add * a.w_stride0 + (i64)mul5;
+
+          // copy w to pipe_w (shared)
           #pragma unroll
           for (int i = 0; i < 4; i++) {
             u32 w[8];
-            w[0] = load_u16_if(w_at + (i64)(row0_2 + i * 4) * a.w_stride0 + (i64)col0_2, row0_2 + i * 4 < rows_left && col0_2 < n_left);
-            w[1] = load_u16_if(w_at + (i64)(row0_2 + i * 4) * a.w_stride0 + (i64)(col0_2 + 1), row0_2 + i * 4 < rows_left && col0_2 + 1 < n_left);
-            w[2] = load_u16_if(w_at + (i64)(row0_2 + i * 4) * a.w_stride0 + (i64)(col0_2 + 2), row0_2 + i * 4 < rows_left && col0_2 + 2 < n_left);
-            w[3] = load_u16_if(w_at + (i64)(row0_2 + i * 4) * a.w_stride0 + (i64)(col0_2 + 3), row0_2 + i * 4 < rows_left && col0_2 + 3 < n_left);
-            w[4] = load_u16_if(w_at + (i64)(row0_2 + i * 4) * a.w_stride0 + (i64)(col0_2 + 4), row0_2 + i * 4 < rows_left && col0_2 + 4 < n_left);
-            w[5] = load_u16_if(w_at + (i64)(row0_2 + i * 4) * a.w_stride0 + (i64)(col0_2 + 5), row0_2 + i * 4 < rows_left && col0_2 + 5 < n_left);
-            w[6] = load_u16_if(w_at + (i64)(row0_2 + i * 4) * a.w_stride0 + (i64)(col0_2 + 6), row0_2 + i * 4 < rows_left && col0_2 + 6 < n_left);
-            w[7] = load_u16_if(w_at + (i64)(row0_2 + i * 4) * a.w_stride0 + (i64)(col0_2 + 7), row0_2 + i * 4 < rows_left && col0_2 + 7 < n_left);
-            store_shared_u16(smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_2 + i * 4) * 32) + (u32)((col0_2 & 31) + (col0_2 >> 5) * 512)) * 2u), 3)), w[0]);
-            store_shared_u16(smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_2 + i * 4) * 32) + (u32)((col0_2 + 1 & 31) + (col0_2 + 1 >> 5) * 512)) * 2u), 3)), w[1]);
-            store_shared_u16(smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_2 + i * 4) * 32) + (u32)((col0_2 + 2 & 31) + (col0_2 + 2 >> 5) * 512)) * 2u), 3)), w[2]);
-            store_shared_u16(smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_2 + i * 4) * 32) + (u32)((col0_2 + 3 & 31) + (col0_2 + 3 >> 5) * 512)) * 2u), 3)), w[3]);
-            store_shared_u16(smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_2 + i * 4) * 32) + (u32)((col0_2 + 4 & 31) + (col0_2 + 4 >> 5) * 512)) * 2u), 3)), w[4]);
-            store_shared_u16(smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_2 + i * 4) * 32) + (u32)((col0_2 + 5 & 31) + (col0_2 + 5 >> 5) * 512)) * 2u), 3)), w[5]);
-            store_shared_u16(smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_2 + i * 4) * 32) + (u32)((col0_2 + 6 & 31) + (col0_2 + 6 >> 5) * 512)) * 2u), 3)), w[6]);
-            store_shared_u16(smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_2 + i * 4) * 32) + (u32)((col0_2 + 7 & 31) + (col0_2 + 7 >> 5) * 512)) * 2u), 3)), w[7]);
+            w[0] = load_u16_if(w_at + (i64)(row0 + i * 4) * a.w_stride0 + (i64)col0, row0 + i * 4 < rows_left && col0 < n_left);
+            w[1] = load_u16_if(w_at + (i64)(row0 + i * 4) * a.w_stride0 + (i64)(col0 + 1), row0 + i * 4 < rows_left && col0 + 1 < n_left);
+            w[2] = load_u16_if(w_at + (i64)(row0 + i * 4) * a.w_stride0 + (i64)(col0 + 2), row0 + i * 4 < rows_left && col0 + 2 < n_left);
+            w[3] = load_u16_if(w_at + (i64)(row0 + i * 4) * a.w_stride0 + (i64)(col0 + 3), row0 + i * 4 < rows_left && col0 + 3 < n_left);
+            w[4] = load_u16_if(w_at + (i64)(row0 + i * 4) * a.w_stride0 + (i64)(col0 + 4), row0 + i * 4 < rows_left && col0 + 4 < n_left);
+            w[5] = load_u16_if(w_at + (i64)(row0 + i * 4) * a.w_stride0 + (i64)(col0 + 5), row0 + i * 4 < rows_left && col0 + 5 < n_left);
+            w[6] = load_u16_if(w_at + (i64)(row0 + i * 4) * a.w_stride0 + (i64)(col0 + 6), row0 + i * 4 < rows_left && col0 + 6 < n_left);
+            w[7] = load_u16_if(w_at + (i64)(row0 + i * 4) * a.w_stride0 + (i64)(col0 + 7), row0 + i * 4 < rows_left && col0 + 7 < n_left);
+            store_shared_u16(smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 4) * 32) + (u32)((col0 & 31) + (col0 >> 5) * 512)) * 2u), 3)), w[0]);
+            store_shared_u16(smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 4) * 32) + (u32)((col0 + 1 & 31) + (col0 + 1 >> 5) * 512)) * 2u), 3)), w[1]);
+            store_shared_u16(smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 4) * 32) + (u32)((col0 + 2 & 31) + (col0 + 2 >> 5) * 512)) * 2u), 3)), w[2]);
+            store_shared_u16(smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 4) * 32) + (u32)((col0 + 3 & 31) + (col0 + 3 >> 5) * 512)) * 2u), 3)), w[3]);
+            store_shared_u16(smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 4) * 32) + (u32)((col0 + 4 & 31) + (col0 + 4 >> 5) * 512)) * 2u), 3)), w[4]);
+            store_shared_u16(smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 4) * 32) + (u32)((col0 + 5 & 31) + (col0 + 5 >> 5) * 512)) * 2u), 3)), w[5]);
+            store_shared_u16(smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 4) * 32) + (u32)((col0 + 6 & 31) + (col0 + 6 >> 5) * 512)) * 2u), 3)), w[6]);
+            store_shared_u16(smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 4) * 32) + (u32)((col0 + 7 & 31) + (col0 + 7 >> 5) * 512)) * 2u), 3)), w[7]);
           }
+          fence_async();
         }
-        mbarrier_track(smem + (u32)pipe_slot * 8u);
+        __syncwarp();
+        if (elect()) mbarrier_arrive_expect_tx(smem + (u32)pipe_slot * 8u, pipe_bytes);
       }
-      __syncwarp();
-      if (elect()) mbarrier_arrive_expect_tx(smem + (u32)pipe_slot * 8u, pipe_bytes);
     }
   } else {
     // consumers
     int pipe_stage2 = 0;
     int pipe_parity2 = 0;
-    for (int it2 = (int)blockIdx.x; it2 < mul; it2 += (int)gridDim.x) {
-      // pipe: a slot to read
-      int pipe_slot2 = pipe_stage2;
-      mbarrier_wait(smem + (u32)pipe_slot2 * 8u, pipe_parity2);
-      pipe_stage2 = pipe_slot2 == 2 ? 0 : (int)((u32)pipe_slot2 + 1u);
-      pipe_parity2 = pipe_slot2 == 2 ? pipe_parity2 ^ 1 : pipe_parity2;
-      fence_async();
-
-      // load pipe_x (shared)
-      u32 pipe_x2[4];
-      load_shared_u32x4(pipe_x2, smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot2 * 1024u + (u32)(row02 * 64) + (u32)col02) * 2u), 7)));
-
-      // load pipe_w (shared)
-      u32 pipe_w2[4];
-      load_shared_u32x4(pipe_w2, smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot2 * 1024u + (u32)(row02 * 32) + (u32)((col02 & 31) + (col02 >> 5) * 512)) * 2u), 3)));
-      __syncwarp();
-      if (elect()) mbarrier_arrive(smem + (32u + (u32)pipe_slot2 * 8u));
+    for (int it3 = (int)blockIdx.x; it3 < mul; it3 += (int)gridDim.x) {
       int mul6 = div_of * 2;
-      int mul7 = (int)((u32)div_i32(it2, mul6) * 2u);
-      int rem2 = rem_i32(it2, mul6);
+      int mul7 = (int)((u32)div_i32(it3, mul6) * 2u);
+      int rem2 = rem_i32(it3, mul6);
       int min_of2 = min((int)((u32)div_of2 - (u32)mul7), 2);
-      int mul8 = (int)(((u32)mul7 + (u32)rem_i32(rem2, min_of2)) * 16u);
-      int rows_left2 = (int)((u32)a.rows - (u32)mul8);
+      int mul8 = (int)(((u32)mul7 + (u32)rem_i32(rem2, min_of2)) * 64u);
       int mul9 = (int)((u32)div_i32(rem2, min_of2) * 64u);
-      int n_left2 = (int)((u32)a.n - (u32)mul9);
-      u32 y[4];
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        y[i] = bf16_pair(bf16_lo(pipe_x2[i]) + bf16_lo(pipe_w2[i]), bf16_hi(pipe_x2[i]) + bf16_hi(pipe_w2[i]));
-      }
-      bf16* y_at = a.y + (i64)mul8 * a.y_stride0 + (i64)mul9;
+      for (int it4 = 0; it4 < 64; it4 += 16) {
+        // pipe: a slot to read
+        int pipe_slot2 = pipe_stage2;
+        mbarrier_wait(smem + (u32)pipe_slot2 * 8u, pipe_parity2);
+        pipe_stage2 = pipe_slot2 == 2 ? 0 : (int)((u32)pipe_slot2 + 1u);
+        pipe_parity2 = pipe_slot2 == 2 ? pipe_parity2 ^ 1 : pipe_parity2;
 
-      // store y
-      named_sync(1, 128);
-      if (y_vec) {
-        store_u32x4_if(y_at + (i64)row02 * a.y_stride0 + (i64)col02, y, row02 < rows_left2 && col02 < n_left2);
-      } else {
-        int row02_ = opaque(row02);
-        int col02_ = opaque(col02);
+        // load pipe_x (shared)
+        u32 pipe_x2[4];
+        load_shared_u32x4(pipe_x2, smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot2 * 1024u + (u32)(row02 * 64) + (u32)col02) * 2u), 7)));
+
+        // load pipe_w (shared)
+        u32 pipe_w2[4];
+        load_shared_u32x4(pipe_w2, smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot2 * 1024u + (u32)(row02 * 32) + (u32)((col02 & 31) + (col02 >> 5) * 512)) * 2u), 3)));
+        __syncwarp();
+        if (elect()) mbarrier_arrive(smem + (32u + (u32)pipe_slot2 * 8u));
+        int add2 = (int)((u32)mul8 + (u32)it4);
+        int rows_left2 = (int)((u32)a.rows - (u32)add2);
+        int n_left2 = (int)((u32)a.n - (u32)mul9);
+        u32 y[4];
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          store_u16_if(y_at + (i64)row02_ * a.y_stride0 + (i64)(col02_ + i * 2), y[i], row02_ < rows_left2 && col02_ + i * 2 < n_left2);
-          store_u16_if(y_at + (i64)row02_ * a.y_stride0 + (i64)(col02_ + (i * 2 + 1)), y[i] >> 16, row02_ < rows_left2 && col02_ + (i * 2 + 1) < n_left2);
+          y[i] = bf16_pair(bf16_lo(pipe_x2[i]) + bf16_lo(pipe_w2[i]), bf16_hi(pipe_x2[i]) + bf16_hi(pipe_w2[i]));
+        }
+        bf16* y_at = a.y + (i64)add2 * a.y_stride0 + (i64)mul9;
+
+        // store y
+        named_sync(1, 128);
+        if (y_vec) {
+          store_u32x4_if(y_at + (i64)row02 * a.y_stride0 + (i64)col02, y, row02 < rows_left2 && col02 < n_left2);
+        } else {
+          int row02_ = opaque(row02);
+          int col02_ = opaque(col02);
+          #pragma unroll
+          for (int i = 0; i < 4; i++) {
+            store_u16_if(y_at + (i64)row02_ * a.y_stride0 + (i64)(col02_ + i * 2), y[i], row02_ < rows_left2 && col02_ + i * 2 < n_left2);
+            store_u16_if(y_at + (i64)row02_ * a.y_stride0 + (i64)(col02_ + (i * 2 + 1)), y[i] >> 16, row02_ < rows_left2 && col02_ + (i * 2 + 1) < n_left2);
+          }
         }
       }
     }

@@ -140,81 +140,87 @@ extern "C" __global__ void __launch_bounds__(160) op_pipe_tensor_bf16_v(const __
   if ((int)threadIdx.x == 0) mbarrier_fence();
   __syncthreads();
   int div_of = (int)((u32)a.n + 63u) / 64;
-  int div_of2 = (int)((u32)a.rows + 15u) / 16;
+  int div_of2 = (int)((u32)a.rows + 63u) / 64;
   int mul = (int)((u32)div_of2 * (u32)div_of);
   if ((int)(threadIdx.x >> 5) < 1) {
     // producer
     int pipe_stage = 0;
     int pipe_parity = 1;
     for (int it = (int)blockIdx.x; it < mul; it += (int)gridDim.x) {
-      // pipe: a slot to fill
-      int pipe_slot = pipe_stage;
-      mbarrier_wait(smem + (32u + (u32)pipe_slot * 8u), pipe_parity);
-      pipe_stage = pipe_slot == 2 ? 0 : (int)((u32)pipe_slot + 1u);
-      pipe_parity = pipe_slot == 2 ? pipe_parity ^ 1 : pipe_parity;
       int mul2 = div_of * 2;
       int mul3 = (int)((u32)div_i32(it, mul2) * 2u);
       int rem = rem_i32(it, mul2);
       int min_of = min((int)((u32)div_of2 - (u32)mul3), 2);
-      int mul4 = (int)(((u32)mul3 + (u32)rem_i32(rem, min_of)) * 16u);
+      int mul4 = (int)(((u32)mul3 + (u32)rem_i32(rem, min_of)) * 64u);
       int mul5 = (int)((u32)div_i32(rem, min_of) * 64u);
+      for (int it2 = 0; it2 < 64; it2 += 16) {
+        // pipe: a slot to fill
+        int pipe_slot = pipe_stage;
+        mbarrier_wait(smem + (32u + (u32)pipe_slot * 8u), pipe_parity);
+        pipe_stage = pipe_slot == 2 ? 0 : (int)((u32)pipe_slot + 1u);
+        pipe_parity = pipe_slot == 2 ? pipe_parity ^ 1 : pipe_parity;
+        int add = (int)((u32)mul4 + (u32)it2);
 
-      // tensor copy x to pipe_x (shared)
-      if (elect()) tensor_load_2d(smem + (1024u + (u32)(int)((u32)pipe_slot * 1024u * 2u)), smem + (u32)pipe_slot * 8u, &a.x_map, mul5, mul4);
+        // tensor copy x to pipe_x (shared)
+        if (elect()) tensor_load_2d(smem + (1024u + (u32)(int)((u32)pipe_slot * 1024u * 2u)), smem + (u32)pipe_slot * 8u, &a.x_map, mul5, add);
 
-      // tensor copy w to pipe_w (shared)
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        if (elect()) tensor_load_2d(smem + (7168u + (u32)(int)((u32)pipe_slot * 1024u * 2u + (u32)(i * 1024))), smem + (u32)pipe_slot * 8u, &a.w_map, (int)((u32)mul5 + (u32)(i * 32)), mul4);
+        // tensor copy w to pipe_w (shared)
+        #pragma unroll
+        for (int i = 0; i < 2; i++) {
+          if (elect()) tensor_load_2d(smem + (7168u + (u32)(int)((u32)pipe_slot * 1024u * 2u + (u32)(i * 1024))), smem + (u32)pipe_slot * 8u, &a.w_map, (int)((u32)mul5 + (u32)(i * 32)), add);
+        }
+        if (elect()) mbarrier_arrive_expect_tx(smem + (u32)pipe_slot * 8u, 4096);
       }
-      if (elect()) mbarrier_arrive_expect_tx(smem + (u32)pipe_slot * 8u, 4096);
     }
   } else {
     // consumers
     int pipe_stage2 = 0;
     int pipe_parity2 = 0;
-    for (int it2 = (int)blockIdx.x; it2 < mul; it2 += (int)gridDim.x) {
-      // pipe: a slot to read
-      int pipe_slot2 = pipe_stage2;
-      mbarrier_wait(smem + (u32)pipe_slot2 * 8u, pipe_parity2);
-      pipe_stage2 = pipe_slot2 == 2 ? 0 : (int)((u32)pipe_slot2 + 1u);
-      pipe_parity2 = pipe_slot2 == 2 ? pipe_parity2 ^ 1 : pipe_parity2;
-
-      // load pipe_x (shared)
-      u32 pipe_x2[4];
-      load_shared_u32x4(pipe_x2, smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot2 * 1024u + (u32)(row0 * 64) + (u32)col0) * 2u), 7)));
-
-      // load pipe_w (shared)
-      u32 pipe_w2[4];
-      load_shared_u32x4(pipe_w2, smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot2 * 1024u + (u32)(row0 * 32) + (u32)((col0 & 31) + (col0 >> 5) * 512)) * 2u), 3)));
-      __syncwarp();
-      if (elect()) mbarrier_arrive(smem + (32u + (u32)pipe_slot2 * 8u));
+    for (int it3 = (int)blockIdx.x; it3 < mul; it3 += (int)gridDim.x) {
       int mul6 = div_of * 2;
-      int mul7 = (int)((u32)div_i32(it2, mul6) * 2u);
-      int rem2 = rem_i32(it2, mul6);
+      int mul7 = (int)((u32)div_i32(it3, mul6) * 2u);
+      int rem2 = rem_i32(it3, mul6);
       int min_of2 = min((int)((u32)div_of2 - (u32)mul7), 2);
-      int mul8 = (int)(((u32)mul7 + (u32)rem_i32(rem2, min_of2)) * 16u);
-      int rows_left = (int)((u32)a.rows - (u32)mul8);
+      int mul8 = (int)(((u32)mul7 + (u32)rem_i32(rem2, min_of2)) * 64u);
       int mul9 = (int)((u32)div_i32(rem2, min_of2) * 64u);
-      int n_left = (int)((u32)a.n - (u32)mul9);
-      u32 y[4];
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        y[i] = bf16_pair(bf16_lo(pipe_x2[i]) + bf16_lo(pipe_w2[i]), bf16_hi(pipe_x2[i]) + bf16_hi(pipe_w2[i]));
-      }
-      bf16* y_at = a.y + (i64)mul8 * a.y_stride0 + (i64)mul9;
+      for (int it4 = 0; it4 < 64; it4 += 16) {
+        // pipe: a slot to read
+        int pipe_slot2 = pipe_stage2;
+        mbarrier_wait(smem + (u32)pipe_slot2 * 8u, pipe_parity2);
+        pipe_stage2 = pipe_slot2 == 2 ? 0 : (int)((u32)pipe_slot2 + 1u);
+        pipe_parity2 = pipe_slot2 == 2 ? pipe_parity2 ^ 1 : pipe_parity2;
 
-      // store y
-      named_sync(1, 128);
-      if (y_vec) {
-        store_u32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)col0, y, row0 < rows_left && col0 < n_left);
-      } else {
-        int row0_ = opaque(row0);
-        int col0_ = opaque(col0);
+        // load pipe_x (shared)
+        u32 pipe_x2[4];
+        load_shared_u32x4(pipe_x2, smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot2 * 1024u + (u32)(row0 * 64) + (u32)col0) * 2u), 7)));
+
+        // load pipe_w (shared)
+        u32 pipe_w2[4];
+        load_shared_u32x4(pipe_w2, smem + (7168u + (u32)swizzle((int)(((u32)pipe_slot2 * 1024u + (u32)(row0 * 32) + (u32)((col0 & 31) + (col0 >> 5) * 512)) * 2u), 3)));
+        __syncwarp();
+        if (elect()) mbarrier_arrive(smem + (32u + (u32)pipe_slot2 * 8u));
+        int add2 = (int)((u32)mul8 + (u32)it4);
+        int rows_left = (int)((u32)a.rows - (u32)add2);
+        int n_left = (int)((u32)a.n - (u32)mul9);
+        u32 y[4];
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          store_u16_if(y_at + (i64)row0_ * a.y_stride0 + (i64)(col0_ + i * 2), y[i], row0_ < rows_left && col0_ + i * 2 < n_left);
-          store_u16_if(y_at + (i64)row0_ * a.y_stride0 + (i64)(col0_ + (i * 2 + 1)), y[i] >> 16, row0_ < rows_left && col0_ + (i * 2 + 1) < n_left);
+          y[i] = bf16_pair(bf16_lo(pipe_x2[i]) + bf16_lo(pipe_w2[i]), bf16_hi(pipe_x2[i]) + bf16_hi(pipe_w2[i]));
+        }
+        bf16* y_at = a.y + (i64)add2 * a.y_stride0 + (i64)mul9;
+
+        // store y
+        named_sync(1, 128);
+        if (y_vec) {
+          store_u32x4_if(y_at + (i64)row0 * a.y_stride0 + (i64)col0, y, row0 < rows_left && col0 < n_left);
+        } else {
+          int row0_ = opaque(row0);
+          int col0_ = opaque(col0);
+          #pragma unroll
+          for (int i = 0; i < 4; i++) {
+            store_u16_if(y_at + (i64)row0_ * a.y_stride0 + (i64)(col0_ + i * 2), y[i], row0_ < rows_left && col0_ + i * 2 < n_left);
+            store_u16_if(y_at + (i64)row0_ * a.y_stride0 + (i64)(col0_ + (i * 2 + 1)), y[i] >> 16, row0_ < rows_left && col0_ + (i * 2 + 1) < n_left);
+          }
         }
       }
     }

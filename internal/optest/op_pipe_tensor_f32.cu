@@ -29,9 +29,6 @@ __device__ __forceinline__ int opaque(int x) {
   return x;
 }
 __device__ __forceinline__ int swizzle(int offset, int mask) { return offset ^ (offset >> 7 & mask) << 4; } // 16-byte chunks, by 128-byte line
-__device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) { // 16, those past bytes are 0
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
-}
 __device__ __forceinline__ u32 shared_at(const void* p) { return (u32)__cvta_generic_to_shared(p); }
 __device__ __forceinline__ void mbarrier_init(void* bar, int arrivals) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(shared_at(bar)), "r"(arrivals) : "memory");
@@ -60,9 +57,6 @@ __device__ __forceinline__ void mbarrier_wait(void* bar, int phase) {
                  : "=r"(over) : "r"(shared_at(bar)), "r"(phase) : "memory");
 #endif
   }
-}
-__device__ __forceinline__ void mbarrier_track(void* bar) { // one arrival more is pending until the copies are there
-  asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" :: "r"(shared_at(bar)) : "memory");
 }
 struct __align__(64) tensor_map { u64 data[16]; }; // a CUtensorMap
 __device__ __forceinline__ void named_sync(int bar, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(bar), "r"(threads) : "memory"); }
@@ -122,11 +116,9 @@ static_assert(field_offset(op_pipe_tensor_f32_args, n) == 308, "n");
 extern "C" __global__ void __launch_bounds__(160) op_pipe_tensor_f32(const __grid_constant__ op_pipe_tensor_f32_args a) {
   extern __shared__ __align__(1024) char smem[];
   bool x_map_made = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && 0 < a.rows && 0 < a.n;
-  bool x_aligned = aligned(a.x, 16) && (a.x_stride0 & 3) == 0;
   int row0 = (int)(threadIdx.x & 31) >> 4;
   int col0 = ((int)(threadIdx.x & 31) & 15) * 4;
   bool w_map_made = aligned(a.w, 16) && (a.w_stride0 & 3) == 0 && 0 < a.rows && 0 < a.n;
-  bool w_aligned = aligned(a.w, 16) && (a.w_stride0 & 3) == 0;
   int row02 = (int)threadIdx.x - 32 >> 4;
   int col02 = ((int)threadIdx.x - 32 & 15) * 4;
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 3) == 0 && (a.n & 3) == 0;
@@ -143,153 +135,140 @@ extern "C" __global__ void __launch_bounds__(160) op_pipe_tensor_f32(const __gri
   if ((int)threadIdx.x == 0) mbarrier_fence();
   __syncthreads();
   int div_of = (int)((u32)a.n + 63u) / 64;
-  int div_of2 = (int)((u32)a.rows + 15u) / 16;
+  int div_of2 = (int)((u32)a.rows + 63u) / 64;
   int mul = (int)((u32)div_of2 * (u32)div_of);
   if ((int)(threadIdx.x >> 5) < 1) {
     // producer
     int pipe_stage = 0;
     int pipe_parity = 1;
     for (int it = (int)blockIdx.x; it < mul; it += (int)gridDim.x) {
-      // pipe: a slot to fill
-      int pipe_slot = pipe_stage;
-      mbarrier_wait(smem + (32u + (u32)pipe_slot * 8u), pipe_parity);
-      pipe_stage = pipe_slot == 2 ? 0 : (int)((u32)pipe_slot + 1u);
-      pipe_parity = pipe_slot == 2 ? pipe_parity ^ 1 : pipe_parity;
-      int pipe_bytes = 0;
       int mul2 = div_of * 2;
       int mul3 = (int)((u32)div_i32(it, mul2) * 2u);
       int rem = rem_i32(it, mul2);
       int min_of = min((int)((u32)div_of2 - (u32)mul3), 2);
-      int mul4 = (int)(((u32)mul3 + (u32)rem_i32(rem, min_of)) * 16u);
+      int mul4 = (int)(((u32)mul3 + (u32)rem_i32(rem, min_of)) * 64u);
       int mul5 = (int)((u32)div_i32(rem, min_of) * 64u);
-      int rows_left = (int)((u32)a.rows - (u32)mul4);
-      int n_left = (int)((u32)a.n - (u32)mul5);
-      if (x_map_made) {
-        // tensor copy x to pipe_x (shared)
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          if (elect()) tensor_load_2d(smem + (1024u + (u32)(int)((u32)pipe_slot * 1024u * 4u + (u32)(i * 2048))), smem + (u32)pipe_slot * 8u, &a.x_map, (int)((u32)mul5 + (u32)(i * 32)), mul4);
-        }
-        pipe_bytes = (int)((u32)pipe_bytes + 4096u);
-      } else {
-        const float* x_at = a.x + (i64)mul4 * a.x_stride0 + (i64)mul5;
-
-        // copy x to pipe_x (shared)
-        if (x_aligned) {
+      for (int it2 = 0; it2 < 64; it2 += 16) {
+        // pipe: a slot to fill
+        int pipe_slot = pipe_stage;
+        mbarrier_wait(smem + (32u + (u32)pipe_slot * 8u), pipe_parity);
+        pipe_stage = pipe_slot == 2 ? 0 : (int)((u32)pipe_slot + 1u);
+        pipe_parity = pipe_slot == 2 ? pipe_parity ^ 1 : pipe_parity;
+        int pipe_bytes = 0;
+        int add = (int)((u32)mul4 + (u32)it2);
+        int rows_left = (int)((u32)a.rows - (u32)add);
+        int n_left = (int)((u32)a.n - (u32)mul5);
+        if (x_map_made) {
+          // tensor copy x to pipe_x (shared)
           #pragma unroll
-          for (int i = 0; i < 8; i++) {
-            cp_async_16(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 2) * 32) + (u32)((col0 & 31) + (col0 >> 5) * 512)) * 4u), 7)), x_at + (i64)(row0 + i * 2) * a.x_stride0 + (i64)col0, min(row0 + i * 2 < rows_left ? 16 : 0, max(min((int)((u32)n_left - (u32)col0), 4), 0) * 4));
+          for (int i = 0; i < 2; i++) {
+            if (elect()) tensor_load_2d(smem + (1024u + (u32)(int)((u32)pipe_slot * 1024u * 4u + (u32)(i * 2048))), smem + (u32)pipe_slot * 8u, &a.x_map, (int)((u32)mul5 + (u32)(i * 32)), add);
           }
+          pipe_bytes = (int)((u32)pipe_bytes + 4096u);
         } else {
-          int row0_ = opaque(row0);
-          int col0_ = opaque(col0);
+          const float* x_at = a.x + (i64)add * a.x_stride0 + (i64)mul5;
+
+          // copy x to pipe_x (shared)
           #pragma unroll
           for (int i = 0; i < 8; i++) {
             float x[4];
-            x[0] = load_f32_if(x_at + (i64)(row0_ + i * 2) * a.x_stride0 + (i64)col0_, row0_ + i * 2 < rows_left && col0_ < n_left);
-            x[1] = load_f32_if(x_at + (i64)(row0_ + i * 2) * a.x_stride0 + (i64)(col0_ + 1), row0_ + i * 2 < rows_left && col0_ + 1 < n_left);
-            x[2] = load_f32_if(x_at + (i64)(row0_ + i * 2) * a.x_stride0 + (i64)(col0_ + 2), row0_ + i * 2 < rows_left && col0_ + 2 < n_left);
-            x[3] = load_f32_if(x_at + (i64)(row0_ + i * 2) * a.x_stride0 + (i64)(col0_ + 3), row0_ + i * 2 < rows_left && col0_ + 3 < n_left);
-            store_shared_f32(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_ + i * 2) * 32) + (u32)((col0_ & 31) + (col0_ >> 5) * 512)) * 4u), 7)), x[0]);
-            store_shared_f32(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_ + i * 2) * 32) + (u32)((col0_ + 1 & 31) + (col0_ + 1 >> 5) * 512)) * 4u), 7)), x[1]);
-            store_shared_f32(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_ + i * 2) * 32) + (u32)((col0_ + 2 & 31) + (col0_ + 2 >> 5) * 512)) * 4u), 7)), x[2]);
-            store_shared_f32(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_ + i * 2) * 32) + (u32)((col0_ + 3 & 31) + (col0_ + 3 >> 5) * 512)) * 4u), 7)), x[3]);
+            x[0] = load_f32_if(x_at + (i64)(row0 + i * 2) * a.x_stride0 + (i64)col0, row0 + i * 2 < rows_left && col0 < n_left);
+            x[1] = load_f32_if(x_at + (i64)(row0 + i * 2) * a.x_stride0 + (i64)(col0 + 1), row0 + i * 2 < rows_left && col0 + 1 < n_left);
+            x[2] = load_f32_if(x_at + (i64)(row0 + i * 2) * a.x_stride0 + (i64)(col0 + 2), row0 + i * 2 < rows_left && col0 + 2 < n_left);
+            x[3] = load_f32_if(x_at + (i64)(row0 + i * 2) * a.x_stride0 + (i64)(col0 + 3), row0 + i * 2 < rows_left && col0 + 3 < n_left);
+            store_shared_f32(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 2) * 32) + (u32)((col0 & 31) + (col0 >> 5) * 512)) * 4u), 7)), x[0]);
+            store_shared_f32(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 2) * 32) + (u32)((col0 + 1 & 31) + (col0 + 1 >> 5) * 512)) * 4u), 7)), x[1]);
+            store_shared_f32(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 2) * 32) + (u32)((col0 + 2 & 31) + (col0 + 2 >> 5) * 512)) * 4u), 7)), x[2]);
+            store_shared_f32(smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 2) * 32) + (u32)((col0 + 3 & 31) + (col0 + 3 >> 5) * 512)) * 4u), 7)), x[3]);
           }
+          fence_async();
         }
-        mbarrier_track(smem + (u32)pipe_slot * 8u);
-      }
-      if (w_map_made) {
-        // tensor copy w to pipe_w (shared)
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-          if (elect()) tensor_load_2d(smem + (13312u + (u32)(int)((u32)pipe_slot * 1024u * 4u + (u32)(i * 1024))), smem + (u32)pipe_slot * 8u, &a.w_map, (int)((u32)mul5 + (u32)(i * 16)), mul4);
-        }
-        pipe_bytes = (int)((u32)pipe_bytes + 4096u);
-      } else {
-        const float* w_at = a.w + (i64)mul4 * a.w_stride0 + (i64)mul5;
-
-        // copy w to pipe_w (shared)
-        if (w_aligned) {
+        if (w_map_made) {
+          // tensor copy w to pipe_w (shared)
           #pragma unroll
-          for (int i = 0; i < 8; i++) {
-            cp_async_16(smem + (13312u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 2) * 16) + (u32)((col0 & 15) + (col0 >> 4) * 256)) * 4u), 3)), w_at + (i64)(row0 + i * 2) * a.w_stride0 + (i64)col0, min(row0 + i * 2 < rows_left ? 16 : 0, max(min((int)((u32)n_left - (u32)col0), 4), 0) * 4));
+          for (int i = 0; i < 4; i++) {
+            if (elect()) tensor_load_2d(smem + (13312u + (u32)(int)((u32)pipe_slot * 1024u * 4u + (u32)(i * 1024))), smem + (u32)pipe_slot * 8u, &a.w_map, (int)((u32)mul5 + (u32)(i * 16)), add);
           }
+          pipe_bytes = (int)((u32)pipe_bytes + 4096u);
         } else {
-          int row0_2 = opaque(row0);
-          int col0_2 = opaque(col0);
+          const float* w_at = a.w + (i64)add * a.w_stride0 + (i64)mul5;
+
+          // copy w to pipe_w (shared)
           #pragma unroll
           for (int i = 0; i < 8; i++) {
             float w[4];
-            w[0] = load_f32_if(w_at + (i64)(row0_2 + i * 2) * a.w_stride0 + (i64)col0_2, row0_2 + i * 2 < rows_left && col0_2 < n_left);
-            w[1] = load_f32_if(w_at + (i64)(row0_2 + i * 2) * a.w_stride0 + (i64)(col0_2 + 1), row0_2 + i * 2 < rows_left && col0_2 + 1 < n_left);
-            w[2] = load_f32_if(w_at + (i64)(row0_2 + i * 2) * a.w_stride0 + (i64)(col0_2 + 2), row0_2 + i * 2 < rows_left && col0_2 + 2 < n_left);
-            w[3] = load_f32_if(w_at + (i64)(row0_2 + i * 2) * a.w_stride0 + (i64)(col0_2 + 3), row0_2 + i * 2 < rows_left && col0_2 + 3 < n_left);
-            store_shared_f32(smem + (13312u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_2 + i * 2) * 16) + (u32)((col0_2 & 15) + (col0_2 >> 4) * 256)) * 4u), 3)), w[0]);
-            store_shared_f32(smem + (13312u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_2 + i * 2) * 16) + (u32)((col0_2 + 1 & 15) + (col0_2 + 1 >> 4) * 256)) * 4u), 3)), w[1]);
-            store_shared_f32(smem + (13312u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_2 + i * 2) * 16) + (u32)((col0_2 + 2 & 15) + (col0_2 + 2 >> 4) * 256)) * 4u), 3)), w[2]);
-            store_shared_f32(smem + (13312u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0_2 + i * 2) * 16) + (u32)((col0_2 + 3 & 15) + (col0_2 + 3 >> 4) * 256)) * 4u), 3)), w[3]);
+            w[0] = load_f32_if(w_at + (i64)(row0 + i * 2) * a.w_stride0 + (i64)col0, row0 + i * 2 < rows_left && col0 < n_left);
+            w[1] = load_f32_if(w_at + (i64)(row0 + i * 2) * a.w_stride0 + (i64)(col0 + 1), row0 + i * 2 < rows_left && col0 + 1 < n_left);
+            w[2] = load_f32_if(w_at + (i64)(row0 + i * 2) * a.w_stride0 + (i64)(col0 + 2), row0 + i * 2 < rows_left && col0 + 2 < n_left);
+            w[3] = load_f32_if(w_at + (i64)(row0 + i * 2) * a.w_stride0 + (i64)(col0 + 3), row0 + i * 2 < rows_left && col0 + 3 < n_left);
+            store_shared_f32(smem + (13312u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 2) * 16) + (u32)((col0 & 15) + (col0 >> 4) * 256)) * 4u), 3)), w[0]);
+            store_shared_f32(smem + (13312u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 2) * 16) + (u32)((col0 + 1 & 15) + (col0 + 1 >> 4) * 256)) * 4u), 3)), w[1]);
+            store_shared_f32(smem + (13312u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 2) * 16) + (u32)((col0 + 2 & 15) + (col0 + 2 >> 4) * 256)) * 4u), 3)), w[2]);
+            store_shared_f32(smem + (13312u + (u32)swizzle((int)(((u32)pipe_slot * 1024u + (u32)((row0 + i * 2) * 16) + (u32)((col0 + 3 & 15) + (col0 + 3 >> 4) * 256)) * 4u), 3)), w[3]);
           }
+          fence_async();
         }
-        mbarrier_track(smem + (u32)pipe_slot * 8u);
+        __syncwarp();
+        if (elect()) mbarrier_arrive_expect_tx(smem + (u32)pipe_slot * 8u, pipe_bytes);
       }
-      __syncwarp();
-      if (elect()) mbarrier_arrive_expect_tx(smem + (u32)pipe_slot * 8u, pipe_bytes);
     }
   } else {
     // consumers
     int pipe_stage2 = 0;
     int pipe_parity2 = 0;
-    for (int it2 = (int)blockIdx.x; it2 < mul; it2 += (int)gridDim.x) {
-      // pipe: a slot to read
-      int pipe_slot2 = pipe_stage2;
-      mbarrier_wait(smem + (u32)pipe_slot2 * 8u, pipe_parity2);
-      pipe_stage2 = pipe_slot2 == 2 ? 0 : (int)((u32)pipe_slot2 + 1u);
-      pipe_parity2 = pipe_slot2 == 2 ? pipe_parity2 ^ 1 : pipe_parity2;
-      fence_async();
-
-      // load pipe_x (shared)
-      float pipe_x2[8];
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_shared_f32x4(&pipe_x2[i * 4], smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot2 * 1024u + (u32)((row02 + i * 8) * 32) + (u32)((col02 & 31) + (col02 >> 5) * 512)) * 4u), 7)));
-      }
-
-      // load pipe_w (shared)
-      float pipe_w2[8];
-      #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        load_shared_f32x4(&pipe_w2[i * 4], smem + (13312u + (u32)swizzle((int)(((u32)pipe_slot2 * 1024u + (u32)((row02 + i * 8) * 16) + (u32)((col02 & 15) + (col02 >> 4) * 256)) * 4u), 3)));
-      }
-      __syncwarp();
-      if (elect()) mbarrier_arrive(smem + (32u + (u32)pipe_slot2 * 8u));
+    for (int it3 = (int)blockIdx.x; it3 < mul; it3 += (int)gridDim.x) {
       int mul6 = div_of * 2;
-      int mul7 = (int)((u32)div_i32(it2, mul6) * 2u);
-      int rem2 = rem_i32(it2, mul6);
+      int mul7 = (int)((u32)div_i32(it3, mul6) * 2u);
+      int rem2 = rem_i32(it3, mul6);
       int min_of2 = min((int)((u32)div_of2 - (u32)mul7), 2);
-      int mul8 = (int)(((u32)mul7 + (u32)rem_i32(rem2, min_of2)) * 16u);
-      int rows_left2 = (int)((u32)a.rows - (u32)mul8);
+      int mul8 = (int)(((u32)mul7 + (u32)rem_i32(rem2, min_of2)) * 64u);
       int mul9 = (int)((u32)div_i32(rem2, min_of2) * 64u);
-      int n_left2 = (int)((u32)a.n - (u32)mul9);
-      float y[8];
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        y[i] = pipe_x2[i] + pipe_w2[i];
-      }
-      float* y_at = a.y + (i64)mul8 * a.y_stride0 + (i64)mul9;
+      for (int it4 = 0; it4 < 64; it4 += 16) {
+        // pipe: a slot to read
+        int pipe_slot2 = pipe_stage2;
+        mbarrier_wait(smem + (u32)pipe_slot2 * 8u, pipe_parity2);
+        pipe_stage2 = pipe_slot2 == 2 ? 0 : (int)((u32)pipe_slot2 + 1u);
+        pipe_parity2 = pipe_slot2 == 2 ? pipe_parity2 ^ 1 : pipe_parity2;
 
-      // store y
-      named_sync(1, 128);
-      if (y_vec) {
+        // load pipe_x (shared)
+        float pipe_x2[8];
         #pragma unroll
         for (int i = 0; i < 2; i++) {
-          store_f32x4_if(y_at + (i64)(row02 + i * 8) * a.y_stride0 + (i64)col02, &y[i * 4], row02 + i * 8 < rows_left2 && col02 < n_left2);
+          load_shared_f32x4(&pipe_x2[i * 4], smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot2 * 1024u + (u32)((row02 + i * 8) * 32) + (u32)((col02 & 31) + (col02 >> 5) * 512)) * 4u), 7)));
         }
-      } else {
-        int row02_ = opaque(row02);
-        int col02_ = opaque(col02);
+
+        // load pipe_w (shared)
+        float pipe_w2[8];
+        #pragma unroll
+        for (int i = 0; i < 2; i++) {
+          load_shared_f32x4(&pipe_w2[i * 4], smem + (13312u + (u32)swizzle((int)(((u32)pipe_slot2 * 1024u + (u32)((row02 + i * 8) * 16) + (u32)((col02 & 15) + (col02 >> 4) * 256)) * 4u), 3)));
+        }
+        __syncwarp();
+        if (elect()) mbarrier_arrive(smem + (32u + (u32)pipe_slot2 * 8u));
+        int add2 = (int)((u32)mul8 + (u32)it4);
+        int rows_left2 = (int)((u32)a.rows - (u32)add2);
+        int n_left2 = (int)((u32)a.n - (u32)mul9);
+        float y[8];
         #pragma unroll
         for (int i = 0; i < 8; i++) {
-          store_f32_if(y_at + (i64)(row02_ + (i >> 2) * 8) * a.y_stride0 + (i64)(col02_ + (i & 3)), y[i], row02_ + (i >> 2) * 8 < rows_left2 && col02_ + (i & 3) < n_left2);
+          y[i] = pipe_x2[i] + pipe_w2[i];
+        }
+        float* y_at = a.y + (i64)add2 * a.y_stride0 + (i64)mul9;
+
+        // store y
+        named_sync(1, 128);
+        if (y_vec) {
+          #pragma unroll
+          for (int i = 0; i < 2; i++) {
+            store_f32x4_if(y_at + (i64)(row02 + i * 8) * a.y_stride0 + (i64)col02, &y[i * 4], row02 + i * 8 < rows_left2 && col02 < n_left2);
+          }
+        } else {
+          int row02_ = opaque(row02);
+          int col02_ = opaque(col02);
+          #pragma unroll
+          for (int i = 0; i < 8; i++) {
+            store_f32_if(y_at + (i64)(row02_ + (i >> 2) * 8) * a.y_stride0 + (i64)(col02_ + (i & 3)), y[i], row02_ + (i >> 2) * 8 < rows_left2 && col02_ + (i & 3) < n_left2);
+          }
         }
       }
     }

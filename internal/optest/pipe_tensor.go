@@ -10,10 +10,11 @@ type pipeTensorArgs[T tile.Number] struct {
 	X, W, Y tile.Global[T] `tile:"rows,n"`
 }
 
-// The tiles of the matrices, of which each slot has one of X and one of W.
+// The boxes of the matrices, of which each slot has one of X and one of W. A tile of Y has more of them than there are slots.
 const (
 	pipeTensorRows = 16
 	pipeTensorCols = 64
+	pipeTensorTile = (pipeStages + 1) * pipeTensorRows
 )
 
 // pipeTensor adds tiles of matrices that a producer copies into slots with swizzles: by CopyTensor, which takes no other
@@ -25,25 +26,29 @@ func pipeTensor[T tile.Number](name string, vec int, only bool) kernel {
 				return tile.NewShared[T](k, pipeTensorRows, pipeTensorCols).Swizzle(sw)
 			}
 			pipe := tile.NewPipeline(k, pipeStages, pipeSlot[T]{X: member(layout.Swizzle128), W: member(layout.Swizzle64)})
-			work := k.Schedule(tile.SuperRows(a.Y, pipeTensorRows, pipeTensorCols, 2))
+			work := k.Schedule(tile.SuperRows(a.Y, pipeTensorTile, pipeTensorCols, 2))
 			k.Roles(tile.Producer(0, func(p tile.Warp) {
 				for t := range work.Tiles(p) {
-					s := pipe.Acquire(p)
-					if only {
-						tile.CopyTensor(p, s.X, a.X.At(t.Row, t.Col), s)
-						tile.CopyTensor(p, s.W, a.W.At(t.Row, t.Col), s)
-					} else {
-						tile.CopyAsync(s, s.X, a.X.At(t.Row, t.Col))
-						tile.CopyAsync(s, s.W, a.W.At(t.Row, t.Col))
+					for down := range tile.Range(p, 0, pipeTensorTile, pipeTensorRows) {
+						s, row := pipe.Acquire(p), t.Row.Add(down)
+						if only {
+							tile.CopyTensor(p, s.X, a.X.At(row, t.Col), s)
+							tile.CopyTensor(p, s.W, a.W.At(row, t.Col), s)
+						} else {
+							tile.CopyAsync(s, s.X, a.X.At(row, t.Col))
+							tile.CopyAsync(s, s.W, a.W.At(row, t.Col))
+						}
 					}
 				}
 			}), tile.Consumers(1, 0, func(c tile.Warpgroup) {
 				span := c.Striped2(pipeTensorRows, pipeTensorCols, vec, pipeTensorCols/vec)
 				for t := range work.Tiles(c) {
-					s := pipe.Wait(c)
-					sum := tile.Load(c, s.X, span).Add(tile.Load(c, s.W, span))
-					s.Release(c)
-					tile.Store(c, a.Y.At(t.Row, t.Col), sum)
+					for down := range tile.Range(c, 0, pipeTensorTile, pipeTensorRows) {
+						s := pipe.Wait(c)
+						sum := tile.Load(c, s.X, span).Add(tile.Load(c, s.W, span))
+						s.Release(c)
+						tile.Store(c, a.Y.At(t.Row.Add(down), t.Col), sum)
+					}
 				}
 			}))
 		}, tile.Threads(160), tile.Targets(bulkTargets...), tile.Doc("y = x + w, tile by tile through a pipeline that tensor copies fill."))

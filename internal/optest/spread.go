@@ -74,5 +74,5 @@ func (p spread) shapes() [][2]int {
 
 // algebraKernels are the kernels of ops on register tiles as wholes.
 func algebraKernels() tile.Set {
-	return tile.Sets(scanKernels(), turnKernels(), maskKernels(), shiftKernels(), triangularKernels())
+	return tile.Sets(scanKernels(), turnKernels(), maskKernels(), shiftKernels(), triangularKernels(), decayKernels(), blocksKernels())
 }

@@ -168,7 +168,7 @@ var pipeTensorFamily = bind.Family{
 func pipeTensorWork(config int, p *pipeTensorParams, dims []int32) int {
 	rows := int64(dims[0])
 	n := int64(dims[1])
-	return bind.Work(((rows+15)/16)*((n+63)/64), 1)
+	return bind.Work(((rows+63)/64)*((n+63)/64), 1)
 }
 
 // launchPipeTensor checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns

@@ -137,7 +137,7 @@ func (a *access) vector() int {
 		for d, o := range a.offsets {
 			n, ok := intOf(o)
 			whole := d == len(a.offsets)-1 && a.l.flow.isMultiple(a.at[d], bytes/a.dt.Size())
-			if !ok && d >= a.first && !whole { // an offset along the tile's own axes is not known to keep the alignment
+			if last := d == len(a.offsets)-1; !ok && last && !whole { // one along rows is not known to keep the alignment
 				return 0
 			}
 			if ok && n*a.rowElems(d)*a.dt.Size()%bytes != 0 {

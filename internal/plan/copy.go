@@ -10,9 +10,9 @@ import (
 var copyFns = map[int]thr.Fn{16: thr.CpAsync, 8: thr.CpAsync8, 4: thr.CpAsync4}
 
 // copyAsync lowers a copy to shared memory: a piece a thread by cp.async, or element by element through registers where
-// the source is not aligned. The end of a row needs no test: cp.async takes the number of bytes to read and fills
-// in zeros.
-func (l *lowering) copyAsync(v *ir.Value) {
+// the source is not aligned, as it is for certain with unaligned. The end of a row needs no test: cp.async takes the number
+// of bytes to read and fills in zeros.
+func (l *lowering) copyAsync(v *ir.Value, unaligned bool) {
 	info, n := v.Attr.(*ir.CopyInfo), len(v.Attr.(*ir.CopyInfo).Dst.Shape)
 	box := &ir.Span{Scope: v.Scope, Dist: v.Type.Span.Dist} // all of it is written
 	dst := l.openAccess(&ir.Access{Shared: info.Dst}, v.Scope, info.Dst.DT, box, v.Args[:n])
@@ -29,7 +29,7 @@ func (l *lowering) copyAsync(v *ir.Value) {
 		async()
 		return
 	}
-	if src.Arg.Strided {
+	if src.Arg.Strided || unaligned {
 		src.throughRegisters(dst, written)
 		return
 	}

@@ -70,7 +70,8 @@ func (l *lowering) beginFill(v *ir.Value, p *pipe) {
 		switch w.Op {
 		case ir.CopyAsync:
 			proxy, other := l.forms(w)
-			nested = nested || proxy && (other || w.In != v.In)
+			_, optional := l.tensorCopy(w)
+			nested = nested || proxy && (other || optional || w.In != v.In)
 		case ir.CopyTensor:
 			nested = nested || w.In != v.In
 		}
@@ -140,7 +141,7 @@ func (l *lowering) fillCopy(v *ir.Value) {
 	}
 	proxy, other := l.forms(v)
 	threads := func() {
-		l.copyAsync(v)
+		l.copyAsync(v, false)
 		if !v.Attr.(*ir.CopyInfo).Src.Strided {
 			l.emit(thr.Do{At: l.at(), Fn: thr.MBarTrack, Args: []thr.Expr{slotBar(f.pipe.full, f.pipe, 0, l.scalars[f.v])}, Bar: f.pipe.full})
 		}
@@ -151,6 +152,13 @@ func (l *lowering) fillCopy(v *ir.Value) {
 		return
 	}
 	if info, _ := l.tensorCopy(v); info != nil {
+		if !v.Attr.(*ir.CopyInfo).Valid { // a tensor without a map is not aligned
+			threads = func() {
+				f.generic = true
+				l.copyAsync(v, true)
+				l.emit(thr.Do{At: l.at(), Fn: thr.FenceAsync})
+			}
+		}
 		l.fillBox(v, f, info, threads)
 		return
 	}

@@ -221,7 +221,7 @@ func (l *lowering) effect(v *ir.Value) {
 		if v.Attr.(*ir.CopyInfo).Dst.Pipe != nil {
 			l.fillCopy(v)
 		} else {
-			l.copyAsync(v)
+			l.copyAsync(v, false)
 		}
 	case ir.Commit:
 		l.emit(thr.Do{At: l.at(), Fn: thr.CpCommit})

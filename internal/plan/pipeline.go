@@ -17,13 +17,14 @@ import (
 type pipe struct {
 	*ir.Pipeline
 	full, empty          *thr.SharedBuf
-	producers, consumers int  // warps that arrive
-	split                bool // members are released one by one: each has an array of its own in empty
-	bulk                 bool // some copies are bulk copies or tensor copies
-	async                bool // some copies may go by cp.async
-	stored               bool // producers write by stores
-	written              bool // consumers write
-	read                 bool // bulk stores read it
+	producers, consumers int               // warps that arrive
+	split                bool              // members are released one by one: each has an array of its own in empty
+	bulk                 bool              // some copies are bulk copies or tensor copies
+	async                bool              // some copies may go by cp.async
+	stored               bool              // producers write by stores
+	written              bool              // consumers write
+	read                 bool              // bulk stores and tensor stores read it
+	readers              map[*ir.Role]bool // the roles that do
 }
 
 // side is where slots of a pipeline are acquired, or waited for.
@@ -39,7 +40,7 @@ type slotState struct{ stage, parity *thr.Local }
 func pipesOf(l *lowering) map[*ir.Pipeline]*pipe {
 	out := map[*ir.Pipeline]*pipe{}
 	for _, p := range l.k.Pipelines {
-		out[p] = &pipe{Pipeline: p}
+		out[p] = &pipe{Pipeline: p, readers: map[*ir.Role]bool{}}
 	}
 	type who struct {
 		side
@@ -55,7 +56,7 @@ func pipesOf(l *lowering) map[*ir.Pipeline]*pipe {
 			role = r.Role
 		}
 		for _, v := range r.Ops {
-			l.noteUse(out, v)
+			l.noteUse(out, v, role)
 			if i, ok := v.Attr.(*ir.SlotInfo); ok && v.Op != ir.SlotRelease {
 				if w := (who{side{i.Pipe, v.Op}, role}); !counted[w] {
 					counted[w] = true
@@ -85,7 +86,7 @@ func warpsOf(k *ir.Kernel, role *ir.Role) int {
 }
 
 // noteUse notes how an op accesses the slots of a pipeline.
-func (l *lowering) noteUse(pipes map[*ir.Pipeline]*pipe, v *ir.Value) {
+func (l *lowering) noteUse(pipes map[*ir.Pipeline]*pipe, v *ir.Value, role *ir.Role) {
 	switch a := v.Attr.(type) {
 	case *ir.SlotInfo:
 		if v.Op == ir.SlotRelease && a.Member >= 0 {
@@ -107,22 +108,26 @@ func (l *lowering) noteUse(pipes map[*ir.Pipeline]*pipe, v *ir.Value) {
 		}
 	case *ir.BulkInfo:
 		if p := pipes[a.Shared.Pipe]; p != nil {
-			p.read = true
+			p.read, p.readers[role] = true, true
 		}
 	case *ir.TensorInfo:
-		if p := pipes[a.Shared.Pipe]; p != nil {
-			p.bulk = p.bulk || ir.FilledSlot(v) != nil
-			p.read = p.read || ir.ReadSlot(v) != nil
+		switch p := pipes[a.Shared.Pipe]; {
+		case p == nil:
+		case ir.FilledSlot(v) != nil:
+			p.bulk = true
+		case ir.ReadSlot(v) != nil:
+			p.read, p.readers[role] = true, true
 		}
 	}
 }
 
 // forms says by which copies a slot's copy may go: those of the asynchronous proxy, which are tensor copies or bulk copies,
-// and the others, where it is not certain that the source allows those.
+// and cp.async, where it is not certain that the source allows those. A tensor that is aligned has a map, so only a box that
+// ends early goes by cp.async in place of a tensor copy.
 func (l *lowering) forms(v *ir.Value) (proxy, other bool) {
 	info := v.Attr.(*ir.CopyInfo)
-	if tensor, optional := l.tensorCopy(v); tensor != nil {
-		return true, optional || info.Valid
+	if tensor, _ := l.tensorCopy(v); tensor != nil {
+		return true, info.Valid
 	}
 	if !l.t.Has(target.Bulk) || info.Src.Strided || info.Bytes != ir.CopyBytes || info.Dst.Swizzle.Bits() > 0 {
 		return false, true
@@ -242,12 +247,16 @@ func (l *lowering) waitSlot(v *ir.Value) {
 	}
 }
 
-// releaseSlot gives a slot, or a member of it, back: each warp by itself.
+// releaseSlot gives a slot, or a member of it, back: each warp by itself. The bulk stores and tensor stores that the
+// scope's leader has begun have read their tiles by then.
 func (l *lowering) releaseSlot(v *ir.Value) {
 	info := v.Attr.(*ir.SlotInfo)
 	p, slot := l.pipes[info.Pipe], l.scalarLocal(v.Args[0])
 	if p.written && p.bulk {
 		l.emit(thr.Do{At: l.at(), Fn: thr.FenceAsync})
+	}
+	if p.readers[v.In.InRole()] {
+		l.emit(thr.Do{At: l.at(), Fn: thr.BulkCommit, Pred: l.leader(v.Scope)}, thr.Do{At: l.at(), Fn: thr.BulkWaitRead, Args: []thr.Expr{i32(0)}})
 	}
 	l.emit(thr.Do{At: l.at(), Fn: thr.WarpSync})
 	for set := range p.empty.Bytes / barBytes / p.Stages {
