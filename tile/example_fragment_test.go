@@ -3,6 +3,7 @@ package tile_test
 import (
 	"fmt"
 
+	"github.com/gotile/gotile/layout"
 	"github.com/gotile/gotile/tile"
 )
 
@@ -43,4 +44,89 @@ func ExampleNewAcc() {
 	//   }
 	//   %11 = get %1 : f32 #0
 	//   store %11 sum[0, 0] : #0{_, n}
+}
+
+type attentionArgs struct {
+	Q tile.Global[tile.BF16] `tile:"16,64"`
+	K tile.Global[tile.BF16] `tile:"n,64"`
+	V tile.Global[tile.BF16] `tile:"n,64"`
+	O tile.Global[tile.F32]  `tile:"16,64"`
+}
+
+// Scores of 16 queries and 32 keys at a time, without a softmax: the accumulator of the first product, in 16 bits, is
+// an operand of the second.
+func ExampleMMA() {
+	show(tile.Define("linear_attention", func(k *tile.Builder, a attentionArgs) {
+		warp := k.Warp()
+		plain := warp.Striped2(32, 64, 8, 8)
+		keys, values := tile.NewShared[tile.BF16](k, 32, 64).Swizzle(layout.Swizzle128), tile.NewShared[tile.BF16](k, 32, 64).Swizzle(layout.Swizzle128)
+		q, out := tile.Load(warp, a.Q, warp.Fragment(16, 64)), tile.NewAcc[tile.F32](warp, 16, 64)
+		for row := range tile.Range(warp, 0, a.K.Dim(0), 32) {
+			tile.Store(warp, keys, tile.Load(warp, a.K.At(row), plain).Fill(tile.Const[tile.BF16](0)))
+			tile.Store(warp, values, tile.Load(warp, a.V.At(row), plain).Fill(tile.Const[tile.BF16](0)))
+			scores := tile.NewAcc[tile.F32](warp, 16, 32)
+			tile.MMA(scores, q, keys, tile.ABt)
+			tile.MMA(out, tile.Cast[tile.BF16](scores.Get()), values)
+		}
+		tile.Store(warp, a.O, out.Get())
+	}, tile.Threads(32)))
+	// Output:
+	// kernel linear_attention(q bf16[16,64] r, k bf16[n,64] r, v bf16[n,64] r, o f32[16,64] w) threads 32
+	//   shared s0 bf16[32 64] swizzle 128
+	//   shared s1 bf16[32 64] swizzle 128
+	//   #0 = warp [16,64] thread (4:2@1,8:1@0) value (2:1@1,2:8@0,8:8@1)
+	//   #1 = warp [32,64] thread (8:8@1,4:1@0) value (8:1@1,8:4@0)
+	//   #2 = warp [16,32] thread (4:2@1,8:1@0) value (2:1@1,2:8@0,4:8@1)
+	//   %0 = load q[0, 0] : bf16 #0
+	//   %1 = broadcast 0.0 : f32 #0
+	//   %2 = var %1 : f32 #0
+	//   range 0, n, 32 warp { %4
+	//     %5 = sub n, %4 : i32 warp
+	//     %6 = load k[%4, 0] : bf16 #1{%5, _}
+	//     %7 = fill %6, 0.0 axes [0] : bf16 #1
+	//     store %7 s0[0, 0] : #1
+	//     %9 = sub n, %4 : i32 warp
+	//     %10 = load v[%4, 0] : bf16 #1{%9, _}
+	//     %11 = fill %10, 0.0 axes [0] : bf16 #1
+	//     store %11 s1[0, 0] : #1
+	//     %13 = broadcast 0.0 : f32 #2
+	//     %14 = var %13 : f32 #2
+	//     mma %14 += %0 s0[0, 0] ABt m16n32k64 bf16 warp
+	//     %16 = get %14 : f32 #2
+	//     %17 = cast %16 : bf16 #2
+	//     mma %2 += %17 s1[0, 0] AB m16n64k32 bf16 warp
+	//   }
+	//   %19 = get %2 : f32 #0
+	//   store %19 o[0, 0] : #0
+}
+
+type turnArgs struct {
+	X tile.Global[tile.F16] `tile:"rows,n"`
+	Y tile.Global[tile.F16] `tile:"n,rows"`
+}
+
+// A tile is transposed in registers: Transpose renames rows and columns, MoveMatrix gives the result the spread of a
+// fragment again. Matrix loads and stores take both spreads, to and from shared tiles with any swizzle.
+func ExampleMoveMatrix() {
+	show(tile.Define("turn", func(k *tile.Builder, a turnArgs) {
+		warp := k.Warp()
+		s := tile.NewShared[tile.F16](k, 32, 32).Swizzle(layout.Swizzle64)
+		x := tile.Load(warp, a.X, warp.Fragment(32, 32)).Fill(tile.Const[tile.F16](0))
+		tile.StoreMatrix(warp, s, tile.MoveMatrix(x.Transpose()))
+		tile.Store(warp, a.Y, tile.LoadMatrix(warp, s, warp.Fragment(32, 32)))
+	}, tile.Threads(32)))
+	// Output:
+	// kernel turn(x f16[rows,n] r, y f16[n,rows] w) threads 32
+	//   rows <= 32
+	//   n <= 32
+	//   shared s0 f16[32 32] swizzle 64
+	//   #0 = warp [32,32] thread (4:2@1,8:1@0) value (2:1@1,2:8@0,4:8@1,2:16@0)
+	//   #1 = warp [32,32] thread (4:2@0,8:1@1) value (2:1@0,2:8@1,4:8@0,2:16@1)
+	//   %0 = load x[0, 0] : f16 #0{rows, n}
+	//   %1 = fill %0, 0.0 axes [0 1] : f16 #0
+	//   %2 = transpose %1 : f16 #1
+	//   %3 = move_matrix %2 : f16 #0
+	//   store_matrix %3 s0[0, 0] : #0
+	//   %5 = load_matrix s0[0, 0] : f16 #0
+	//   store %5 y[0, 0] : #0{n, rows}
 }

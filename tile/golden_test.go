@@ -32,6 +32,7 @@ var goldens = []struct {
 	{"remote", remoteOps},
 	{"clusters", clusters},
 	{"pipelines", pipelineOps},
+	{"matrices", matrixOps},
 	{"algebra", algebraOps},
 }
 

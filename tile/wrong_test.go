@@ -77,6 +77,7 @@ var families = []struct {
 	{"shape", wrongShapes},
 	{"layout", wrongLayouts},
 	{"fragment", wrongFragments},
+	{"product", wrongProducts},
 	{"scope", wrongScopes},
 	{"dtype", wrongDTypes},
 	{"control flow", wrongControl},

@@ -142,8 +142,16 @@ func fnText(t *testing.T, f thr.Fn) string {
 	if f == thr.CpWait || f == thr.BulkWait || f == thr.BulkWaitRead || f == thr.RegsDec || f == thr.RegsInc {
 		args = []thr.Expr{u32c(1)}
 	}
-	k := newTensors().kernel("k", decl(l, u32c(1)), thr.Do{Fn: f, DT: dtype.U32, Args: args, Map: m})
-	if f.Tensor() || f.CopyBytes() > 0 || f.Barrier() >= 0 || f == thr.BulkStore {
+	regs, typ := array("r", dtype.U32, 8), dtype.U32
+	if f == thr.MMASync {
+		typ = dtype.F16
+	}
+	var frags []thr.Frag
+	for i, use := range f.Frags() {
+		frags = append(frags, thr.Frag{Local: regs, First: i32(int32(i)), N: use.Counts[0], Step: 1})
+	}
+	k := newTensors().kernel("k", decl(regs, nil), decl(l, u32c(1)), thr.Do{Fn: f, DT: typ, Args: args, Map: m, Frags: frags})
+	if f.Matrix() || f.Tensor() || f.CopyBytes() > 0 || f.Barrier() >= 0 || f == thr.BulkStore {
 		k.SharedBytes = 16
 	}
 	if f.Remote() {

@@ -106,6 +106,13 @@ func init() {
 		thr.RegsDec: {stmt: constantPTX("regs_dec", "setmaxnreg.dec.sync.aligned.u32 %d")},
 		thr.RegsInc: {stmt: constantPTX("regs_inc", "setmaxnreg.inc.sync.aligned.u32 %d")},
 		thr.Elect:   {expr: function("elect")},
+
+		thr.LdMatrix:      {stmt: matrix(false, false)},
+		thr.LdMatrixTrans: {stmt: matrix(false, true)},
+		thr.StMatrix:      {stmt: matrix(true, false)},
+		thr.StMatrixTrans: {stmt: matrix(true, true)},
+		thr.MovMatrix:     {expr: function("movmatrix")},
+		thr.MMASync:       {stmt: mmaSync},
 	}
 }
 

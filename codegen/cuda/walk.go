@@ -14,6 +14,11 @@ func assigned(ss []thr.Stmt, to map[*thr.Local]bool) {
 			if s.Dst != nil {
 				to[s.Dst.Local] = true
 			}
+			for i, f := range s.Frags {
+				if s.Fn.Frags()[i].Writes {
+					to[f.Local] = true
+				}
+			}
 		case thr.Asm:
 			to[s.Dst.Local] = true
 		case thr.For:

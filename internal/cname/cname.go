@@ -38,10 +38,13 @@ var prelude = words(`field_offset div_i32 div_u32 div_i64 rem_i32 rem_u32 rem_i6
 	named_arrive fence_async cp_async_8 cp_async_4 mbarrier_test_cluster mbarrier_test_token_cluster mbarrier_try_cluster
 	mbarrier_try_token_cluster mbarrier_wait_cluster mbarrier_wait_token_cluster mbarrier_arrive_at
 	mbarrier_arrive_relaxed_at st_async_f32 st_async_b32 st_async_b64 fence_async_global fence_cluster launch_dependents
-	wait_prerequisites elect swizzle tensor_map`)
+	wait_prerequisites elect swizzle movmatrix tensor_map`)
 
 // access matches the functions of all loads and stores, which the printer makes as they are needed.
 var access = regexp.MustCompile(`^(load|store)(_shared|_cluster)?_(f32|i32|u32|i64|u8|u16)(x\d+)?(_cs|_nc|_cg|_ef|_el)?(_if)?$`)
+
+// matrix matches the functions of tensor cores, which the printer makes as they are needed, too.
+var matrix = regexp.MustCompile(`^(ldmatrix|stmatrix|mma|wgmma)_\w+$`)
 
 // padding matches the members that fill up an argument struct.
 var padding = regexp.MustCompile(`^padding\d+$`)
@@ -68,7 +71,8 @@ const watchdog = "watchdog_"
 // Reserved reports whether a local must not have a name: it is a keyword, somebody else's, or, as all that begins with two
 // underscores, the compiler's.
 func Reserved(name string) bool {
-	return Keyword(name) || builtins[name] || prelude[name] || access.MatchString(name) || strings.HasPrefix(name, "__") || strings.HasPrefix(name, watchdog)
+	return Keyword(name) || builtins[name] || prelude[name] || access.MatchString(name) || matrix.MatchString(name) || strings.HasPrefix(name, "__") ||
+		strings.HasPrefix(name, watchdog)
 }
 
 // Entry reports whether a kernel can have a name: ptxas takes none that is called _.

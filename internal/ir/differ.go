@@ -123,6 +123,9 @@ func sameAttr(a, b any) bool {
 	case *SlotInfo:
 		b, ok := b.(*SlotInfo)
 		return ok && *a == *b
+	case *MMAInfo:
+		b, ok := b.(*MMAInfo)
+		return ok && a.Form == b.Form && a.Overwrite == b.Overwrite && a.K == b.K && sameShared(a.A, b.A) && sameShared(a.B, b.B)
 	case *BulkInfo:
 		b, ok := b.(*BulkInfo)
 		return ok && a.Arg == b.Arg && a.Bar == b.Bar && sameShared(a.Shared, b.Shared)
@@ -170,6 +173,8 @@ func attrText(a any) string {
 		return "mbarrier of " + a.Bar.Pos.String()
 	case *SlotInfo:
 		return "pipeline of " + a.Pipe.Pos.String()
+	case *MMAInfo:
+		return a.Form.String()
 	case *BulkInfo:
 		return fmt.Sprintf("%s and %v%v", a.Arg.Field, a.Shared.DT, a.Shared.Shape)
 	case *RemoteInfo:

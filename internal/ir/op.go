@@ -22,6 +22,7 @@ const (
 	Control                  // loops, conditionals
 	Position                 // where a thread or block stands: block id, warp id
 	Async                    // asynchronous copies
+	Matrix                   // tensor cores: all threads of a warp or a warpgroup together
 )
 
 // Domain is the set of element types an op accepts for its (non-condition) operands.
@@ -217,6 +218,12 @@ const (
 
 	SetMaxRegs // Attr *Role: registers of each thread of a warpgroup
 
+	// Tensor cores. Tiles have fragments, or fragments transposed.
+	LoadMatrix  // Attr *Access; Args: the offsets
+	StoreMatrix // Attr *Access; Args: the value, the offsets
+	MoveMatrix  // a tile from a fragment to the transpose of one, or back
+	MMA         // Attr *MMAInfo; Args: the variable, then of A and of B the tile or the offsets
+
 	Asm // inline PTX, elementwise; Attr *AsmInfo
 
 	// Control.
@@ -398,6 +405,11 @@ var Table = [NumOps]Info{
 	SlotRelease: {"slot_release", "Slot.Release", 1, Async, Ints, Nothing, 0, "gives a slot, or a member of it, back to the producers"},
 
 	SetMaxRegs: {"set_max_regs", "Producer", 0, Async, None, Nothing, 0, "the registers of each thread of a role: setmaxnreg, of whole warpgroups"},
+
+	LoadMatrix:  {"load_matrix", "LoadMatrix", -1, Matrix, Halves, ByAttr, 0, "a fragment from a shared tile: ldmatrix, with .trans for the transpose of one"},
+	StoreMatrix: {"store_matrix", "StoreMatrix", -1, Matrix, Halves, Nothing, 0, "a fragment to a shared tile: stmatrix, with .trans for the transpose of one"},
+	MoveMatrix:  {"move_matrix", "MoveMatrix", 1, Matrix, Halves, Same, 0, "the same tile as the transpose of a fragment, or back: movmatrix"},
+	MMA:         {"mma", "MMA", -1, Matrix, Floats, Nothing, 0, "adds a product of matrices to an accumulator, or overwrites it"},
 
 	Range:      {"range", "Range", 3, Control, Ints, Nothing, 0, "a loop; its body is recorded once"},
 	Persistent: {"persistent", "Persistent", 2, Control, Ints, Nothing, 0, "a loop whose iterations the grid's blocks share"},

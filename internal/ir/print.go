@@ -157,6 +157,8 @@ func (p *printer) op(v *Value, indent string) {
 		if a.Order != Relaxed {
 			p.printf(" %v", a.Order)
 		}
+	case *MMAInfo:
+		p.mma(v, a)
 	case *CopyInfo:
 		n := len(a.Dst.Shape)
 		p.printf(" %s[%s] from %s[%s]", a.Dst.Name, p.list(v.Args[:n]), a.Src.Name, p.list(v.Args[n:]))

@@ -48,6 +48,8 @@ func (c *checker) rules(v *Value, r *Region) {
 		c.control(v, r)
 	case Async:
 		c.async(v, r)
+	case Matrix:
+		c.matrix(v, r)
 	case Position:
 		c.typed(v, Type{DT: dtype.I32})
 	}

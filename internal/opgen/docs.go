@@ -56,6 +56,7 @@ var classes = [...]string{
 	ir.Control:     "Control flow",
 	ir.Position:    "Position",
 	ir.Async:       "Asynchronous copies",
+	ir.Matrix:      "Tensor cores",
 }
 
 var results = [...]string{ir.Same: "same", ir.ToBool: "bool", ir.ByAttr: "its own", ir.ToNumber: "i32", ir.Nothing: "none"}

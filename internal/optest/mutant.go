@@ -117,4 +117,6 @@ var families = []*bind.Family{
 	&piecesFamily, &passFamily, &refetchFamily, &dependentFamily,
 	&pipeFamily, &pipeTensorFamily, &lcsfFamily, &electFamily, &fragmentFamily, &fragmentGroupFamily,
 	&scanFamily, &scanGroupFamily, &turnFamily, &turnGroupFamily, &maskFamily, &maskGroupFamily, &shiftFamily, &triangularFamily, &decayFamily, &blocksFamily,
+	&matrixFamily, &matrixStoreFamily, &matrixGroupFamily,
+	&mmaABFamily, &mmaABtFamily, &mmaAtBFamily, &mmaAtBtFamily, &mmaChainFamily,
 }

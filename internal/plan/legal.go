@@ -42,6 +42,12 @@ func needs(v *ir.Value) (target.Feature, bool) {
 		return target.SetMaxNReg, true
 	case ir.Elect:
 		return target.Elect, true
+	case ir.LoadMatrix:
+		return target.LdMatrix, true
+	case ir.StoreMatrix:
+		return target.StMatrix, true
+	case ir.MoveMatrix, ir.MMA:
+		return target.MMASync, true
 	}
 	return "", false
 }

@@ -258,6 +258,14 @@ func (l *lowering) effect(v *ir.Value) {
 	case ir.SetMaxRegs: // by the role
 	case ir.Roles:
 		l.roles(v)
+	case ir.LoadMatrix:
+		l.loadMatrix(v)
+	case ir.StoreMatrix:
+		l.storeMatrix(v)
+	case ir.MoveMatrix:
+		l.moveMatrix(v)
+	case ir.MMA:
+		l.mma(v)
 	case ir.FenceAsync, ir.FenceAsyncGlobal, ir.FenceCluster, ir.LaunchDependents, ir.WaitPrerequisites:
 		l.emit(thr.Do{At: l.at(), Fn: plainFns[v.Op]})
 	case ir.MBarArriveAt:

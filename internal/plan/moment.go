@@ -224,6 +224,11 @@ func (t *timeline) do(m *moment, s thr.Do) {
 		t.use(m, s.Buf, false, m.fills)
 	case s.Fn == thr.BulkStore, s.Fn == thr.TensorStore, s.Fn == thr.TensorAdd, s.Fn == thr.TensorMin, s.Fn == thr.TensorMax:
 		t.use(m, s.Buf, false, m.reads, m.drains)
+	case s.Fn.Matrix() && s.Fn.Writes():
+		t.use(m, s.Buf, false, m.stores)
+		t.end(m, s.Buf, s.Op)
+	case s.Fn.Matrix():
+		t.use(m, s.Buf, false, m.reads)
 	default: // of several blocks, or unknown here
 		t.use(m, s.Buf, true, m.reads, m.stores)
 	}

@@ -36,6 +36,14 @@ func rewrite(body []thr.Stmt, f func(thr.Expr) thr.Expr) []thr.Stmt {
 				d := place(*s.Dst)
 				s.Dst = &d
 			}
+			if s.Frags != nil {
+				frags := make([]thr.Frag, len(s.Frags))
+				for j, f := range s.Frags {
+					f.First = x(f.First)
+					frags[j] = f
+				}
+				s.Frags = frags
+			}
 			out[i] = s
 		case thr.Asm:
 			s.Args, s.Dst = rewriteAll(s.Args, f), place(s.Dst)

@@ -107,6 +107,8 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 				t := y.touch(thr.Shared, s.Buf, s.Scope, s.Op, lap, true)
 				t.flight, t.where = 1, y.copies[s.Op]
 				out = y.access(out, h, s.At, t)
+			case thr.LdMatrix, thr.LdMatrixTrans, thr.StMatrix, thr.StMatrixTrans:
+				out = y.access(out, h, s.At, y.touch(thr.Shared, s.Buf, s.Scope, s.Op, lap, s.Fn.Writes()))
 			case thr.CpCommit:
 				h.commit(y.groups)
 			case thr.CpWait:

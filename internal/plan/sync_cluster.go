@@ -65,8 +65,8 @@ func (y *syncer) reach(body []thr.Stmt) {
 				note(y.touch(s.Space, s.Buf, s.Scope, s.Op, 0, true).of(s.Rank))
 				releases(s.Order, s.Scope)
 			case thr.Do:
-				if s.Fn.CopyBytes() > 0 {
-					note(y.touch(thr.Shared, s.Buf, s.Scope, s.Op, 0, true))
+				if s.Fn.CopyBytes() > 0 || s.Fn.Matrix() {
+					note(y.touch(thr.Shared, s.Buf, s.Scope, s.Op, 0, s.Fn.CopyBytes() > 0 || s.Fn.Writes()))
 					continue
 				}
 				note(y.global[s.Op])

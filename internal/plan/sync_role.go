@@ -58,6 +58,9 @@ func (y *syncer) memOf(s thr.Stmt, lap int) any {
 		if s.Fn == thr.CpAsync || s.Fn == thr.CpAsync8 || s.Fn == thr.CpAsync4 {
 			return y.touch(thr.Shared, s.Buf, s.Scope, s.Op, lap, true).mem
 		}
+		if s.Fn.Matrix() {
+			return y.touch(thr.Shared, s.Buf, s.Scope, s.Op, lap, s.Fn.Writes()).mem
+		}
 		return y.global[s.Op].mem
 	}
 	return nil

@@ -110,6 +110,14 @@ const (
 
 	Elect // bool: whether the lane is the one that its warp elects; all lanes take part
 
+	// Tensor cores. All lanes of a warp take part; registers are in Do.Frags.
+	LdMatrix      // (u32 offset in shared memory): 1, 2 or 4 matrices of 8 rows of 16 bytes to as many registers; lane 8j+i has the address of row i of matrix j
+	LdMatrixTrans // the same, each matrix transposed: of 16-bit elements
+	StMatrix      // (u32 offset in shared memory): registers to matrices, as LdMatrix
+	StMatrixTrans
+	MovMatrix // (u32) -> u32: the transposed matrix of 8x8 16-bit elements, of which each lane has two
+	MMASync   // (): D = A B + D of m16n8k; Frags D, A, B; DT is the element type of A and B, f32 for tf32
+
 	NumFns
 )
 
@@ -213,6 +221,32 @@ var Fns = [NumFns]FnInfo{
 	RegsDec: {"regs_dec", 1, false, dtype.Invalid, false, "gives registers of each thread of a warpgroup back to the block"},
 	RegsInc: {"regs_inc", 1, false, dtype.Invalid, false, "takes registers of the block for each thread of a warpgroup, once they are free"},
 	Elect:   {"elect", 0, true, dtype.Bool, false, "whether the lane is the one that its warp elects"},
+
+	LdMatrix:      {"ldmatrix", 1, false, dtype.Invalid, false, "loads matrices of 8 rows of 16 bytes from shared memory, each lane 4 bytes of each"},
+	LdMatrixTrans: {"ldmatrix_trans", 1, false, dtype.Invalid, false, "the same, each matrix of 8x8 16-bit elements transposed"},
+	StMatrix:      {"stmatrix", 1, false, dtype.Invalid, false, "stores matrices of 8 rows of 16 bytes to shared memory, each lane 4 bytes of each"},
+	StMatrixTrans: {"stmatrix_trans", 1, false, dtype.Invalid, false, "the same, each matrix of 8x8 16-bit elements transposed"},
+	MovMatrix:     {"movmatrix", 1, true, dtype.U32, false, "a matrix of 8x8 16-bit elements, two a lane, transposed"},
+	MMASync:       {"mma_sync", 0, false, dtype.Invalid, false, "multiplies a 16xk by a kx8 matrix and adds to an accumulator"},
+}
+
+// FragUse is how a built-in uses a fragment of registers.
+type FragUse struct {
+	Reads, Writes bool
+	Counts        []int // of registers that it may have
+}
+
+// Frags are the fragments of a statement, in the order of Do.Frags; nil: it has none.
+func (f Fn) Frags() []FragUse {
+	switch f {
+	case LdMatrix, LdMatrixTrans:
+		return []FragUse{{Writes: true, Counts: []int{1, 2, 4}}}
+	case StMatrix, StMatrixTrans:
+		return []FragUse{{Reads: true, Counts: []int{1, 2, 4}}}
+	case MMASync:
+		return []FragUse{{Reads: true, Writes: true, Counts: []int{2, 4}}, {Reads: true, Counts: []int{2, 4}}, {Reads: true, Counts: []int{1, 2}}}
+	}
+	return nil
 }
 
 // Pointer reports whether a statement's first operand is a pointer to global memory.
@@ -232,6 +266,12 @@ func (f Fn) CopyBytes() int {
 	}
 	return 0
 }
+
+// Matrix reports whether a statement accesses matrices in shared memory, which all lanes name together.
+func (f Fn) Matrix() bool { return f >= LdMatrix && f <= StMatrixTrans }
+
+// Writes reports whether a statement that accesses matrices writes them.
+func (f Fn) Writes() bool { return f == StMatrix || f == StMatrixTrans }
 
 // Remote reports whether a built-in acts on another block of the cluster.
 func (f Fn) Remote() bool {

@@ -148,11 +148,26 @@ func (p *printer) stmts(body []Stmt) {
 			if s.Map != nil {
 				of = " of " + s.Map.Name
 			}
+			for _, f := range s.Frags {
+				of += " " + fragment(f)
+			}
 			p.line("%s%s%s(%s)%s%s", dst, s.Fn, ordered(s.Order), texts(s.Args), of, when(s.Pred))
 		case Asm:
 			p.line("%s = asm %q (%s)", Text(s.Dst), s.Info.Template, texts(s.Args))
 		}
 	}
+}
+
+// fragment is registers as name[first+step*n].
+func fragment(f Frag) string {
+	if f.First == nil {
+		return f.Local.Name
+	}
+	step := ""
+	if f.Step > 1 {
+		step = fmt.Sprintf(" step %d", f.Step)
+	}
+	return fmt.Sprintf("%s[%s: %d%s]", f.Local.Name, Text(f.First), f.N, step)
 }
 
 // ordered is an order as a suffix; a relaxed access has none.

@@ -365,6 +365,7 @@ type (
 		Scope ir.Scope   // who copies together, for synchronisation; of NamedSync: the group whose barrier it is
 		Bar   *SharedBuf // the array of the mbarrier that Fn.Barrier names
 		Map   *Arg       // of a tensor copy: its tensor map
+		Frags []Frag     // of tensor cores
 	}
 	// Asm is one inline PTX instruction on scalars.
 	Asm struct {
@@ -374,6 +375,26 @@ type (
 		Args []Expr
 	}
 )
+
+// Frag is the registers of a local that a statement of tensor cores takes: N of them from First on, Step apart.
+type Frag struct {
+	Local   *Local
+	First   Expr // i32; nil for a scalar
+	N, Step int
+}
+
+// At is register i of the fragment.
+func (f Frag) At(i int) Ref {
+	switch c, ok := f.First.(Const); {
+	case f.First == nil:
+		return Ref{Local: f.Local}
+	case ok:
+		return Ref{f.Local, Const{DT: dtype.I32, Bits: c.Bits + uint64(i*f.Step)}}
+	case i == 0:
+		return Ref{f.Local, f.First}
+	}
+	return Ref{f.Local, Apply{Op: ir.Add, T: dtype.I32, R: dtype.I32, Args: []Expr{f.First, Const{DT: dtype.I32, Bits: uint64(i * f.Step)}}}}
+}
 
 // Operands is how many the statement has: those of its row and, of a tensor copy, a coordinate for each dimension of its
 // map; -1 where it has a map and should not, or should and has none.

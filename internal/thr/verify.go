@@ -137,6 +137,7 @@ func (v *verifier) stmt(s Stmt) {
 		if s.Dst != nil {
 			v.ref(*s.Dst)
 		}
+		v.frags(s)
 		v.pred(s.Pred)
 	case Asm:
 		for _, a := range s.Args {
@@ -145,6 +146,28 @@ func (v *verifier) stmt(s Stmt) {
 		v.ref(s.Dst)
 	default:
 		v.fail("unknown statement %T", s)
+	}
+}
+
+// frags checks the registers of a statement of tensor cores.
+func (v *verifier) frags(s Do) {
+	uses := s.Fn.Frags()
+	if len(s.Frags) != len(uses) {
+		v.fail("%s with %d fragments, not %d", s.Fn, len(s.Frags), len(uses))
+		return
+	}
+	for i, f := range s.Frags {
+		if !slices.Contains(uses[i].Counts, f.N) || f.Step < 1 || f.First == nil && f.N > 1 {
+			v.fail("fragment %d of %s has %d registers, %d apart", i, s.Fn, f.N, f.Step)
+			return
+		}
+		if t := f.Local.Type; t.Ptr || t.DT.Size() != 4 {
+			v.fail("fragment %d of %s is of %s", i, s.Fn, t)
+		}
+		v.ref(f.At(0))
+		if c, ok := f.First.(Const); ok && int(c.Bits)+(f.N-1)*f.Step >= f.Local.Len {
+			v.fail("fragment %d of %s ends at register %d of %s, which has %d", i, s.Fn, int(c.Bits)+(f.N-1)*f.Step, f.Local.Name, f.Local.Len)
+		}
 	}
 }
 

@@ -56,6 +56,10 @@ func (w *planWalk) stmts(list []thr.Stmt) {
 				w.barrier(markGet)
 			case thr.CpAsync, thr.CpAsync8, thr.CpAsync4:
 				w.use(s, s.Buf, markCopy)
+			case thr.LdMatrix, thr.LdMatrixTrans:
+				w.use(s, s.Buf, markRead)
+			case thr.StMatrix, thr.StMatrixTrans:
+				w.use(s, s.Buf, markWrite)
 			}
 		case thr.For:
 			w.loop("for "+s.Var.Name, s.Body)

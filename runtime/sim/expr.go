@@ -153,6 +153,9 @@ func varyingLocals(body []thr.Stmt) map[*thr.Local]bool {
 				if s.Dst != nil {
 					varying[s.Dst.Local] = true
 				}
+				for _, f := range s.Frags { // those that are read are read as lanes
+					varying[f.Local] = true
+				}
 			}
 		})
 	}

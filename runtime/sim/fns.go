@@ -121,6 +121,13 @@ func init() {
 		thr.RegsDec: {do: regsDo(false)},
 		thr.RegsInc: {do: regsDo(true)},
 		thr.Elect:   {call: (*compiler).elect},
+
+		thr.LdMatrix:      {do: matrixDo(false, false)},
+		thr.LdMatrixTrans: {do: matrixDo(false, true)},
+		thr.StMatrix:      {do: matrixDo(true, false)},
+		thr.StMatrixTrans: {do: matrixDo(true, true)},
+		thr.MovMatrix:     {call: (*compiler).moveMatrix},
+		thr.MMASync:       {do: (*compiler).mmaSync},
 	}
 }
 

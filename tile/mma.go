@@ -1,0 +1,150 @@
+package tile
+
+import "github.com/gotile/gotile/internal/ir"
+
+// MMAOption is an option of MMA: a Form, or Overwrite.
+type MMAOption interface{ mmaOption(*mmaOptions) }
+
+type mmaOptions struct {
+	form      ir.Form
+	overwrite bool
+}
+
+// Form says which operands of MMA are given transposed.
+type Form uint8
+
+// The forms, AB without an option.
+const (
+	AB   Form = Form(ir.AB)   // A of m x k, B of k x n
+	ABt  Form = Form(ir.ABt)  // B of n x k
+	AtB  Form = Form(ir.AtB)  // A of k x m
+	AtBt Form = Form(ir.AtBt) // both
+)
+
+func (f Form) mmaOption(o *mmaOptions) { o.form = ir.Form(f) }
+
+type overwrite struct{}
+
+func (overwrite) mmaOption(o *mmaOptions) { o.overwrite = true }
+
+// Overwrite makes MMA set the accumulator to the product instead of adding.
+var Overwrite MMAOption = overwrite{}
+
+// MatrixOperand is an operand of MMA: a Reg, a Shared tile of rank 2, or a part of one.
+type MatrixOperand[T Elem] interface {
+	matrix(T) (*ir.Builder, *ir.MMAOperand)
+}
+
+// MMA adds a product of matrices to an accumulator by tensor cores: acc += a b, of m x n, m x k and k x n, for the warp or
+// the warpgroup that the accumulator belongs to. Products are exact and added up in the accumulator's type, in an order
+// that the hardware chooses: f32 for bf16 and f16, or f16 for f16.
+//
+// An operand in shared memory is a tile with any swizzle, whole or a part of it. One in registers has, as it is
+// multiplied, the span Fragment(m, k), and B Fragment(n, k).Transpose(); given transposed, the Transpose of that. Its
+// elements past its extents count as 0. A warpgroup's B is in shared memory.
+//
+//	acc := tile.NewAcc[tile.F32](warp, 64, 64)
+//	tile.MMA(acc, q, k, tile.ABt) // scores
+//	p := tile.Cast[tile.BF16](acc.Get())
+//	tile.MMA(out, p, v) // an accumulator in 16 bits is an operand as it is
+func MMA[C Float, T Number](acc Var[C], a, b MatrixOperand[T], opts ...MMAOption) {
+	k := acc.b
+	if k == nil {
+		ir.Fail(ErrScope, "MMA into an accumulator that was never declared: it is the zero value of its type; declare it with tile.NewAcc")
+	}
+	var o mmaOptions
+	for _, opt := range opts {
+		if opt == nil {
+			k.Errorf(ir.MMA, ErrTarget, "MMA with a nil option; drop it")
+			return
+		}
+		opt.mmaOption(&o)
+	}
+	x, y := matrixOperand(k, "A", a), matrixOperand(k, "B", b)
+	if x != nil && y != nil {
+		k.MMA(acc.v, o.form, o.overwrite, *x, *y)
+	}
+}
+
+func matrixOperand[T Number](b *ir.Builder, name string, x MatrixOperand[T]) *ir.MMAOperand {
+	if x == nil {
+		b.Errorf(ir.MMA, ErrScope, "operand %s of MMA is nil; give a Reg, a Shared tile or a part of one", name)
+		return nil
+	}
+	var t T
+	xb, o := x.matrix(t)
+	switch {
+	case xb == nil:
+		b.Errorf(ir.MMA, ErrScope, "operand %s of MMA was never assigned: it is the zero value of its type; assign it first", name)
+		return nil
+	case xb != b:
+		b.Errorf(ir.MMA, ErrScope, "operand %s of MMA belongs to kernel %s: values end with their Define; make it in this one", name, xb.Kernel.Name)
+		return nil
+	}
+	return o
+}
+
+func (x Reg[T]) matrix(T) (*ir.Builder, *ir.MMAOperand) {
+	if x.v == nil {
+		return x.b, nil
+	}
+	if x.v.Type.Span == nil {
+		x.b.Errorf(ir.MMA, ErrShape, "an operand of MMA is one value; give a matrix")
+		return x.b, nil
+	}
+	return x.b, &ir.MMAOperand{Reg: x.v}
+}
+
+func (s Shared[T]) matrix(T) (*ir.Builder, *ir.MMAOperand) {
+	if s.s == nil {
+		return s.b, nil
+	}
+	var t T
+	v, own := s.view(t), 0
+	if s.slot != nil {
+		own = 1
+	}
+	shape := s.s.Shape[own:]
+	if len(shape) != 2 {
+		s.b.Errorf(ir.MMA, ErrShape, "an operand of MMA is the shared tile of %s, which has %s; give a part of it: At(...).Matrix(rows, cols)", s.s.Pos, ir.Count(len(shape), "dimension"))
+		return s.b, nil
+	}
+	return s.b, &ir.MMAOperand{Place: *v.p, Rows: shape[0], Cols: shape[1]}
+}
+
+// MatrixView is a part of a shared tile as an operand of MMA.
+type MatrixView[T Number] struct {
+	_          [0]func()
+	v          View[T]
+	rows, cols int
+}
+
+// Matrix is the part of rows x cols, along the last two dimensions of a shared tile, from the view's element on:
+// s.At(row, col).Matrix(64, 16). It lies inside the tile for every offset; columns are multiples of 16 bytes.
+func (v View[T]) Matrix(rows, cols int) MatrixView[T] {
+	return MatrixView[T]{v: v, rows: rows, cols: cols}
+}
+
+// Rows are n rows of a tile of rank 2, from one on, an int or an Index, as an operand of MMA.
+func (s Shared[T]) Rows(first any, n int) MatrixView[T] {
+	if s.s == nil {
+		return MatrixView[T]{v: View[T]{b: s.b}}
+	}
+	return s.At(first).Matrix(n, s.s.Shape[len(s.s.Shape)-1])
+}
+
+func (m MatrixView[T]) matrix(T) (*ir.Builder, *ir.MMAOperand) {
+	b := m.v.b
+	if m.v.p == nil {
+		return b, nil
+	}
+	if m.rows < 1 || m.cols < 1 {
+		b.Errorf(ir.MMA, ErrShape, "an operand of MMA of %dx%d; give sides of at least 1", m.rows, m.cols)
+		return b, nil
+	}
+	if m.v.p.Shared == nil {
+		b.Errorf(ir.MMA, ErrLayout, "an operand of MMA is in global memory: tensor cores read shared memory and registers; copy it to a shared tile, or load it with a Fragment")
+		return b, nil
+	}
+	return b, &ir.MMAOperand{Place: *m.v.p, Rows: m.rows, Cols: m.cols}
+}
