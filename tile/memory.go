@@ -138,7 +138,9 @@ type Shared[T Number] struct {
 }
 
 // NewShared makes a tile in shared memory with the given sizes, last one contiguous. As a value it ends with the loop
-// body or the branch that it is made in.
+// body or the branch that it is made in, and what it holds ends with the iteration: the next one has to write what it
+// reads. Tiles that are never needed at the same time may share bytes if a block-wide barrier stands between their uses,
+// and do where more blocks of the kernel then fit on a multiprocessor.
 func NewShared[T Number](k *Builder, shape ...int) Shared[T] {
 	b := k.kernel()
 	if len(shape) == 0 {

@@ -13,7 +13,7 @@ func lower(k *tile.Kernel, err error, target string) error {
 
 // twoTiles takes 128 KB of shared memory, and 32 bytes more.
 func twoTiles(k *tile.Builder, a wrongArgs) {
-	s, u := tile.NewShared[tile.F32](k, 32, 1024), tile.NewShared[tile.F32](k, 8)
+	s, u := tile.NewShared[tile.F32](k, 32, 1024), tile.NewShared[tile.F32](k, 8) // ERR the kernel takes 131104 bytes of shared memory and sm_120a has 101376 a block, of which s0 takes 131072; make it smaller, or leave the target out with tile.Targets: s0 (tile [32 1024]) has 131072, lives 0-0; s1 (tile [8]) has 32, lives 0-0 // ERR the kernel takes 131104 bytes of shared memory and sm_90a-as-120 has 101376 a block, of which s0 takes 131072; make it smaller, or leave the target out with tile.Targets: s0 (tile [32 1024]) has 131072, lives 0-0; s1 (tile [8]) has 32, lives 0-0
 	tile.Store(k, s.At(0, 0), a.Eps)
 	tile.Store(k, u.At(0), a.Eps)
 }
@@ -34,11 +34,11 @@ var wrongTargets = []wrong{
 		return lower(k, err, "sm_89")
 	}},
 	{name: "more shared memory than a block has", rule: tile.ErrTarget, def: func() error {
-		k, err := tile.Define("wrong", twoTiles) // ERR the kernel takes 131104 bytes of shared memory and sm_120a has 101376 a block; make tiles smaller, or leave the target out with tile.Targets: s0 (tile [32 1024]) has 131072, s1 (tile [8]) has 32
+		k, err := tile.Define("wrong", twoTiles)
 		return lower(k, err, "sm_120a")
 	}},
 	{name: "more shared memory than the proxy's target has", rule: tile.ErrTarget, def: func() error {
-		k, err := tile.Define("wrong", twoTiles) // ERR the kernel takes 131104 bytes of shared memory and sm_90a-as-120 has 101376 a block; make tiles smaller, or leave the target out with tile.Targets: s0 (tile [32 1024]) has 131072, s1 (tile [8]) has 32
+		k, err := tile.Define("wrong", twoTiles)
 		return lower(k, err, "sm_90a-as-120")
 	}},
 	{name: "two scopes without a barrier", rule: tile.ErrScope, def: func() error {

@@ -95,6 +95,7 @@ var families = []struct {
 	{"tensor copies and swizzles", wrongTensors},
 	{"other blocks and kernels", wrongRemotes},
 	{"cluster", wrongClusters},
+	{"shared memory", wrongShared},
 	{"register tiles as wholes", wrongAlgebra},
 }
 

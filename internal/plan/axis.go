@@ -152,7 +152,7 @@ func (l *lowering) workspace(s ir.Scope, bytes int) (b *thr.SharedBuf, part thr.
 	key := space{l.role, s, bytes}
 	if l.spaces[key] == nil {
 		l.spaces[key] = &thr.SharedBuf{Name: l.names.fresh("workspace"), Bytes: parts * bytes, DT: dtype.U32, Note: "what scans and redistributed tiles pass between threads"}
-		l.out.Shared = append(l.out.Shared, l.spaces[key])
+		l.addShared(l.spaces[key], origin{pos: l.at().Pos})
 	}
 	return l.spaces[key], part
 }

@@ -41,7 +41,7 @@ func LowerSharing(k *ir.Kernel, t *target.Target, see func(*Sharing)) (*thr.Kern
 	if see != nil {
 		see(&Sharing{s.out.Shared, l})
 	}
-	offsets, bytes := l.place(l.keepsApart)
+	offsets, bytes := l.place(l.sizes(nil), l.keepsApart)
 	if err := l.lay(s, offsets, bytes); err != nil {
 		return nil, err
 	}

@@ -20,7 +20,8 @@ type lives struct {
 	before []past   // of each moment
 	wanted []bitset // after each moment: what is read later, before it is written anew
 	later  []bitset // after each moment: what is accessed later
-	apart  []bitset // by buffer: those that it shares no bytes with
+	apart  []bitset // by buffer: those that it shares no bytes with, and
+	needed []bitset // those among them with which no barrier would help
 	first  []int    // by buffer: the stretch in which it begins to live, and
 	last   []int    // the one in which it ends
 }
@@ -127,34 +128,36 @@ func (l *lives) after(i int) past {
 
 // conflicts finds the buffers that share no bytes.
 func (l *lives) conflicts() {
-	l.apart = make([]bitset, l.n)
-	for i := range l.apart {
-		l.apart[i] = newBitset(l.n)
+	l.apart, l.needed = make([]bitset, l.n), make([]bitset, l.n)
+	all := newBitset(l.n)
+	for i := range l.n {
+		l.apart[i], l.needed[i] = newBitset(l.n), newBitset(l.n)
+		all.add(i)
 	}
 	keep := func(i int, from bitset) {
 		l.apart[i].join(from)
 		from.each(func(j int) { l.apart[j].add(i) })
 	}
-	l.pinned.each(func(i int) {
-		for j := range l.n {
-			l.apart[i].add(j)
-			l.apart[j].add(i)
-		}
-	})
+	need := func(i int, from bitset) {
+		keep(i, from)
+		l.needed[i].join(from)
+		from.each(func(j int) { l.needed[j].add(i) })
+	}
+	l.pinned.each(func(i int) { need(i, all) })
 	for i, m := range l.moments {
 		p := &l.before[i]
 		m.touches.each(func(b int) { // not ordered after these
 			keep(b, p.open)
-			keep(b, p.pending)
-			keep(b, p.committed)
-			keep(b, p.async)
+			need(b, p.pending)
+			need(b, p.committed)
+			need(b, p.async)
 			keep(b, m.touches)
 		})
-		m.fills.each(func(b int) { keep(b, p.stored) }) // no fence is known
+		m.fills.each(func(b int) { need(b, p.stored) }) // no fence is known
 		written, kept := m.stores.clone(), p.held.clone()
 		written.join(m.fills)
 		kept.meet(l.wanted[i])
-		written.each(func(b int) { keep(b, kept) })
+		written.each(func(b int) { need(b, kept) })
 	}
 }
 
@@ -167,6 +170,7 @@ func (l *lives) stretches() {
 	}
 	for i, m := range l.moments {
 		live := l.before[i].held.clone()
+		live.drop(m.ends)
 		live.meet(l.wanted[i])
 		live.join(m.touches, l.before[i].pending, l.before[i].committed, l.before[i].async)
 		live.each(func(b int) { l.first[b], l.last[b] = min(l.first[b], m.stretch), max(l.last[b], m.stretch) })

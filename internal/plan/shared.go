@@ -18,13 +18,19 @@ const sharedAlign = 16
 // one where it held none, too. So a kernel's layout is the same on all targets that share its text.
 func layoutShared(s *state) error {
 	l := newLives(s)
-	offsets, bytes := l.place(func(a, b int) bool { return true })
-	if packed, n := l.place(l.keepsApart); slices.ContainsFunc(textTargets(s), func(t *target.Target) bool {
+	offsets, bytes := l.choose(s, l.sizes(nil))
+	return l.lay(s, offsets, bytes)
+}
+
+// choose places buffers of some sizes.
+func (l *lives) choose(s *state, sizes []int) (offsets []int, bytes int) {
+	offsets, bytes = l.place(sizes, func(a, b int) bool { return true })
+	if packed, n := l.place(sizes, l.keepsApart); slices.ContainsFunc(textTargets(s), func(t *target.Target) bool {
 		return residents(t, s.k.Threads, n) > residents(t, s.k.Threads, bytes)
 	}) {
-		offsets, bytes = packed, n
+		return packed, n
 	}
-	return l.lay(s, offsets, bytes)
+	return offsets, bytes
 }
 
 // keepsApart reports whether two buffers may not share bytes.
@@ -55,15 +61,27 @@ func (l *lives) lay(s *state, offsets []int, bytes int) error {
 
 func alignOf(b *thr.SharedBuf) int { return max(b.Align, sharedAlign) }
 
-// place gives the buffers offsets: each the lowest at which it meets none that it is to be apart from. Where some may
-// share, the largest come first. bytes is what all take.
-func (l *lives) place(apart func(a, b int) bool) (offsets []int, bytes int) {
+// sizes are the bytes of the buffers, with other numbers of stages in some pipelines.
+func (l *lives) sizes(stages map[*ir.Pipeline]int) []int {
+	out := make([]int, l.n)
+	for i, b := range l.bufs {
+		out[i] = b.Bytes
+		if p := l.origins[b].pipe; p != nil && stages[p] > 0 {
+			out[i] = b.Bytes / p.Stages * stages[p]
+		}
+	}
+	return out
+}
+
+// place gives buffers of some sizes offsets: each the lowest at which it meets none that it is to be apart from. Where
+// some may share, the largest come first. bytes is what all take.
+func (l *lives) place(sizes []int, apart func(a, b int) bool) (offsets []int, bytes int) {
 	order := make([]int, l.n)
 	for i := range order {
 		order[i] = i
 	}
 	if slices.ContainsFunc(order, func(a int) bool { return slices.ContainsFunc(order, func(b int) bool { return !apart(a, b) }) }) {
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.bufs[b].Bytes, l.bufs[a].Bytes) })
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
 	}
 	offsets = make([]int, l.n)
 	for i, a := range order {
@@ -71,12 +89,12 @@ func (l *lives) place(apart func(a, b int) bool) (offsets []int, bytes int) {
 		for moved := true; moved; { // past every one that is in the way
 			moved = false
 			for _, b := range order[:i] {
-				if end := offsets[b] + l.bufs[b].Bytes; apart(a, b) && offsets[a] < end && offsets[b] < offsets[a]+l.bufs[a].Bytes {
+				if end := offsets[b] + sizes[b]; apart(a, b) && offsets[a] < end && offsets[b] < offsets[a]+sizes[a] {
 					offsets[a], moved = (end+align-1)/align*align, true
 				}
 			}
 		}
-		bytes = max(bytes, (offsets[a]+l.bufs[a].Bytes+sharedAlign-1)/sharedAlign*sharedAlign)
+		bytes = max(bytes, (offsets[a]+sizes[a]+sharedAlign-1)/sharedAlign*sharedAlign)
 	}
 	return offsets, bytes
 }
