@@ -47,4 +47,6 @@ func tell[T tile.Number](name string) kernel {
 	}}
 }
 
-func tellKernels() tile.Set { return family(tell[tile.F32]("op_tell_f32"), tell[tile.I64]("op_tell_i64")) }
+func tellKernels() tile.Set {
+	return family(tell[tile.F32]("op_tell_f32"), tell[tile.I64]("op_tell_i64"))
+}

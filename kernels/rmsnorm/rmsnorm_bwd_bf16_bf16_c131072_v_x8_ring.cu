@@ -7,15 +7,15 @@
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, dy, dx, w, part on 16 bytes; n a multiple of 8
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       24  i64   bar0: 3 mbarriers
-//       32       24  i64   bar1: 3 mbarriers
-//       64       16  i64   bar2: 2 mbarriers
-//      128    98304  bf16  s0: tile [6 8192]
-//    98432    98304  bf16  s1: tile [6 8192]
-//   196736       64  f32   sum_part: partial results of sum, one a warp
-//   196800       64  f32   s2: tile [2 8 1]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       24     16  0-3    i64    bar0: 3 mbarriers
+//       32       24     16  0-3    i64    bar1: 3 mbarriers
+//       64       16     16  0-3    i64    bar2: 2 mbarriers
+//      128    98304    128  3      bf16   s0: tile [6 8192]
+//    98432    98304    128  3      bf16   s1: tile [6 8192]
+//   196736       64     16  3      f32    sum_part: partial results of sum, one a warp
+//   196800       64     16  0-3    f32    s2: tile [2 8 1]
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -121,7 +121,7 @@ __device__ __forceinline__ void st_async_f32(u32 to, float x, u32 bar) {
 }
 __device__ __forceinline__ void fence_shared() { asm volatile("fence.release.sync_restrict::shared::cta.cluster;" ::: "memory"); }
 __device__ __forceinline__ void bulk_load(void* to, const void* from, int bytes, void* bar) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+  asm volatile("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                :: "r"(shared_at(to)), "l"(from), "r"(bytes), "r"(shared_at(bar)) : "memory");
 }
 __device__ __forceinline__ void bulk_store(void* to, const void* from, int bytes) {

@@ -3,19 +3,19 @@
 // rmsnorm_bwd_f16_f16_c16384_v_x2_ring: RMSNorm backward: dx, and the share of dw of each block or cluster in f32.
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 640 threads a block, at least 1 blocks an SM, clusters of 2 blocks, 196816 bytes of dynamic shared memory, a grid of parts clusters
+// Launch: 640 threads a block, at least 1 blocks an SM, clusters of 2 blocks, 196800 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, dy, dx, w, part on 16 bytes; n a multiple of 8
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       48  i64   bar0: 6 mbarriers
-//       48       48  i64   bar1: 6 mbarriers
-//       96       16  i64   bar2: 2 mbarriers
-//      128    98304  f16   s0: tile [6 8192]
-//    98432    98304  f16   s1: tile [6 8192]
-//   196736       64  f32   sum_part: partial results of sum, one a warp
-//   196800       16  f32   s2: tile [2 2 1]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       48     16  0-3    i64    bar0: 6 mbarriers
+//       48       48     16  0-3    i64    bar1: 6 mbarriers
+//       96       16     16  0-3    i64    bar2: 2 mbarriers
+//      112       16     16  0-3    f32    s2: tile [2 2 1]
+//      128    98304    128  3      f16    s0: tile [6 8192]
+//    98432    98304    128  3      f16    s1: tile [6 8192]
+//   196736       64     16  3      f32    sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -121,7 +121,7 @@ __device__ __forceinline__ void st_async_f32(u32 to, float x, u32 bar) {
 }
 __device__ __forceinline__ void fence_shared() { asm volatile("fence.release.sync_restrict::shared::cta.cluster;" ::: "memory"); }
 __device__ __forceinline__ void bulk_load(void* to, const void* from, int bytes, void* bar) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+  asm volatile("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                :: "r"(shared_at(to)), "l"(from), "r"(bytes), "r"(shared_at(bar)) : "memory");
 }
 __device__ __forceinline__ void bulk_store(void* to, const void* from, int bytes) {
@@ -292,11 +292,11 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(640, 1) r
       int rem2 = acc_now % 2;
 
       // store s2 (shared) of each block
-      if ((int)threadIdx.x < 2) st_async_f32(peer_shared(smem + (0x000300c0u + (u32)((rem2 * 2 + t3) * 4)), (int)threadIdx.x), sum, peer_shared(smem + (96u + (u32)(rem2 * 8)), (int)threadIdx.x));
+      if ((int)threadIdx.x < 2) st_async_f32(peer_shared(smem + (112u + (u32)((rem2 * 2 + t3) * 4)), (int)threadIdx.x), sum, peer_shared(smem + (96u + (u32)(rem2 * 8)), (int)threadIdx.x));
       if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + (96u + (u32)(rem2 * 8)), 8);
       mbarrier_wait_cluster(smem + (96u + (u32)(rem2 * 8)), acc_now / 2 % 2);
-      float s22 = load_shared_f32(smem + (0x000300c0u + (u32)(rem2 * 2 * 4)));
-      float s23 = load_shared_f32(smem + (0x000300c0u + (u32)((rem2 * 2 + 1) * 4)));
+      float s22 = load_shared_f32(smem + (112u + (u32)(rem2 * 2 * 4)));
+      float s23 = load_shared_f32(smem + (112u + (u32)((rem2 * 2 + 1) * 4)));
       float div_of = (s22 + s23) * rstd * rstd / (float)a.n;
       u32 mul_f16[8];
       #pragma unroll

@@ -6,9 +6,9 @@
 // Launch: 256 threads a block, 2048 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most n/64 rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0     2048  f32   dw_part: partial results of sum, one a warp
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0     2048     16  1-2    f32    dw_part: partial results of sum, one a warp
 
 typedef unsigned int u32;
 typedef long long i64;

@@ -3,20 +3,20 @@
 // rmsnorm_gated_bwd_sigmoid_f16_f16_c16384_v_x2_ring: Gated RMSNorm backward, sigmoid: dx, dz, and each block's share of dw in f32.
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 640 threads a block, at least 1 blocks an SM, clusters of 2 blocks, 196816 bytes of dynamic shared memory, a grid of parts clusters
+// Launch: 640 threads a block, at least 1 blocks an SM, clusters of 2 blocks, 196800 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, dy, dx, dz, w, part on 16 bytes; n a multiple of 8
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       32  i64   bar0: 4 mbarriers
-//       32       32  i64   bar1: 4 mbarriers
-//       64       16  i64   bar2: 2 mbarriers
-//      128    65536  f16   s0: tile [4 8192]
-//    65664    65536  f16   s1: tile [4 8192]
-//   131200    65536  f16   s2: tile [4 8192]
-//   196736       64  f32   sum_part: partial results of sum, one a warp
-//   196800       16  f32   s3: tile [2 2 1]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       32     16  0-3    i64    bar0: 4 mbarriers
+//       32       32     16  0-3    i64    bar1: 4 mbarriers
+//       64       16     16  0-3    i64    bar2: 2 mbarriers
+//       80       16     16  0-3    f32    s3: tile [2 2 1]
+//      128    65536    128  3      f16    s0: tile [4 8192]
+//    65664    65536    128  3      f16    s1: tile [4 8192]
+//   131200    65536    128  3      f16    s2: tile [4 8192]
+//   196736       64     16  3      f32    sum_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -134,7 +134,7 @@ __device__ __forceinline__ void st_async_f32(u32 to, float x, u32 bar) {
 }
 __device__ __forceinline__ void fence_shared() { asm volatile("fence.release.sync_restrict::shared::cta.cluster;" ::: "memory"); }
 __device__ __forceinline__ void bulk_load(void* to, const void* from, int bytes, void* bar) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+  asm volatile("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                :: "r"(shared_at(to)), "l"(from), "r"(bytes), "r"(shared_at(bar)) : "memory");
 }
 __device__ __forceinline__ void bulk_store(void* to, const void* from, int bytes) {
@@ -341,11 +341,11 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(640, 1) r
       int rem2 = acc_now % 2;
 
       // store s3 (shared) of each block
-      if ((int)threadIdx.x < 2) st_async_f32(peer_shared(smem + (0x000300c0u + (u32)((rem2 * 2 + t3) * 4)), (int)threadIdx.x), sum, peer_shared(smem + (64u + (u32)(rem2 * 8)), (int)threadIdx.x));
+      if ((int)threadIdx.x < 2) st_async_f32(peer_shared(smem + (80u + (u32)((rem2 * 2 + t3) * 4)), (int)threadIdx.x), sum, peer_shared(smem + (64u + (u32)(rem2 * 8)), (int)threadIdx.x));
       if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + (64u + (u32)(rem2 * 8)), 8);
       mbarrier_wait_cluster(smem + (64u + (u32)(rem2 * 8)), acc_now / 2 % 2);
-      float s32 = load_shared_f32(smem + (0x000300c0u + (u32)(rem2 * 2 * 4)));
-      float s33 = load_shared_f32(smem + (0x000300c0u + (u32)((rem2 * 2 + 1) * 4)));
+      float s32 = load_shared_f32(smem + (80u + (u32)(rem2 * 2 * 4)));
+      float s33 = load_shared_f32(smem + (80u + (u32)((rem2 * 2 + 1) * 4)));
       float div_of = (s32 + s33) * rstd * rstd / (float)a.n;
       u32 mul_f162[8];
       #pragma unroll

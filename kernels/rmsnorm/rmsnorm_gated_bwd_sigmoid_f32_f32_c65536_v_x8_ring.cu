@@ -3,20 +3,20 @@
 // rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8_ring: Gated RMSNorm backward, sigmoid: dx, dz, and each block's share of dw in f32.
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 640 threads a block, at least 1 blocks an SM, clusters of 8 blocks, 196864 bytes of dynamic shared memory, a grid of parts clusters
+// Launch: 640 threads a block, at least 1 blocks an SM, clusters of 8 blocks, 196800 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, dy, dx, dz, w, part on 16 bytes; n a multiple of 4
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       16  i64   bar0: 2 mbarriers
-//       16       16  i64   bar1: 2 mbarriers
-//       32       16  i64   bar2: 2 mbarriers
-//      128    65536  f32   s0: tile [4 4096]
-//    65664    65536  f32   s1: tile [4 4096]
-//   131200    65536  f32   s2: tile [4 4096]
-//   196736       64  f32   sum_part: partial results of sum, one a warp
-//   196800       64  f32   s3: tile [2 8 1]
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       16     16  0-3    i64    bar0: 2 mbarriers
+//       16       16     16  0-3    i64    bar1: 2 mbarriers
+//       32       16     16  0-3    i64    bar2: 2 mbarriers
+//       48       64     16  3      f32    sum_part: partial results of sum, one a warp
+//      128    65536    128  3      f32    s0: tile [4 4096]
+//    65664    65536    128  3      f32    s1: tile [4 4096]
+//   131200    65536    128  3      f32    s2: tile [4 4096]
+//   196736       64     16  0-3    f32    s3: tile [2 8 1]
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -105,7 +105,7 @@ __device__ __forceinline__ void st_async_f32(u32 to, float x, u32 bar) {
 }
 __device__ __forceinline__ void fence_shared() { asm volatile("fence.release.sync_restrict::shared::cta.cluster;" ::: "memory"); }
 __device__ __forceinline__ void bulk_load(void* to, const void* from, int bytes, void* bar) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+  asm volatile("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                :: "r"(shared_at(to)), "l"(from), "r"(bytes), "r"(shared_at(bar)) : "memory");
 }
 __device__ __forceinline__ void bulk_store(void* to, const void* from, int bytes) {
@@ -125,7 +125,6 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   return r;
 }
 __device__ __forceinline__ void bulk_wait_read_0() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
-__device__ __forceinline__ void bulk_wait_read_1() { asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory"); }
 __device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "r"((u32)on) : "memory");
@@ -327,26 +326,26 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
 
       // sum: over the warps of the group
       named_sync(1, 512);
-      store_shared_f32_if(smem + (0x00030080u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
+      store_shared_f32_if(smem + (48u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
       named_sync(1, 512);
-      sum = load_shared_f32(smem + (0x00030080u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
+      sum = load_shared_f32(smem + (48u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
       sum += __shfl_xor_sync(0xffffffffu, sum, 8);
       sum += __shfl_xor_sync(0xffffffffu, sum, 4);
       sum += __shfl_xor_sync(0xffffffffu, sum, 2);
       sum += __shfl_xor_sync(0xffffffffu, sum, 1);
 
       // store s3 (shared) of each block
-      if ((int)threadIdx.x < 8) st_async_f32(peer_shared(smem + (0x000300c0u + (u32)((rem * 8 + t3) * 4)), (int)threadIdx.x), sum, peer_shared(smem + (32u + (u32)(rem * 8)), (int)threadIdx.x));
+      if ((int)threadIdx.x < 8) st_async_f32(peer_shared(smem + (0x00030080u + (u32)((rem * 8 + t3) * 4)), (int)threadIdx.x), sum, peer_shared(smem + (32u + (u32)(rem * 8)), (int)threadIdx.x));
       if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + (32u + (u32)(rem * 8)), 32);
       mbarrier_wait_cluster(smem + (32u + (u32)(rem * 8)), rem2);
-      float s32 = load_shared_f32(smem + (0x000300c0u + (u32)(rem * 8 * 4)));
-      float s33 = load_shared_f32(smem + (0x000300c0u + (u32)((rem * 8 + 1) * 4)));
-      float s34 = load_shared_f32(smem + (0x000300c0u + (u32)((rem * 8 + 2) * 4)));
-      float s35 = load_shared_f32(smem + (0x000300c0u + (u32)((rem * 8 + 3) * 4)));
-      float s36 = load_shared_f32(smem + (0x000300c0u + (u32)((rem * 8 + 4) * 4)));
-      float s37 = load_shared_f32(smem + (0x000300c0u + (u32)((rem * 8 + 5) * 4)));
-      float s38 = load_shared_f32(smem + (0x000300c0u + (u32)((rem * 8 + 6) * 4)));
-      float s39 = load_shared_f32(smem + (0x000300c0u + (u32)((rem * 8 + 7) * 4)));
+      float s32 = load_shared_f32(smem + (0x00030080u + (u32)(rem * 8 * 4)));
+      float s33 = load_shared_f32(smem + (0x00030080u + (u32)((rem * 8 + 1) * 4)));
+      float s34 = load_shared_f32(smem + (0x00030080u + (u32)((rem * 8 + 2) * 4)));
+      float s35 = load_shared_f32(smem + (0x00030080u + (u32)((rem * 8 + 3) * 4)));
+      float s36 = load_shared_f32(smem + (0x00030080u + (u32)((rem * 8 + 4) * 4)));
+      float s37 = load_shared_f32(smem + (0x00030080u + (u32)((rem * 8 + 5) * 4)));
+      float s38 = load_shared_f32(smem + (0x00030080u + (u32)((rem * 8 + 6) * 4)));
+      float s39 = load_shared_f32(smem + (0x00030080u + (u32)((rem * 8 + 7) * 4)));
       const float* w_at3 = a.w + (i64)mul2;
 
       // load w
@@ -534,74 +533,79 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
       int acc5 = 0;
       for (int it2 = t; it2 < a.rows; it2 += t2) {
         int acc_now3 = acc5;
-        int rem3 = acc_now3 % 2;
-        mbarrier_wait(smem + (16u + (u32)(rem3 * 8)), acc_now3 / 2 % 2);
-        int mul18 = rem3 * 2;
-        int mul19 = cluster_rank() * 2;
-        int mul20 = mul19 * 4096;
-        float* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul20;
-        int max_of3 = max(min(a.n - mul20, 4096), 0);
+        bulk_wait_read_0();
+        __syncwarp();
+        int rem3 = (int)((u32)acc_now3 + 1u) % 2;
+        int add2 = (int)((u32)it2 + (u32)t2);
+        bool lt2 = add2 < a.rows;
+        if (lt2) {
+          int mul18 = rem3 * 2;
+          int mul19 = cluster_rank() * 2;
+          int mul20 = mul19 * 4096;
+          const float* x_at3 = a.x + (i64)add2 * a.x_stride0 + (i64)mul20;
+          int max_of3 = max(min(a.n - mul20, 4096), 0);
+
+          // bulk copy x to s0 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + (128u + (u32)(mul18 * 4096 * 4)), x_at3, max_of3 * 4, smem + (u32)(rem3 * 8));
+          const float* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul20;
+
+          // bulk copy dy to s1 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + (0x00010080u + (u32)(mul18 * 4096 * 4)), dy_at3, max_of3 * 4, smem + (u32)(rem3 * 8));
+          const float* z_at3 = a.z + (i64)add2 * a.z_stride0 + (i64)mul20;
+
+          // bulk copy z to s2 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + (0x00020080u + (u32)(mul18 * 4096 * 4)), z_at3, max_of3 * 4, smem + (u32)(rem3 * 8));
+          int mul21 = max_of3 * 4;
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul21 + mul21 + mul21);
+          int add3 = mul18 + 1;
+          int mul22 = (mul19 + 1) * 4096;
+          const float* x_at4 = a.x + (i64)add2 * a.x_stride0 + (i64)mul22;
+          int max_of4 = max(min(a.n - mul22, 4096), 0);
+
+          // bulk copy x to s0 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (128u + (u32)(add3 * 4096 * 4)), x_at4, max_of4 * 4, smem + (u32)(rem3 * 8));
+          const float* dy_at4 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul22;
+
+          // bulk copy dy to s1 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00010080u + (u32)(add3 * 4096 * 4)), dy_at4, max_of4 * 4, smem + (u32)(rem3 * 8));
+          const float* z_at4 = a.z + (i64)add2 * a.z_stride0 + (i64)mul22;
+
+          // bulk copy z to s2 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00020080u + (u32)(add3 * 4096 * 4)), z_at4, max_of4 * 4, smem + (u32)(rem3 * 8));
+          int mul23 = max_of4 * 4;
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul23 + mul23 + mul23);
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem3 * 8), 0);
+        }
+        int rem4 = acc_now3 % 2;
+        mbarrier_wait(smem + (16u + (u32)(rem4 * 8)), acc_now3 / 2 % 2);
+        int mul24 = rem4 * 2;
+        int mul25 = cluster_rank() * 2;
+        int mul26 = mul25 * 4096;
+        float* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul26;
+        int max_of5 = max(min(a.n - mul26, 4096), 0);
 
         // bulk copy s0 (shared) to dx
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_store(dx_at, smem + (128u + (u32)(mul18 * 4096 * 4)), max_of3 * 4);
-        float* dz_at = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul20;
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_store(dx_at, smem + (128u + (u32)(mul24 * 4096 * 4)), max_of5 * 4);
+        float* dz_at = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul26;
 
         // bulk copy s2 (shared) to dz
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_store(dz_at, smem + (0x00020080u + (u32)(mul18 * 4096 * 4)), max_of3 * 4);
-        int add2 = mul18 + 1;
-        int mul21 = (mul19 + 1) * 4096;
-        float* dx_at2 = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul21;
-        int max_of4 = max(min(a.n - mul21, 4096), 0);
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_store(dz_at, smem + (0x00020080u + (u32)(mul24 * 4096 * 4)), max_of5 * 4);
+        int add4 = mul24 + 1;
+        int mul27 = (mul25 + 1) * 4096;
+        float* dx_at2 = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul27;
+        int max_of6 = max(min(a.n - mul27, 4096), 0);
 
         // bulk copy s0 (shared) to dx
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_store(dx_at2, smem + (128u + (u32)(add2 * 4096 * 4)), max_of4 * 4);
-        float* dz_at2 = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul21;
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_store(dx_at2, smem + (128u + (u32)(add4 * 4096 * 4)), max_of6 * 4);
+        float* dz_at2 = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul27;
 
         // bulk copy s2 (shared) to dz
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_store(dz_at2, smem + (0x00020080u + (u32)(add2 * 4096 * 4)), max_of4 * 4);
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_store(dz_at2, smem + (0x00020080u + (u32)(add4 * 4096 * 4)), max_of6 * 4);
         if ((int)(threadIdx.x & 31) == 0) bulk_commit();
-        int rem4 = (int)((u32)acc_now3 + 1u) % 2;
-        int add3 = (int)((u32)it2 + (u32)t2);
-        bool lt2 = add3 < a.rows;
         if (lt2) {
           __syncwarp();
           fence_shared();
-          if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + (32u + (u32)(rem4 * 8)), (int)(threadIdx.x & 31)));
-        }
-        bulk_wait_read_1();
-        __syncwarp();
-        int mul22 = max_of3 * 4;
-        int mul23 = max_of4 * 4;
-        if (lt2) {
-          int mul24 = rem4 * 2;
-          const float* x_at3 = a.x + (i64)add3 * a.x_stride0 + (i64)mul20;
-
-          // bulk copy x to s0 (shared)
-          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + (128u + (u32)(mul24 * 4096 * 4)), x_at3, max_of3 * 4, smem + (u32)(rem4 * 8));
-          const float* dy_at3 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul20;
-
-          // bulk copy dy to s1 (shared)
-          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + (0x00010080u + (u32)(mul24 * 4096 * 4)), dy_at3, max_of3 * 4, smem + (u32)(rem4 * 8));
-          const float* z_at3 = a.z + (i64)add3 * a.z_stride0 + (i64)mul20;
-
-          // bulk copy z to s2 (shared)
-          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + (0x00020080u + (u32)(mul24 * 4096 * 4)), z_at3, max_of3 * 4, smem + (u32)(rem4 * 8));
-          if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem4 * 8), mul22 + mul22 + mul22);
-          int add4 = mul24 + 1;
-          const float* x_at4 = a.x + (i64)add3 * a.x_stride0 + (i64)mul21;
-
-          // bulk copy x to s0 (shared)
-          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (128u + (u32)(add4 * 4096 * 4)), x_at4, max_of4 * 4, smem + (u32)(rem4 * 8));
-          const float* dy_at4 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul21;
-
-          // bulk copy dy to s1 (shared)
-          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00010080u + (u32)(add4 * 4096 * 4)), dy_at4, max_of4 * 4, smem + (u32)(rem4 * 8));
-          const float* z_at4 = a.z + (i64)add3 * a.z_stride0 + (i64)mul21;
-
-          // bulk copy z to s2 (shared)
-          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00020080u + (u32)(add4 * 4096 * 4)), z_at4, max_of4 * 4, smem + (u32)(rem4 * 8));
-          if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem4 * 8), mul23 + mul23 + mul23);
-          if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem4 * 8), 0);
+          if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + (32u + (u32)(rem3 * 8)), (int)(threadIdx.x & 31)));
         }
         int acc_now4 = acc5;
         acc5 = (int)((u32)acc_now4 + 1u);

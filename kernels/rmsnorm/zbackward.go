@@ -185,9 +185,6 @@ var cu_rmsnorm_bwd_f32_f32_c2048 string
 //go:embed rmsnorm_bwd_f32_f32_c4096_v.cu
 var cu_rmsnorm_bwd_f32_f32_c4096_v string
 
-//go:embed rmsnorm_bwd_f32_f32_c8192_v_x2_ring.cu
-var cu_rmsnorm_bwd_f32_f32_c8192_v_x2_ring string
-
 //go:embed rmsnorm_bwd_f32_f32_c8192_v.cu
 var cu_rmsnorm_bwd_f32_f32_c8192_v string
 
@@ -418,7 +415,7 @@ var backwardFamily = bind.Family{
 				Threads:   640,
 				Cluster:   2,
 				MinBlocks: 1,
-				Shared:    196816,
+				Shared:    196800,
 				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c16384_v_x2_ring")
@@ -765,7 +762,7 @@ var backwardFamily = bind.Family{
 				Threads:   640,
 				Cluster:   2,
 				MinBlocks: 1,
-				Shared:    196816,
+				Shared:    196800,
 				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c16384_v_x2_ring")
@@ -1076,29 +1073,6 @@ var backwardFamily = bind.Family{
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
 			Max:      []int{0, 4096, 0},
-			Aligned:  []int{0, 1, 2, 3, 5},
-			Multiple: []int{1, 4, 1},
-			Exact:    true,
-			Blocks:   2,
-			Step:     1,
-			Work:     []int{0},
-		},
-		{
-			Kernel: &device.Kernel{
-				Name:      "rmsnorm_bwd_f32_f32_c8192_v_x2_ring",
-				Source:    cu_rmsnorm_bwd_f32_f32_c8192_v_x2_ring,
-				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:   640,
-				Cluster:   2,
-				MinBlocks: 1,
-				Shared:    196816,
-				ArgBytes:  96,
-				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f32_f32_c8192_v_x2_ring")
-				},
-			},
-			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
-			Max:      []int{0, 8192, 0},
 			Aligned:  []int{0, 1, 2, 3, 5},
 			Multiple: []int{1, 4, 1},
 			Exact:    true,

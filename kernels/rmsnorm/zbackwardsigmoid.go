@@ -966,7 +966,7 @@ var backwardSigmoidFamily = bind.Family{
 				Threads:   640,
 				Cluster:   2,
 				MinBlocks: 1,
-				Shared:    196816,
+				Shared:    196800,
 				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v_x2_ring")
@@ -1010,7 +1010,7 @@ var backwardSigmoidFamily = bind.Family{
 				Threads:   640,
 				Cluster:   4,
 				MinBlocks: 1,
-				Shared:    196832,
+				Shared:    196800,
 				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v_x4_ring")
@@ -1100,7 +1100,7 @@ var backwardSigmoidFamily = bind.Family{
 				Threads:   640,
 				Cluster:   8,
 				MinBlocks: 1,
-				Shared:    196864,
+				Shared:    196800,
 				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x8_ring")
@@ -1145,7 +1145,7 @@ var backwardSigmoidFamily = bind.Family{
 				Threads:   640,
 				Cluster:   2,
 				MinBlocks: 1,
-				Shared:    196816,
+				Shared:    196800,
 				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c16384_v_x2_ring")
@@ -1189,7 +1189,7 @@ var backwardSigmoidFamily = bind.Family{
 				Threads:   640,
 				Cluster:   4,
 				MinBlocks: 1,
-				Shared:    196832,
+				Shared:    196800,
 				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v_x4_ring")
@@ -1279,7 +1279,7 @@ var backwardSigmoidFamily = bind.Family{
 				Threads:   640,
 				Cluster:   8,
 				MinBlocks: 1,
-				Shared:    196864,
+				Shared:    196800,
 				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8_ring")
@@ -1324,7 +1324,7 @@ var backwardSigmoidFamily = bind.Family{
 				Threads:   640,
 				Cluster:   2,
 				MinBlocks: 1,
-				Shared:    196816,
+				Shared:    196800,
 				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c8192_v_x2_ring")
@@ -1368,7 +1368,7 @@ var backwardSigmoidFamily = bind.Family{
 				Threads:   640,
 				Cluster:   4,
 				MinBlocks: 1,
-				Shared:    196832,
+				Shared:    196800,
 				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v_x4_ring")
@@ -1458,7 +1458,7 @@ var backwardSigmoidFamily = bind.Family{
 				Threads:   640,
 				Cluster:   8,
 				MinBlocks: 1,
-				Shared:    196864,
+				Shared:    196800,
 				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8_ring")
