@@ -4,8 +4,9 @@ import "github.com/gotile/gotile/internal/ir"
 
 // Role is what a part of the block's warps does: see Builder.Roles.
 type Role struct {
-	role *ir.Role
-	body func(b *ir.Builder, r *ir.Role)
+	role    *ir.Role
+	threads int // of a ConsumerGroup
+	body    func(b *ir.Builder, r *ir.Role)
 }
 
 // Roles deals the block's warps to roles, in order, for the whole kernel: what a role's function records is executed by
@@ -34,6 +35,10 @@ func (k *Builder) Roles(roles ...Role) {
 			b.Errorf(ir.Roles, ErrScope, "a role was never made: it is the zero value of its type; use tile.Producer, tile.Consumers, tile.ConsumerGroup or tile.ConsumerWarps")
 			return
 		}
+		if r.threads%warpSize != 0 {
+			b.Errorf(ir.Roles, ErrLimit, "ConsumerGroup of %d threads: a group is whole warps of %d; use %d", r.threads, warpSize, max(r.threads+warpSize-1, warpSize)/warpSize*warpSize)
+			return
+		}
 		rs = append(rs, r.role)
 		bodies = append(bodies, func() { r.body(b, r.role) })
 	}
@@ -44,7 +49,7 @@ func newRole(r ir.Role, given bool, body func(b *ir.Builder, r *ir.Role)) Role {
 	if !given {
 		ir.Fail(ErrScope, "the function of the %s is nil: give one that records what it does", r.Name)
 	}
-	return Role{&r, body}
+	return Role{role: &r, body: body}
 }
 
 // Producer is a role of one warp, which fills the slots of pipelines.
@@ -60,12 +65,10 @@ func Consumers(n, regs int, f func(c Warpgroup)) Role {
 
 // ConsumerGroup is a role of threads, a multiple of 32, that work together, as those of a block do.
 func ConsumerGroup(threads, regs int, f func(c Group)) Role {
-	warps := threads / warpSize
-	if threads%warpSize != 0 {
-		warps = 0 // which Roles reports
-	}
-	return newRole(ir.Role{Name: "consumer group", Scope: ir.ScopeGroup, Warps: warps, Parts: 1, Regs: regs}, f != nil,
+	r := newRole(ir.Role{Name: "consumer group", Scope: ir.ScopeGroup, Warps: threads / warpSize, Parts: 1, Regs: regs}, f != nil,
 		func(b *ir.Builder, r *ir.Role) { f(Group{b: b, role: r}) })
+	r.threads = threads // no whole warps are reported by Roles
+	return r
 }
 
 // ConsumerWarps is a role of n warps, which do the same, each for itself.

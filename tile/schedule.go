@@ -79,7 +79,7 @@ func Linear[N Int](n N, rows int) Policy {
 // pieces is n in pieces of so many, rounded up.
 func pieces[N Int](b *ir.Builder, n N, size int) Index {
 	if size < 1 {
-		b.Errorf(ir.Persistent, ErrShape, "a schedule of pieces of %d: a piece has at least 1 row and column", size)
+		b.Errorf(ir.Persistent, ErrShape, "a schedule of pieces of %d: a piece has at least 1 row and column; use a size of at least 1", size)
 		size = 1
 	}
 	return Index{b: b, v: indexOf(b, ir.Persistent, "the size of the work", n)}.AddInt(size - 1).DivInt(size)
@@ -91,7 +91,7 @@ func pieces[N Int](b *ir.Builder, n N, size int) Index {
 func SuperRows[T Number](c Global[T], rows, cols, height int) Policy {
 	size := func(b *ir.Builder) (down, right Index) {
 		if c.Rank() != 2 || height < 1 {
-			b.Errorf(ir.Persistent, ErrShape, "SuperRows of height %d of an argument of rank %d: it is for matrices, in super-rows of at least 1 tile", height, c.Rank())
+			b.Errorf(ir.Persistent, ErrShape, "SuperRows of height %d of an argument of rank %d: it is for matrices, in super-rows of at least 1 tile; give an argument of rank 2 and such a height", height, c.Rank())
 			return Index{b: b}, Index{b: b}
 		}
 		return pieces(b, c.Dim(0), rows), pieces(b, c.Dim(1), cols)

@@ -203,6 +203,10 @@ func (b *Builder) escape(v, a *Value) {
 	case Var:
 		name = "a variable"
 	}
+	if r := a.In.InRole(); r != nil && r != b.cur.InRole() {
+		b.errorAt(v.Pos, v.Op, ErrScope, "%s made in the %s at %s is used by warps of another role, which do not have it; let them compute it too, or hand it over through a pipeline", name, r.Name, a.Pos)
+		return
+	}
 	b.errorAt(v.Pos, v.Op, ErrScope, "%s made in %s at %s is used outside it: it ends with its region; declare a variable with tile.NewVar before the %s and Set it inside",
 		name, a.In.kind(), a.Pos, Table[a.In.Owner.Op].Go)
 }

@@ -116,7 +116,7 @@ func (b *Builder) hasRoles() bool {
 func (b *Builder) roleFits(r *Role) bool {
 	switch {
 	case r.Parts < 1 || r.Warps < 1 || r.Parts*r.Warps > 32:
-		b.Errorf(Roles, ErrLimit, "%s of %d parts of %s: a block has 1 to 32 warps; use numbers of at least 1", r.Name, r.Parts, Count(r.Warps, "warp"))
+		b.Errorf(Roles, ErrLimit, "%s of %d parts of %s: a block has 1 to 32 warps; use 1 to %d parts", r.Name, r.Parts, Count(r.Warps, "warp"), max(32/max(r.Warps, 1), 1))
 	case r.Regs != 0 && (r.Regs < minRegs || r.Regs > maxRegs || r.Regs%regStep != 0):
 		b.Errorf(Roles, ErrLimit, "%s with %d registers a thread: setmaxnreg takes multiples of %d from %d to %d, and 0 leaves them as they are; use %d",
 			r.Name, r.Regs, regStep, minRegs, maxRegs, min(max(r.Regs/regStep*regStep, minRegs), maxRegs))

@@ -70,6 +70,8 @@ func (m *machine) op(v *ir.Value, warps []int) {
 			m.reshape(v, w)
 		case ir.Reduction:
 			m.reduce(v, w)
+		case ir.Collective:
+			m.collective(v, w)
 		case ir.Memory:
 			m.access(v, w)
 		default:

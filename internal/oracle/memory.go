@@ -105,7 +105,12 @@ func (m *machine) access(v *ir.Value, w int) {
 	}
 	box := m.empty(v.Type.Span, w)
 	if v.Op == ir.Load {
-		box.valid(func(i int, at []int) { box.v[i] = buf.get(v, from(offs, at)) })
+		box.valid(func(i int, at []int) {
+			p := from(offs, at)
+			if row := len(p) - 2; a.Shift == 0 || p[row] >= 0 && p[row] < buf.dims[row] { // rows that a shift brings in are zero
+				box.v[i] = buf.get(v, p)
+			}
+		})
 		m.set(v, w, box)
 		return
 	}

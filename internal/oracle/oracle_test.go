@@ -52,6 +52,21 @@ func TestMeaning(t *testing.T) {
 		y    []float64
 		i    []float64
 	}{
+		{"scans", 1, func(k *tile.Builder, a args) {
+			x := tile.Load(k, a.X, k.Block().Striped2(2, 4, 1, 4))
+			tile.Store(k, a.Y, x.CumSum(1).Add(x.CumMax(0, tile.Reverse)).Add(x.CumMin(1, tile.Exclusive).Max(tile.F32(-9)).Min(tile.F32(9))))
+		}, nil, []float64{1 + 1 + 9, 3 + 5 + 1, 6 + 3 + 1, -4 - 4 + 9, 1 + 5 - 4, -5 - 6 - 4}, []float64{7, 7}},
+		{"views", 1, func(k *tile.Builder, a args) {
+			x := tile.Load(k, a.X, k.Block().Striped2(4, 4, 1, 4))
+			y := tile.Redistribute(x.Transpose(), k.Block().Striped2(4, 4, 1, 2)).Transpose()
+			tile.Store(k, a.Y, y.Add(tile.LoadShifted(k, a.X, y.Span(), 1)))                                 // plus the row before
+			tile.Store(k, a.Y.At(0, 2), tile.Load(k, a.X, k.Block().Striped2(2, 64, 1, 1)).Subtile(1, 2, 2)) // the last column as it is
+		}, nil, []float64{1, 2, 3, -3, 7, -6}, []float64{7, 7}},
+		{"inverse", 1, func(k *tile.Builder, a args) {
+			warp := k.Warp()
+			x := tile.Load(warp, a.X, warp.Striped2(4, 4, 1, 4)).Fill(tile.F32(0))
+			tile.Store(warp, a.Y, tile.InverseUnitLower(x))
+		}, nil, []float64{1, 0, 0, 4, 1, 0}, []float64{7, 7}},
 		{"rows shared out", 1, func(k *tile.Builder, a args) {
 			for r := range tile.Persistent(k, a.X.Dim(0)) {
 				x := tile.Load(k, a.X.Row(r), k.Block().Striped(64, 4))

@@ -47,6 +47,21 @@ func (m *machine) reshape(v *ir.Value, w int) {
 			fail(v, "no axis is missing")
 		}
 		each(out.shape, func(i int, at []int) { out.v[i] = x.v[at[1-lacks]] })
+	case ir.Transpose:
+		x := m.val(v.Args[0], w)
+		each(out.shape, func(i int, at []int) { out.v[i] = x.v[at[1]*x.shape[1]+at[0]] })
+	case ir.Subtile:
+		x, a := m.val(v.Args[0], w), v.Attr.(ir.SliceInfo)
+		each(out.shape, func(i int, at []int) {
+			j := 0
+			for axis, c := range at {
+				if axis == a.Axis {
+					c += a.Start
+				}
+				j = j*x.shape[axis] + c
+			}
+			out.v[i] = x.v[j]
+		})
 	case ir.Fill:
 		x, y := m.val(v.Args[0], w), m.val(v.Args[1], w)
 		each(out.shape, func(i int, at []int) {
