@@ -67,7 +67,7 @@ var fnCases = map[thr.Fn]string{
 	thr.GridLaunch: "op/launch_dependents/chain", thr.GridWait: "op/wait_prerequisites/chain",
 	thr.NamedSync: "op/named_sync/hand_over/f32", thr.NamedArrive: "op/named_arrive/hand_over/f32",
 	thr.RegsDec: "op/set_max_regs/pipe/f32", thr.RegsInc: "op/set_max_regs/pipe/f32", thr.Elect: "op/elect/i32",
-	thr.LdMatrix: "op/load_matrix/load/bf16", thr.LdMatrixTrans: "op/load_matrix/load/bf16", thr.StMatrix: "op/store_matrix/store/bf16", thr.StMatrixTrans: "op/store_matrix/store/bf16",
+	thr.LdMatrix: "op/load_matrix/load/bf16", thr.LdMatrixTrans: "op/load_matrix/load/bf16", thr.StMatrix: "op/store_matrix/store/bf16", thr.StMatrixTrans: "op/store_matrix/group/bf16",
 	thr.MovMatrix: "op/move_matrix/load/bf16", thr.MMASync: "op/mma/ab/bf16",
 }
 

@@ -163,7 +163,7 @@ func TestSwappedFnTurnsItsCaseRed(t *testing.T) {
 		}
 	}
 	for f := thr.Fn(1); f < thr.NumFns; f++ {
-		if swaps[f] == 0 && f != thr.TensorPrefetch && f != thr.Swizzle && f != thr.Aligned && f != thr.Opaque && f != thr.AtomicCAS && f != thr.CpWait && f != thr.BulkLoad && f != thr.GridLaunch && f != thr.Elect { // no other of their type
+		if swaps[f] == 0 && f != thr.TensorPrefetch && f != thr.Swizzle && f != thr.Aligned && f != thr.Opaque && f != thr.AtomicCAS && f != thr.CpWait && f != thr.BulkLoad && f != thr.GridLaunch && f != thr.Elect && f != thr.MovMatrix { // no other of their type
 			t.Errorf("%s was never swapped", f)
 		}
 	}
