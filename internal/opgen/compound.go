@@ -59,6 +59,7 @@ var compounds = []compound{
 	{[]string{"Warp.Sync"}, "barrier", "the lanes of a warp meet, for tiles with `Manual`"},
 	{[]string{"Valid"}, "an attribute of copy_async", "where a copy ends before its source does"},
 	{[]string{"Builder.Schedule", "Linear", "SuperRows", "WorkList"}, "none", "work that the blocks of the grid share"},
+	{[]string{"LCSF.Record"}, "none", "records a kernel in the load-compute-store-finish form: roles, two pipelines and their loops"},
 	{[]string{"Work.Tiles"}, "none", "the loop of a role over the pieces of work of its block"},
 	{[]string{"Consumers", "ConsumerGroup", "ConsumerWarps"}, "none", "roles of warpgroups, of threads that work together, and of warps; Producer is one of a warp"},
 	{[]string{"Group.Threads", "Warpgroup.Threads", "Group.Warp", "Warpgroup.Warp", "Warpgroup.Index"}, "none", "what a group has"},

@@ -177,8 +177,13 @@ func backwardConfigs(name string, act Activation, fit func(*Config)) []Config {
 	for _, r := range rings(name, act) { // in place of those that hold as much on the same targets, before those on others
 		same := func(c Config) bool { return c.X == r.X && c.W == r.W && c.Cap >= r.Cap }
 		at := slices.IndexFunc(all, same)
+		for i, c := range all {
+			if same(c) && c.Cap == r.Cap && c.Cluster > 1 {
+				all[i].Targets = slices.DeleteFunc(slices.Clone(c.Targets), func(t string) bool { return slices.Contains(r.Targets, t) })
+			}
+		}
 		all = slices.Insert(slices.DeleteFunc(all, func(c Config) bool {
-			return same(c) && c.Cap == r.Cap && slices.Equal(c.Targets, r.Targets)
+			return same(c) && c.Cap == r.Cap && (slices.Equal(c.Targets, r.Targets) || c.Cluster > 1 && len(c.Targets) == 0)
 		}), at, r)
 	}
 	return all

@@ -2,7 +2,7 @@
 
 // rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x4: Gated RMSNorm backward, sigmoid: dx, dz, and each block's share of dw in f32.
 //
-// Targets: sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
+// Targets: sm_120a sm_121a (lowering simt)
 // Launch: 512 threads a block, clusters of 4 blocks, 98384 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, dy, dx, dz, w, part on 16 bytes; n a multiple of 4

@@ -1029,7 +1029,7 @@ var backwardSigmoidFamily = bind.Family{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v_x2",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c32768_v_x2,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  2,
 				Shared:   98384,
@@ -1074,7 +1074,7 @@ var backwardSigmoidFamily = bind.Family{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x4",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x4,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  4,
 				Shared:   98384,
@@ -1119,7 +1119,7 @@ var backwardSigmoidFamily = bind.Family{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x8",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c131072_v_x8,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  8,
 				Shared:   98400,
@@ -1208,7 +1208,7 @@ var backwardSigmoidFamily = bind.Family{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v_x2",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c32768_v_x2,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  2,
 				Shared:   98384,
@@ -1253,7 +1253,7 @@ var backwardSigmoidFamily = bind.Family{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x4",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c65536_v_x4,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  4,
 				Shared:   98384,
@@ -1298,7 +1298,7 @@ var backwardSigmoidFamily = bind.Family{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c131072_v_x8,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  8,
 				Shared:   98400,
@@ -1387,7 +1387,7 @@ var backwardSigmoidFamily = bind.Family{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v_x2",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v_x2,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  2,
 				Shared:   98384,
@@ -1432,7 +1432,7 @@ var backwardSigmoidFamily = bind.Family{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x4",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c32768_v_x4,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  4,
 				Shared:   98384,
@@ -1477,7 +1477,7 @@ var backwardSigmoidFamily = bind.Family{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  8,
 				Shared:   98400,
