@@ -128,9 +128,11 @@ func (b *Builder) roleFits(r *Role) bool {
 	return false
 }
 
-// EntryRegs are the registers of a thread that a kernel with register budgets begins with.
+// EntryRegs are the registers of a thread that a kernel with register budgets begins with. A quarter of them belongs to
+// each of the four parts of a multiprocessor, among which the warps are dealt out: the part that has most decides.
 func (k *Kernel) EntryRegs() int {
-	return min(allRegs/(k.Threads*max(1, k.MinBlocks))/regStep*regStep, mostRegs)
+	threads := (k.Threads + WarpgroupWarps*32 - 1) / (WarpgroupWarps * 32) * WarpgroupWarps * 32
+	return min(allRegs/(threads*max(1, k.MinBlocks))/regStep*regStep, mostRegs)
 }
 
 // registersFit checks that the budgets are no more than the block has.

@@ -65,5 +65,5 @@ func lcsfKernel[T tile.Number](name string, vec, threads, producer, consumers in
 }
 
 func lcsfKernels() tile.Set {
-	return family(lcsfKernel[tile.F32]("op_lcsf_f32", 4, 320, 0, 0), lcsfKernel[tile.BF16]("op_lcsf_bf16", 8, 416, 24, 192))
+	return family(lcsfKernel[tile.F32]("op_lcsf_f32", 4, 320, 0, 0), lcsfKernel[tile.BF16]("op_lcsf_bf16", 8, 416, 24, 176))
 }

@@ -93,7 +93,7 @@ __device__ __forceinline__ void load_shared_u32x4_if(u32* r, const void* p, bool
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.shared.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "r"((u32)__cvta_generic_to_shared(p)), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void regs_dec_24() { asm volatile("setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory"); }
-__device__ __forceinline__ void regs_inc_192() { asm volatile("setmaxnreg.inc.sync.aligned.u32 192;" ::: "memory"); }
+__device__ __forceinline__ void regs_inc_176() { asm volatile("setmaxnreg.inc.sync.aligned.u32 176;" ::: "memory"); }
 __device__ __forceinline__ void store_shared_u16(void* p, u32 r) {
   asm volatile("st.shared.u16 [%1], %0;" :: "r"(r), "r"((u32)__cvta_generic_to_shared(p)) : "memory");
 }
@@ -169,7 +169,7 @@ extern "C" __global__ void __launch_bounds__(416, 1) op_lcsf_bf16(const __grid_c
   int div_of = (int)((u32)a.rows + 15u) / 16;
   if ((int)(threadIdx.x >> 5) < 8) {
     // consumers
-    regs_inc_192();
+    regs_inc_176();
     int pipe_stage = 0;
     int pipe_parity = 0;
     int pipe2_stage = 0;

@@ -31,6 +31,7 @@ import (
 	"slices"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/target"
 	"github.com/gotile/gotile/tile"
 )
 
@@ -177,14 +178,16 @@ func backwardConfigs(name string, act Activation, fit func(*Config)) []Config {
 	for _, r := range rings(name, act) { // in place of those that hold as much on the same targets, before those on others
 		same := func(c Config) bool { return c.X == r.X && c.W == r.W && c.Cap >= r.Cap }
 		at := slices.IndexFunc(all, same)
+		all = slices.Insert(slices.DeleteFunc(all, func(c Config) bool {
+			return same(c) && c.Cap == r.Cap && slices.Equal(c.Targets, r.Targets)
+		}), at, r)
 		for i, c := range all {
-			if same(c) && c.Cap == r.Cap && c.Cluster > 1 {
-				all[i].Targets = slices.DeleteFunc(slices.Clone(c.Targets), func(t string) bool { return slices.Contains(r.Targets, t) })
+			if same(c) && c.Cap == r.Cap && !c.Ring && c.Whole {
+				all[i].Targets = target.Select(func(t *target.Target) bool {
+					return !slices.Contains(r.Targets, t.Name) && (len(c.Targets) == 0 || slices.Contains(c.Targets, t.Name))
+				})
 			}
 		}
-		all = slices.Insert(slices.DeleteFunc(all, func(c Config) bool {
-			return same(c) && c.Cap == r.Cap && (slices.Equal(c.Targets, r.Targets) || c.Cluster > 1 && len(c.Targets) == 0)
-		}), at, r)
 	}
 	return all
 }

@@ -2,7 +2,7 @@
 
 // rmsnorm_gated_bwd_sigmoid_f16_f16_c16384_v: Gated RMSNorm backward, sigmoid: dx, dz, and each block's share of dw in f32.
 //
-// Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
+// Targets: sm_80 sm_86 sm_89 sm_120a sm_121a (lowering simt)
 // Launch: 512 threads a block, 98368 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, dy, dx, dz, w, part on 16 bytes; n a multiple of 8

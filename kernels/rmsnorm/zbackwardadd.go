@@ -438,7 +438,7 @@ var backwardAddFamily = bind.Family{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_add_bwd_bf16_bf16_c16384_v",
 				Source:   cu_rmsnorm_add_bwd_bf16_bf16_c16384_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 112,
@@ -769,7 +769,7 @@ var backwardAddFamily = bind.Family{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_add_bwd_f16_f16_c16384_v",
 				Source:   cu_rmsnorm_add_bwd_f16_f16_c16384_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   64,
 				ArgBytes: 112,
@@ -1078,7 +1078,7 @@ var backwardAddFamily = bind.Family{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_add_bwd_f32_f32_c8192_v",
 				Source:   cu_rmsnorm_add_bwd_f32_f32_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   128,
 				ArgBytes: 112,

@@ -985,7 +985,7 @@ var backwardSigmoidFamily = bind.Family{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_c16384_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   98368,
 				ArgBytes: 128,
@@ -1164,7 +1164,7 @@ var backwardSigmoidFamily = bind.Family{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f16_f16_c16384_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_c16384_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   98368,
 				ArgBytes: 128,
@@ -1343,7 +1343,7 @@ var backwardSigmoidFamily = bind.Family{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_bwd_sigmoid_f32_f32_c8192_v",
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_c8192_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Shared:   98368,
 				ArgBytes: 128,
