@@ -39,6 +39,45 @@ func ExampleStoreAsync() {
 	//   cluster_barrier cluster
 }
 
+// The blocks of a cluster add up what each has: each tells all of them its own part, and waits for theirs. One that tells
+// again, in the same places, would first wait until all have come by ArriveEverywhere behind what they have read.
+func ExampleBroadcastAsync() {
+	type args struct {
+		X tile.Global[tile.F32] `tile:"2,256"`
+		Y tile.Global[tile.F32] `tile:"1"`
+	}
+	show(tile.Define("total", func(k *tile.Builder, a args) {
+		block, rank := k.Block(), k.Cluster().Rank()
+		parts := tile.NewShared[tile.F32](k, 2).Manual()
+		told := tile.NewMBarriers(k, 1, 1).At(0)
+		sum := tile.Load(block, a.X.Row(rank), block.Striped(256, 1)).Sum()
+		bytes := tile.BroadcastAsync(block, parts.At(rank), sum, told)
+		told.ArriveExpect(block, bytes.Scale(2))
+		told.Wait(block, 0)
+		total := tile.LoadScalar(block, parts.At(0)).Add(tile.LoadScalar(block, parts.At(1)))
+		tile.If(block, rank.EqInt(0), func() { tile.Store(block, a.Y.At(0), total) })
+	}, tile.ClusterSize(2), withClusters))
+	// Output:
+	// kernel total(x f32[2,256] r, y f32[1] w) threads 256 cluster 2 targets sm_90a,sm_100a,sm_103a,sm_120a,sm_121a
+	//   shared s0 f32[2] manual
+	//   mbarrier bar0[1]
+	//   #0 = block [256] thread (256:1@0) value ()
+	//   %0 = cluster_rank : i32
+	//   mbar_init bar0 1
+	//   %2 = load x[%0, 0] : f32 #0
+	//   %3 = sum %2 axes [0] : f32
+	//   broadcast_async %3 each block's s0[%0], 0 bar0
+	//   mbar_arrive_tx bar0 0, 8 leader
+	//   mbar_wait bar0 0, 0
+	//   %7 = load s0[0] : f32
+	//   %8 = load s0[1] : f32
+	//   %9 = add %7, %8 : f32
+	//   %10 = eq %0, 0 : bool
+	//   if %10 {
+	//     store %9 y[0]
+	//   }
+}
+
 // Block 1 reads what block 0 has put into its own shared memory. The arrival orders nothing by itself: the fence before it
 // does.
 func ExampleFenceCluster() {

@@ -85,7 +85,10 @@ type State struct {
 
 func (s State) rows(bar string) []string {
 	now := fmt.Sprintf("  %s is in %s: %d of %s pending", bar, s.Phase, s.Pending, ir.Count(s.Count, "arrival"))
-	if s.Bytes != "" {
+	switch {
+	case s.Count == 0: // an mbarrier has at least one
+		now = fmt.Sprintf("  of %s this GPU shows threads neither arrivals nor bytes", bar)
+	case s.Bytes != "":
 		now += ", " + s.Bytes
 	}
 	if len(s.Arrivals) == 0 {

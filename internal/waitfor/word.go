@@ -12,7 +12,8 @@ type Word struct {
 // WordOf reads the 64 bits of an mbarrier, which PTX calls opaque. Where the counts stand is what ptxas makes of
 // mbarrier.init, of mbarrier.pending_count and of a test of a parity: from sm_90 on bit 63 is the parity, bits 43 to 62
 // are the pending arrivals and bits 1 to 20 those of a phase, both negated; before that bits 32 to 62 and 0 to 29. The
-// bytes stand between, in bits 21 to 42. A test of package device holds it against a GPU.
+// bytes stand between, in bits 21 to 42. An H200 shows 0 to loads of a live mbarrier: then nothing is known, and Count is
+// 0. A test of package device holds it against a GPU.
 func WordOf(target string, w uint64) Word {
 	out := Word{Parity: int(w >> 63)}
 	switch target {
