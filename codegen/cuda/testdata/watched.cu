@@ -6,10 +6,10 @@
 // Launch: 256 threads a block, clusters of 2 blocks, 24 bytes of dynamic shared memory, a grid of 1 cluster
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
-// Shared memory, in bytes:
-//   offset     size  type  buffer
-//        0       16  i64   full
-//       16        8  i64   mail
+// Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
+//   offset     size  align  lives  type   buffer
+//        0       16     16  0      i64    full
+//       16        8     16  0      i64    mail
 
 struct watched_args {
   const bf16* x; // X: bf16[rows, n]
