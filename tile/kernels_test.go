@@ -208,7 +208,7 @@ func pipelineOps(name string) (*tile.Kernel, error) {
 				tile.CopyAsync(s, s.X, a.X.At(t.Row))
 				tile.CopyAsync(s, s.T, a.X.At(t.Row.AddInt(1)), tile.Valid(100))
 			}
-		}), tile.Consumers(2, 200, func(c tile.Warpgroup) {
+		}), tile.Consumers(2, 176, func(c tile.Warpgroup) {
 			span := c.Striped(128, 1)
 			for range work.Tiles(c) {
 				s := pipe.Wait(c)
@@ -251,6 +251,8 @@ func remoteOps(name string) (*tile.Kernel, error) {
 		full.Peer(next).ArriveOnce(block)
 		tile.FenceCluster(block)
 		full.Peer(next).ArriveRelaxed(block)
+		full.ArriveExpect(block, tile.BroadcastAsync(block, s.At(0, next), x.Sum(), full))
+		full.ArriveEverywhere(warp)
 		tile.FenceAsyncGlobal(block)
 	}, tile.ClusterSize(2))
 }

@@ -88,6 +88,20 @@ var ops = [ir.NumOps]opRow{
 	ir.Get: {lowered: "thr.Ref"},
 	ir.Set: {lowered: "thr.Assign"},
 
+	ir.Transpose:        {lowered: "the same registers"},
+	ir.Subtile:          {lowered: "some of the registers"},
+	ir.CumSum:           {lowered: "adds, shuffles and shared memory"},
+	ir.CumMax:           {lowered: "maxima, shuffles and shared memory"},
+	ir.CumMin:           {lowered: "minima, shuffles and shared memory"},
+	ir.CumProd:          {lowered: "products, shuffles and shared memory"},
+	ir.Redistribute:     {lowered: "shuffles, or shared memory"},
+	ir.InverseUnitLower: {lowered: "shuffles and fused multiply-adds"},
+
+	ir.LoadMatrix:  {lowered: "thr.LdMatrix, thr.LdMatrixTrans"},
+	ir.StoreMatrix: {lowered: "thr.StMatrix, thr.StMatrixTrans"},
+	ir.MoveMatrix:  {lowered: "thr.MovMatrix"},
+	ir.MMA:         {lowered: "thr.MMASync"},
+
 	ir.Load:       {lowered: "thr.Load"},
 	ir.Store:      {lowered: "thr.Store"},
 	ir.AtomicAdd:  {lowered: "thr.AtomicAdd"},
