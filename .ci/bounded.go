@@ -23,9 +23,13 @@ import (
 // cores is what GOMAXPROCS allows each, and the machine has.
 const cores = 2
 
+// skip are the tests that are left out.
+var skip string
+
 func main() {
 	seconds := flag.Float64("seconds", 60, "that all of them may take together")
 	mib := flag.Int64("mib", 1024, "of memory that each may have resident")
+	flag.StringVar(&skip, "skip", "", "regexp of tests that are left out")
 	flag.Parse()
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -72,7 +76,7 @@ func run(folder, name string) (*os.ProcessState, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	cmd := exec.Command(path, "-test.timeout=20m")
+	cmd := exec.Command(path, "-test.timeout=20m", "-test.skip="+skip)
 	cmd.Dir, cmd.Env = folder, append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
 	out, err := cmd.CombinedOutput()
 	return cmd.ProcessState, out, err
