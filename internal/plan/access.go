@@ -389,17 +389,6 @@ func (l *lowering) loadScalar(v *ir.Value) {
 	l.scalars[v] = ref(x)
 }
 
-// leader is the predicate of the one thread of a scope that acts for all.
-func leader(s ir.Scope) thr.Expr {
-	switch s {
-	case ir.ScopeWarp:
-		return equal(call(thr.Lane, dtype.I32), i32(0))
-	case ir.ScopeCluster:
-		return and(equal(call(thr.ClusterRank, dtype.I32), i32(0)), equal(call(thr.TID, dtype.I32), i32(0)))
-	}
-	return equal(call(thr.TID, dtype.I32), i32(0))
-}
-
 // storeScalar lowers a store of one element by one thread of the scope.
 func (l *lowering) storeScalar(v *ir.Value) {
 	x := l.scalar(v.Args[0])

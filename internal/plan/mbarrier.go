@@ -38,13 +38,13 @@ func (l *lowering) initBarriers(v *ir.Value) {
 // initArray emits the init of n mbarriers by one thread.
 func (l *lowering) initArray(b *thr.SharedBuf, n int, arrivals thr.Expr) {
 	l.unrolled(n, func(i thr.Expr) {
-		l.emit(thr.Do{At: l.at(), Fn: thr.MBarInit, Args: []thr.Expr{address(b, mul(i, i32(barBytes))), arrivals}, Pred: leader(ir.ScopeBlock), Bar: b})
+		l.emit(thr.Do{At: l.at(), Fn: thr.MBarInit, Args: []thr.Expr{address(b, mul(i, i32(barBytes))), arrivals}, Pred: l.leader(ir.ScopeBlock), Bar: b})
 	})
 }
 
 // fenceInits makes inits visible to all who use them.
 func (l *lowering) fenceInits() {
-	l.emit(thr.Do{At: l.at(), Fn: thr.MBarFence, Pred: leader(ir.ScopeBlock)})
+	l.emit(thr.Do{At: l.at(), Fn: thr.MBarFence, Pred: l.leader(ir.ScopeBlock)})
 	if l.k.Cluster > 0 {
 		l.emit(thr.Do{At: l.at(), Fn: thr.ClusterSync})
 	} else {

@@ -285,5 +285,5 @@ func (l *lowering) oneLane() thr.Expr {
 	if l.t.Has(target.Elect) {
 		return call(thr.Elect, dtype.Bool)
 	}
-	return leader(ir.ScopeWarp)
+	return l.leader(ir.ScopeWarp)
 }

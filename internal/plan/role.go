@@ -129,10 +129,10 @@ func (l *lowering) roleWarp() thr.Expr { return sub(call(thr.Warp, dtype.I32), i
 
 // leader is the predicate of the one thread of a scope that acts for all.
 func (l *lowering) leader(s ir.Scope) thr.Expr {
-	if s == ir.ScopeGroup {
-		return equal(l.groupThread(), i32(0))
+	if s == ir.ScopeCluster {
+		return and(equal(call(thr.ClusterRank, dtype.I32), i32(0)), equal(call(thr.TID, dtype.I32), i32(0)))
 	}
-	return leader(s)
+	return equal(l.position(s), i32(0))
 }
 
 // position is a thread's number in a scope within a block.
