@@ -62,12 +62,16 @@ type (
 
 // The kernels of each size have a launch of their own, so types of their own.
 type (
-	nnSync128Args[T tile.Float] nnArgs[T]
-	ntSync128Args[T tile.Float] ntArgs[T]
-	tnSync128Args[T tile.Float] tnArgs[T]
-	ttSync128Args[T tile.Float] ttArgs[T]
-	nnSync64Args[T tile.Float]  nnArgs[T]
-	ntSync64Args[T tile.Float]  ntArgs[T]
-	tnSync64Args[T tile.Float]  tnArgs[T]
-	ttSync64Args[T tile.Float]  ttArgs[T]
+	nnTma128Args[T tile.Float]   nnArgs[T]
+	ntTma128Args[T tile.Float]   ntArgs[T]
+	tnTma128Args[T tile.Float]   tnArgs[T]
+	ttTma128Args[T tile.Float]   ttArgs[T]
+	nnAsync128Args[T tile.Float] nnArgs[T]
+	ntAsync128Args[T tile.Float] ntArgs[T]
+	tnAsync128Args[T tile.Float] tnArgs[T]
+	ttAsync128Args[T tile.Float] ttArgs[T]
+	nnAsync64Args[T tile.Float]  nnArgs[T]
+	ntAsync64Args[T tile.Float]  ntArgs[T]
+	tnAsync64Args[T tile.Float]  tnArgs[T]
+	ttAsync64Args[T tile.Float]  ttArgs[T]
 )

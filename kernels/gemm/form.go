@@ -22,6 +22,7 @@ func (f Form) TransA() bool { return f == TN || f == TT }
 // TransB reports whether B is given transposed, as n x k.
 func (f Form) TransB() bool { return f == NT || f == TT }
 
+// String is the form's name: NT.
 func (f Form) String() string {
 	if int(f) < len(Forms) {
 		return [...]string{"NN", "NT", "TN", "TT"}[f]

@@ -5,6 +5,7 @@ package gemm
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/runtime/bind"
@@ -29,13 +30,20 @@ func Multiply(s *device.Stream, form Form, in Inputs, d device.Tensor) error {
 	return multiply(s, form, in, d, choice{})
 }
 
+// MultiplySync is Multiply by mma.sync, the matrix multiply of warps that all targets have, also where there is wgmma: what
+// it costs to be without is a question of benchmarks.
+func MultiplySync(s *device.Stream, form Form, in Inputs, d device.Tensor) error {
+	return multiply(s, form, in, d, choice{sync: true})
+}
+
 // choice is how a product is computed; what is zero is chosen by its sizes.
 type choice struct {
 	size string // of the kernel
+	sync bool   // a size of mma.sync
 }
 
 // params are the parameters of any kernel.
-type params nnSync128Params
+type params nnTma128Params
 
 func multiply(s *device.Stream, form Form, in Inputs, d device.Tensor, how choice) error {
 	if err := check(form, in, d); err != nil {
@@ -46,7 +54,7 @@ func multiply(s *device.Stream, form Form, in Inputs, d device.Tensor, how choic
 		return err
 	}
 	if how.size == "" {
-		how = choose(p, s.Device().Info().SMs)
+		how = choose(p, s.Device(), how)
 	}
 	err = launchers[how.size][form](s, p)
 	var b *bind.Error
@@ -152,19 +160,24 @@ func tensors(in Inputs, d device.Tensor) (params, error) {
 	return p, errors.Join(errs...)
 }
 
-// choose picks the kernel of a product on a target: large tiles where the tensors have whole vectors and there are enough
-// of these tiles for the multiprocessors.
-func choose(p params, multiprocessors int) choice {
-	d := p.D
+// choose picks the kernel of a product: large tiles where the tensors have whole vectors and there are enough of these tiles
+// for the multiprocessors.
+func choose(p params, d *device.Device, how choice) choice {
+	c := p.D
 	if p.Wide.Elems() > 0 {
-		d = p.Wide
+		c = p.Wide
 	}
 	const side = 128
-	tiles := d.Dim(0) * ((d.Dim(1) + side - 1) / side) * ((d.Dim(2) + side - 1) / side)
-	if p.A.Elems() > 0 && tiles >= multiprocessors && p.whole() {
-		return choice{size: "sync128"}
+	tiles := c.Dim(0) * ((c.Dim(1) + side - 1) / side) * ((c.Dim(2) + side - 1) / side)
+	switch {
+	case p.A.Elems() == 0 || tiles < d.Info().SMs || !p.whole():
+		how.size = "async64"
+	case slices.Contains(tensorTargets, d.Target().Name):
+		how.size = "tma128"
+	default:
+		how.size = "async128"
 	}
-	return choice{size: "sync64"}
+	return how
 }
 
 // whole reports whether all tensors begin, and have all their rows, at multiples of 16 bytes, and rows as long.
@@ -181,16 +194,22 @@ func (p params) whole() bool {
 
 // launchers are the launches of the kernels, by size and form.
 var launchers = map[string][len(Forms)]func(*device.Stream, params) error{
-	"sync128": {
-		NN: func(s *device.Stream, p params) error { return launchNnSync128(s, nnSync128Params(p)) },
-		NT: func(s *device.Stream, p params) error { return launchNtSync128(s, ntSync128Params(p)) },
-		TN: func(s *device.Stream, p params) error { return launchTnSync128(s, tnSync128Params(p)) },
-		TT: func(s *device.Stream, p params) error { return launchTtSync128(s, ttSync128Params(p)) },
+	"tma128": {
+		NN: func(s *device.Stream, p params) error { return launchNnTma128(s, nnTma128Params(p)) },
+		NT: func(s *device.Stream, p params) error { return launchNtTma128(s, ntTma128Params(p)) },
+		TN: func(s *device.Stream, p params) error { return launchTnTma128(s, tnTma128Params(p)) },
+		TT: func(s *device.Stream, p params) error { return launchTtTma128(s, ttTma128Params(p)) },
 	},
-	"sync64": {
-		NN: func(s *device.Stream, p params) error { return launchNnSync64(s, nnSync64Params(p)) },
-		NT: func(s *device.Stream, p params) error { return launchNtSync64(s, ntSync64Params(p)) },
-		TN: func(s *device.Stream, p params) error { return launchTnSync64(s, tnSync64Params(p)) },
-		TT: func(s *device.Stream, p params) error { return launchTtSync64(s, ttSync64Params(p)) },
+	"async128": {
+		NN: func(s *device.Stream, p params) error { return launchNnAsync128(s, nnAsync128Params(p)) },
+		NT: func(s *device.Stream, p params) error { return launchNtAsync128(s, ntAsync128Params(p)) },
+		TN: func(s *device.Stream, p params) error { return launchTnAsync128(s, tnAsync128Params(p)) },
+		TT: func(s *device.Stream, p params) error { return launchTtAsync128(s, ttAsync128Params(p)) },
+	},
+	"async64": {
+		NN: func(s *device.Stream, p params) error { return launchNnAsync64(s, nnAsync64Params(p)) },
+		NT: func(s *device.Stream, p params) error { return launchNtAsync64(s, ntAsync64Params(p)) },
+		TN: func(s *device.Stream, p params) error { return launchTnAsync64(s, tnAsync64Params(p)) },
+		TT: func(s *device.Stream, p params) error { return launchTtAsync64(s, ttAsync64Params(p)) },
 	},
 }

@@ -10,15 +10,19 @@ import (
 // size is a size of the kernels' tiles, with the instruction that multiplies them.
 type size struct {
 	name string
-	Config
+	config
 	bf16, f16 byForm
 }
 
-// The sizes of mma.sync, for all targets. A warp of the large ones has 64x32, for which it loads 6 matrices of fragments
-// for 16 products.
+// tensorTargets have tensor copies.
+var tensorTargets = []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a"}
+
+// The sizes. A warp of the large ones has 64x32, for which it loads 6 matrices of fragments for 16 products. async64 takes
+// all tensors; the others have whole vectors only.
 var sizes = []size{
-	{"sync128", Config{M: 128, N: 128, K: 64, Down: 2, Right: 4, Stages: 3, Height: 8, Whole: true}, sync128[tile.BF16](), sync128[tile.F16]()},
-	{"sync64", Config{M: 64, N: 64, K: 32, Down: 2, Right: 2, Stages: 4, Height: 8}, sync64[tile.BF16](), sync64[tile.F16]()},
+	{"tma128", config{Way: warps, M: 128, N: 128, K: 64, Down: 2, Right: 4, Stages: 3, Height: 8, Whole: true, Targets: tensorTargets}, tma128[tile.BF16](), tma128[tile.F16]()},
+	{"async128", config{M: 128, N: 128, K: 32, Down: 2, Right: 4, Stages: 3, Height: 8, MinBlocks: 2, Whole: true}, async128[tile.BF16](), async128[tile.F16]()},
+	{"async64", config{M: 64, N: 64, K: 32, Down: 2, Right: 2, Stages: 4, Height: 8}, async64[tile.BF16](), async64[tile.F16]()},
 }
 
 // Kernels lists the committed kernels: a family for each size and form.
@@ -26,13 +30,13 @@ func Kernels() tile.Set {
 	var sets []tile.Set
 	for _, z := range sizes {
 		for _, f := range Forms {
-			var cs []Config
+			var cs []config
 			for _, t := range []dtype.Type{dtype.BF16, dtype.F16} {
-				c := z.Config
+				c := z.config
 				c.Form, c.T = f, t
 				cs = append(cs, c)
 			}
-			sets = append(sets, tile.Configs(func(c Config) (*tile.Kernel, error) {
+			sets = append(sets, tile.Configs(func(c config) (*tile.Kernel, error) {
 				if c.T == dtype.F16 {
 					return z.f16[f](c)
 				}
