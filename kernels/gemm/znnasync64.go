@@ -113,10 +113,10 @@ var (
 	_ [224]struct{} = [unsafe.Sizeof(nnAsync64Layout{})]struct{}{}
 )
 
-//go:embed gemm_nn_bf16_async_m64n64k32.cu
+//go:embed cuda/gemm_nn_bf16_async_m64n64k32.cu
 var cu_gemm_nn_bf16_async_m64n64k32 string
 
-//go:embed gemm_nn_f16_async_m64n64k32.cu
+//go:embed cuda/gemm_nn_f16_async_m64n64k32.cu
 var cu_gemm_nn_f16_async_m64n64k32 string
 
 // nnAsync64Family drives the checks and the choice of the kernel.

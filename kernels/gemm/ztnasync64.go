@@ -113,10 +113,10 @@ var (
 	_ [224]struct{} = [unsafe.Sizeof(tnAsync64Layout{})]struct{}{}
 )
 
-//go:embed gemm_tn_bf16_async_m64n64k32.cu
+//go:embed cuda/gemm_tn_bf16_async_m64n64k32.cu
 var cu_gemm_tn_bf16_async_m64n64k32 string
 
-//go:embed gemm_tn_f16_async_m64n64k32.cu
+//go:embed cuda/gemm_tn_f16_async_m64n64k32.cu
 var cu_gemm_tn_f16_async_m64n64k32 string
 
 // tnAsync64Family drives the checks and the choice of the kernel.

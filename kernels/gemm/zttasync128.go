@@ -113,10 +113,10 @@ var (
 	_ [224]struct{} = [unsafe.Sizeof(ttAsync128Layout{})]struct{}{}
 )
 
-//go:embed gemm_tt_bf16_async_m128n128k32.cu
+//go:embed cuda/gemm_tt_bf16_async_m128n128k32.cu
 var cu_gemm_tt_bf16_async_m128n128k32 string
 
-//go:embed gemm_tt_f16_async_m128n128k32.cu
+//go:embed cuda/gemm_tt_f16_async_m128n128k32.cu
 var cu_gemm_tt_f16_async_m128n128k32 string
 
 // ttAsync128Family drives the checks and the choice of the kernel.

@@ -113,10 +113,10 @@ var (
 	_ [224]struct{} = [unsafe.Sizeof(ttAsync64Layout{})]struct{}{}
 )
 
-//go:embed gemm_tt_bf16_async_m64n64k32.cu
+//go:embed cuda/gemm_tt_bf16_async_m64n64k32.cu
 var cu_gemm_tt_bf16_async_m64n64k32 string
 
-//go:embed gemm_tt_f16_async_m64n64k32.cu
+//go:embed cuda/gemm_tt_f16_async_m64n64k32.cu
 var cu_gemm_tt_f16_async_m64n64k32 string
 
 // ttAsync64Family drives the checks and the choice of the kernel.

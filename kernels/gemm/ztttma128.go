@@ -118,10 +118,10 @@ var (
 	_ [512]struct{} = [unsafe.Sizeof(ttTma128Layout{})]struct{}{}
 )
 
-//go:embed gemm_tt_bf16_tma_m128n128k64.cu
+//go:embed cuda/gemm_tt_bf16_tma_m128n128k64.cu
 var cu_gemm_tt_bf16_tma_m128n128k64 string
 
-//go:embed gemm_tt_f16_tma_m128n128k64.cu
+//go:embed cuda/gemm_tt_f16_tma_m128n128k64.cu
 var cu_gemm_tt_f16_tma_m128n128k64 string
 
 // ttTma128Family drives the checks and the choice of the kernel.
