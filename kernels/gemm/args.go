@@ -3,8 +3,8 @@ package gemm
 import "github.com/gotile/gotile/tile"
 
 // The arguments of the kernels by form. The results have parts of products: batch * Splits of them, of which part p is of
-// the product p / Splits and adds up the p % Splits th part of k. They are written to D, or in f32 to Wide; the other has no
-// elements. C and WideC are added, and Bias to each row; they may have no elements.
+// the product p / Splits and adds up the p % Splits th part of k. They are written in f32 to Wide, if it has
+// elements, else to D, which always has some. C and WideC are added, and Bias to each row; they may have no elements.
 type (
 	nnArgs[T tile.Float] struct {
 		A      tile.Global[T]        `tile:"batch,m,k"`
@@ -74,4 +74,12 @@ type (
 	ntAsync64Args[T tile.Float]  ntArgs[T]
 	tnAsync64Args[T tile.Float]  tnArgs[T]
 	ttAsync64Args[T tile.Float]  ttArgs[T]
+	nnWgmma256Args[T tile.Float] nnArgs[T]
+	ntWgmma256Args[T tile.Float] ntArgs[T]
+	tnWgmma256Args[T tile.Float] tnArgs[T]
+	ttWgmma256Args[T tile.Float] ttArgs[T]
+	nnWgmma128Args[T tile.Float] nnArgs[T]
+	ntWgmma128Args[T tile.Float] ntArgs[T]
+	tnWgmma128Args[T tile.Float] tnArgs[T]
+	ttWgmma128Args[T tile.Float] ttArgs[T]
 )

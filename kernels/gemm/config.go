@@ -106,3 +106,21 @@ func async64[T tile.Float]() byForm {
 		TT: define(func(a ttAsync64Args[T]) operands[T] { return operands[T](a) }),
 	}
 }
+
+func wgmma256[T tile.Float]() byForm {
+	return byForm{
+		NN: define(func(a nnWgmma256Args[T]) operands[T] { return operands[T](a) }),
+		NT: define(func(a ntWgmma256Args[T]) operands[T] { return operands[T](a) }),
+		TN: define(func(a tnWgmma256Args[T]) operands[T] { return operands[T](a) }),
+		TT: define(func(a ttWgmma256Args[T]) operands[T] { return operands[T](a) }),
+	}
+}
+
+func wgmma128[T tile.Float]() byForm {
+	return byForm{
+		NN: define(func(a nnWgmma128Args[T]) operands[T] { return operands[T](a) }),
+		NT: define(func(a ntWgmma128Args[T]) operands[T] { return operands[T](a) }),
+		TN: define(func(a tnWgmma128Args[T]) operands[T] { return operands[T](a) }),
+		TT: define(func(a ttWgmma128Args[T]) operands[T] { return operands[T](a) }),
+	}
+}

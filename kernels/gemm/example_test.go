@@ -59,7 +59,7 @@ func ExampleReference() {
 func ExampleKernels() {
 	k := must(gemm.Kernels().Build(gemm.Kernels().Names()[0]))
 	fmt.Println(k.Name(), len(gemm.Cases()) > 100)
-	// Output: gemm_nn_bf16_tma_m128n128k64 true
+	// Output: gemm_nn_bf16_wgmma_m128n256k64 true
 }
 
 func must[T any](x T, err error) T {

@@ -49,6 +49,9 @@ func multiply(s *device.Stream, form Form, in Inputs, d device.Tensor, how choic
 	if err := check(form, in, d); err != nil {
 		return err
 	}
+	if d.Elems() == 0 {
+		return nil
+	}
 	p, err := tensors(in, d)
 	if err != nil {
 		return err
@@ -153,7 +156,9 @@ func tensors(in Inputs, d device.Tensor) (params, error) {
 		p.Bias = view(d.Buffer(), 0, t, []int{0}, nil)
 	}
 	if d.DType() == dtype.F32 {
-		p.WideC, p.Wide, p.C, p.D = batch(in.C), batch(d), none(t), none(t)
+		p.WideC, p.Wide, p.C = batch(in.C), batch(d), none(t)
+		const vector = 8 // a tensor map has elements, though nothing is written
+		p.D = view(d.Buffer(), d.Offset()/t.Size(), t, []int{1, 1, min(vector, 2*d.Elems())}, []int{vector, vector, 1})
 	} else {
 		p.C, p.D, p.WideC, p.Wide = batch(in.C), batch(d), none(dtype.F32), none(dtype.F32)
 	}
@@ -182,7 +187,11 @@ func choose(p params, d *device.Device, how choice) choice {
 
 // whole reports whether all tensors begin, and have all their rows, at multiples of 16 bytes, and rows as long.
 func (p params) whole() bool {
-	for _, t := range []device.Tensor{p.A, p.B, p.C, p.D, p.WideC, p.Wide} {
+	d := p.D
+	if p.Wide.Elems() > 0 {
+		d = p.Wide
+	}
+	for _, t := range []device.Tensor{p.A, p.B, p.C, p.WideC, d} {
 		const vector = 16 // bytes
 		size := uint64(t.DType().Size())
 		if t.Elems() > 0 && (t.Addr()|size*uint64(t.Stride(0)|t.Stride(1)|t.Dim(2)))%vector != 0 {
@@ -211,5 +220,17 @@ var launchers = map[string][len(Forms)]func(*device.Stream, params) error{
 		NT: func(s *device.Stream, p params) error { return launchNtAsync64(s, ntAsync64Params(p)) },
 		TN: func(s *device.Stream, p params) error { return launchTnAsync64(s, tnAsync64Params(p)) },
 		TT: func(s *device.Stream, p params) error { return launchTtAsync64(s, ttAsync64Params(p)) },
+	},
+	"wgmma256": {
+		NN: func(s *device.Stream, p params) error { return launchNnWgmma256(s, nnWgmma256Params(p)) },
+		NT: func(s *device.Stream, p params) error { return launchNtWgmma256(s, ntWgmma256Params(p)) },
+		TN: func(s *device.Stream, p params) error { return launchTnWgmma256(s, tnWgmma256Params(p)) },
+		TT: func(s *device.Stream, p params) error { return launchTtWgmma256(s, ttWgmma256Params(p)) },
+	},
+	"wgmma128": {
+		NN: func(s *device.Stream, p params) error { return launchNnWgmma128(s, nnWgmma128Params(p)) },
+		NT: func(s *device.Stream, p params) error { return launchNtWgmma128(s, ntWgmma128Params(p)) },
+		TN: func(s *device.Stream, p params) error { return launchTnWgmma128(s, tnWgmma128Params(p)) },
+		TT: func(s *device.Stream, p params) error { return launchTtWgmma128(s, ttWgmma128Params(p)) },
 	},
 }

@@ -17,9 +17,14 @@ type size struct {
 // tensorTargets have tensor copies.
 var tensorTargets = []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a"}
 
+// wgmmaTargets have wgmma.
+var wgmmaTargets = []string{"sm_90a"}
+
 // The sizes. A warp of the large ones has 64x32, for which it loads 6 matrices of fragments for 16 products. async64 takes
 // all tensors; the others have whole vectors only.
 var sizes = []size{
+	{"wgmma256", config{Way: warpgroups, M: 128, N: 256, K: 64, Down: 2, Right: 1, Stages: 4, Height: 8, ProducerRegs: 40, ConsumerRegs: 232, Whole: true, Targets: wgmmaTargets}, wgmma256[tile.BF16](), wgmma256[tile.F16]()},
+	{"wgmma128", config{Way: warpgroups, M: 128, N: 128, K: 64, Down: 2, Right: 1, Stages: 5, Height: 8, ProducerRegs: 40, ConsumerRegs: 232, Whole: true, Targets: wgmmaTargets}, wgmma128[tile.BF16](), wgmma128[tile.F16]()},
 	{"tma128", config{Way: warps, M: 128, N: 128, K: 64, Down: 2, Right: 4, Stages: 3, Height: 8, Whole: true, Targets: tensorTargets}, tma128[tile.BF16](), tma128[tile.F16]()},
 	{"async128", config{M: 128, N: 128, K: 32, Down: 2, Right: 4, Stages: 3, Height: 8, MinBlocks: 2, Whole: true}, async128[tile.BF16](), async128[tile.F16]()},
 	{"async64", config{M: 64, N: 64, K: 32, Down: 2, Right: 2, Stages: 4, Height: 8}, async64[tile.BF16](), async64[tile.F16]()},

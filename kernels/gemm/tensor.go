@@ -13,7 +13,7 @@ type product[T tile.Float] struct {
 func record[T tile.Float](k *tile.Builder, c config, a operands[T]) {
 	p := &product[T]{config: c, operands: a}
 	down, right := p.tiles()
-	p.work = k.Schedule(tile.Linear(a.D.Dim(0).Add(a.Wide.Dim(0)).Mul(down.Mul(right)), 1))
+	p.work = k.Schedule(tile.Linear(a.D.Dim(0).Max(a.Wide.Dim(0)).Mul(down.Mul(right)), 1))
 	if c.Way == blockwide {
 		p.blockwide(k)
 	} else {
@@ -89,14 +89,5 @@ func (p *product[T]) begin(c tile.TensorScope, acc tile.Var[tile.F32], at piece,
 	tile.If(c, p.Bias.Dim(0).GtInt(0), func() {
 		bias := tile.Cast[tile.F32](tile.Load(c, p.Bias.At(col), span.Axis(1)).Fill(tile.Const[T](0)))
 		acc.Set(acc.Get().Add(tile.Expand(bias, span, 0)))
-	})
-}
-
-// end writes a consumer's part of a tile.
-func (p *product[T]) end(c tile.TensorScope, acc tile.Var[tile.F32], at piece, row, col tile.Index) {
-	tile.If(c, p.D.Dim(0).GtInt(0), func() {
-		tile.Store(c, p.D.At(at.part, row, col), tile.Cast[T](acc.Get()))
-	}, func() {
-		tile.Store(c, p.Wide.At(at.part, row, col), acc.Get())
 	})
 }
