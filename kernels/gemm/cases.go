@@ -4,27 +4,44 @@ package gemm
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/runtime/device"
 	"github.com/gotile/gotile/tile/tiletest"
 )
 
-// Cases are the differential tests of every committed kernel, for the simulator and for GPUs.
+// Cases are the differential tests of every committed kernel, for the simulator and for GPUs: each size with the shapes that
+// may go wrong, in bf16; two of them in f16; and what is chosen by the sizes.
 func Cases() []tiletest.Case {
-	var out []tiletest.Case
+	out := gateCases()
 	add := func(p problem) { out = append(out, tiletest.Case{Name: p.String(), Run: p.check}) }
-	for _, z := range sizes {
-		for _, f := range Forms {
-			for _, t := range []dtype.Type{dtype.BF16, dtype.F16} {
-				for _, p := range shapes(z) {
-					p.form, p.t, p.choice = f, t, choice{size: z.name}
-					for _, o := range []dtype.Type{t, dtype.F32} {
-						p.o = o
+	for _, f := range Forms {
+		for _, z := range sizes {
+			for i, p := range shapes(z) {
+				p.form, p.choice = f, choice{size: z.name, splits: max(1, p.splits)}
+				for _, t := range []dtype.Type{dtype.BF16, dtype.F16} {
+					if i > 1 && t == dtype.F16 {
+						continue
+					}
+					p.t, p.o = t, t
+					add(p)
+					if i%2 == 1 {
+						p.o = dtype.F32
 						add(p)
 					}
 				}
 			}
+		}
+		for _, p := range []problem{
+			{m: 200, n: 136, k: 72, bias: true, accumulate: true}, {m: 65, n: 3, k: 70, add: true},
+			{m: 64, n: 64, k: 1024, bias: true, add: true, choice: choice{splits: 4}},
+		} {
+			p.form, p.t, p.o = f, dtype.BF16, dtype.BF16
+			add(p)
+			p.sync = true
+			add(p)
 		}
 	}
 	return out
@@ -45,15 +62,21 @@ type problem struct {
 }
 
 func (p problem) String() string {
-	out := fmt.Sprintf("%s/%v/%v/%v", p.size, p.form, p.t, p.o)
-	if p.size == "" {
-		out = out[1:]
+	size := p.size
+	switch {
+	case size == "" && p.sync:
+		size = "chosen_sync"
+	case size == "":
+		size = "chosen"
 	}
-	out += "/"
+	out := fmt.Sprintf("%s/%v/%v/%v/", size, p.form, p.t, p.o)
 	if p.batch > 0 {
 		out += fmt.Sprintf("%dx", p.batch)
 	}
 	out += fmt.Sprintf("%dx%dx%d", p.m, p.n, p.k)
+	if p.splits > 1 {
+		out += fmt.Sprintf("/%d", p.splits)
+	}
 	if p.pad > 0 {
 		out += fmt.Sprintf("+%d", p.pad)
 	}
@@ -83,6 +106,7 @@ func shapes(z size) []problem {
 		{m: 2*m + 8, n: n + 16, k: (z.Stages+1)*k + 8, bias: true},
 		{m: 8, n: 8, k: 8, add: true},
 		{m: m + 24, n: n, k: k + 16, pad: 8, accumulate: true},
+		{m: m + 8, n: 40, k: 7*k + 8, bias: true, accumulate: true, choice: choice{splits: 3}},
 		{batch: 3, m: 40, n: 24, k: 2*k - 8, pad: 8, apart: 3, bias: true, accumulate: true, uniform: true},
 	}
 	if z.Whole {
@@ -144,6 +168,10 @@ func (p problem) check(r *tiletest.Run) error {
 		if p.add {
 			in.C = p.matrix(r, tiletest.Input, p.o, p.m, p.n, ref.C)
 		}
+	}
+	if p.splits > 1 {
+		poison := slices.Repeat([]float64{math.NaN()}, p.splits*ref.Batch*p.m*p.n)
+		in.Scratch = r.InOut(dtype.F32, poison, len(poison))
 	}
 	if err := multiply(r.Stream, p.form, in, d, p.choice); err != nil {
 		return err

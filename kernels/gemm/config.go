@@ -107,20 +107,29 @@ func async64[T tile.Float]() byForm {
 	}
 }
 
-func wgmma256[T tile.Float]() byForm {
+func wgmma128x256[T tile.Float]() byForm {
 	return byForm{
-		NN: define(func(a nnWgmma256Args[T]) operands[T] { return operands[T](a) }),
-		NT: define(func(a ntWgmma256Args[T]) operands[T] { return operands[T](a) }),
-		TN: define(func(a tnWgmma256Args[T]) operands[T] { return operands[T](a) }),
-		TT: define(func(a ttWgmma256Args[T]) operands[T] { return operands[T](a) }),
+		NN: define(func(a nnWgmma128x256Args[T]) operands[T] { return operands[T](a) }),
+		NT: define(func(a ntWgmma128x256Args[T]) operands[T] { return operands[T](a) }),
+		TN: define(func(a tnWgmma128x256Args[T]) operands[T] { return operands[T](a) }),
+		TT: define(func(a ttWgmma128x256Args[T]) operands[T] { return operands[T](a) }),
 	}
 }
 
-func wgmma128[T tile.Float]() byForm {
+func wgmma128x192[T tile.Float]() byForm {
 	return byForm{
-		NN: define(func(a nnWgmma128Args[T]) operands[T] { return operands[T](a) }),
-		NT: define(func(a ntWgmma128Args[T]) operands[T] { return operands[T](a) }),
-		TN: define(func(a tnWgmma128Args[T]) operands[T] { return operands[T](a) }),
-		TT: define(func(a ttWgmma128Args[T]) operands[T] { return operands[T](a) }),
+		NN: define(func(a nnWgmma128x192Args[T]) operands[T] { return operands[T](a) }),
+		NT: define(func(a ntWgmma128x192Args[T]) operands[T] { return operands[T](a) }),
+		TN: define(func(a tnWgmma128x192Args[T]) operands[T] { return operands[T](a) }),
+		TT: define(func(a ttWgmma128x192Args[T]) operands[T] { return operands[T](a) }),
+	}
+}
+
+func wgmma256x128[T tile.Float]() byForm {
+	return byForm{
+		NN: define(func(a nnWgmma256x128Args[T]) operands[T] { return operands[T](a) }),
+		NT: define(func(a ntWgmma256x128Args[T]) operands[T] { return operands[T](a) }),
+		TN: define(func(a tnWgmma256x128Args[T]) operands[T] { return operands[T](a) }),
+		TT: define(func(a ttWgmma256x128Args[T]) operands[T] { return operands[T](a) }),
 	}
 }

@@ -32,21 +32,25 @@ func (p *product[T]) panels(k *tile.Builder) panels[T] {
 	return panels[T]{p, s}
 }
 
-// end writes the part of warpgroup number i of a tile, and returns while the last panels are still read. What is in f32 is
+// end writes the part of a warpgroup of a tile, and returns while the last panels are still read. What is in f32 is
 // written from registers.
-func (p panels[T]) end(c tile.Warpgroup, i tile.Index, acc tile.Var[tile.F32], at piece, row, col tile.Index) {
+func (p panels[T]) end(c tile.Warpgroup, acc tile.Var[tile.F32], at piece, row, col tile.Index) {
 	tile.If(c, p.Wide.Dim(0).GtInt(0), func() {
 		tile.Store(c, p.Wide.At(at.part, row, col), acc.Get())
 	}, func() {
-		x := acc.Get()
-		for j := range p.N / p.Right / panelCols {
-			panel := p.s.At(i, j%inFlight)
-			tile.WaitBulkRead(c, inFlight-1)
-			tile.StoreMatrix(c, panel, tile.Cast[T](x.Subtile(1, j*panelCols, panelCols)))
-			tile.FenceAsync(c)
-			c.Sync()
-			tile.StoreTensor(c, p.D.At(at.part, row, col.AddInt(j*panelCols)), panel)
-			tile.CommitBulk(c)
+		x, n := acc.Get(), 0
+		for i := range p.M / p.Down / panelRows {
+			for j := range p.N / p.Right / panelCols {
+				panel := p.s.At(c.Index(), n%inFlight)
+				n++
+				tile.WaitBulkRead(c, inFlight-1)
+				part := x.Subtile(0, i*panelRows, panelRows).Subtile(1, j*panelCols, panelCols)
+				tile.StoreMatrix(c, panel, tile.Cast[T](part))
+				tile.FenceAsync(c)
+				c.Sync()
+				tile.StoreTensor(c, p.D.At(at.part, row.AddInt(i*panelRows), col.AddInt(j*panelCols)), panel)
+				tile.CommitBulk(c)
+			}
 		}
 	})
 }

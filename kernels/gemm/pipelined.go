@@ -36,7 +36,7 @@ func (p *product[T]) consumers(k *tile.Builder, pipe tile.Pipeline[slot[T]]) til
 	out := p.panels(k)
 	return tile.Consumers(p.Down*p.Right, p.ConsumerRegs, func(g tile.Warpgroup) {
 		p.consume(g, g.Index(), pipe, func(_ tile.TensorScope, acc tile.Var[tile.F32], at piece, row, col tile.Index) {
-			out.end(g, g.Index(), acc, at, row, col)
+			out.end(g, acc, at, row, col)
 		})
 		tile.WaitBulk(g, 0)
 	})

@@ -16,10 +16,10 @@ import (
 // Compiles with a runtime that serves files of this format only.
 const _ = device.GenV1
 
-// ttWgmma256Params are the arguments of launchTtWgmma256.
-// Dimensions of one name (batch, k, m, n, biased, c0, c1, c2, d0, d1, d2, e0, e1, e2, f0, f1, f2) are equal.
-type ttWgmma256Params struct {
-	A      device.Tensor // [batch, k, m] bf16 or f16, read; last stride 1
+// ntWgmma128x256Params are the arguments of launchNtWgmma128x256.
+// Dimensions of one name (batch, m, k, n, biased, c0, c1, c2, d0, d1, d2, e0, e1, e2, f0, f1, f2) are equal.
+type ntWgmma128x256Params struct {
+	A      device.Tensor // [batch, m, k] bf16 or f16, read; last stride 1
 	B      device.Tensor // [batch, n, k] bf16 or f16, read; last stride 1
 	Bias   device.Tensor // [biased] bf16 or f16, read
 	C      device.Tensor // [c0, c1, c2] bf16 or f16, read; last stride 1
@@ -29,8 +29,8 @@ type ttWgmma256Params struct {
 	Splits int32
 }
 
-// ttWgmma256Layout is the kernels' one parameter as C lays it out.
-type ttWgmma256Layout struct {
+// ntWgmma128x256Layout is the kernels' one parameter as C lays it out.
+type ntWgmma128x256Layout struct {
 	_             structs.HostLayout
 	a_map         [16]uint64
 	b_map         [16]uint64
@@ -56,8 +56,8 @@ type ttWgmma256Layout struct {
 	wide_stride1  int64
 	splits        int32
 	batch         int32
-	k             int32
 	m             int32
+	k             int32
 	n             int32
 	biased        int32
 	c0            int32
@@ -77,62 +77,62 @@ type ttWgmma256Layout struct {
 
 // The offsets and the size that the CUDA C asserts; a difference does not compile.
 var (
-	_ [0]struct{}   = [unsafe.Offsetof(ttWgmma256Layout{}.a_map)]struct{}{}
-	_ [128]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.b_map)]struct{}{}
-	_ [256]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.d_map)]struct{}{}
-	_ [384]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.a)]struct{}{}
-	_ [392]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.b)]struct{}{}
-	_ [400]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.bias)]struct{}{}
-	_ [408]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.c)]struct{}{}
-	_ [416]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.d)]struct{}{}
-	_ [424]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.wideC)]struct{}{}
-	_ [432]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.wide)]struct{}{}
-	_ [440]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.a_stride0)]struct{}{}
-	_ [448]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.a_stride1)]struct{}{}
-	_ [456]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.b_stride0)]struct{}{}
-	_ [464]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.b_stride1)]struct{}{}
-	_ [472]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.c_stride0)]struct{}{}
-	_ [480]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.c_stride1)]struct{}{}
-	_ [488]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.d_stride0)]struct{}{}
-	_ [496]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.d_stride1)]struct{}{}
-	_ [504]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.wideC_stride0)]struct{}{}
-	_ [512]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.wideC_stride1)]struct{}{}
-	_ [520]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.wide_stride0)]struct{}{}
-	_ [528]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.wide_stride1)]struct{}{}
-	_ [536]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.splits)]struct{}{}
-	_ [540]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.batch)]struct{}{}
-	_ [544]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.k)]struct{}{}
-	_ [548]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.m)]struct{}{}
-	_ [552]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.n)]struct{}{}
-	_ [556]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.biased)]struct{}{}
-	_ [560]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.c0)]struct{}{}
-	_ [564]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.c1)]struct{}{}
-	_ [568]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.c2)]struct{}{}
-	_ [572]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.d0)]struct{}{}
-	_ [576]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.d1)]struct{}{}
-	_ [580]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.d2)]struct{}{}
-	_ [584]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.e0)]struct{}{}
-	_ [588]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.e1)]struct{}{}
-	_ [592]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.e2)]struct{}{}
-	_ [596]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.f0)]struct{}{}
-	_ [600]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.f1)]struct{}{}
-	_ [604]struct{} = [unsafe.Offsetof(ttWgmma256Layout{}.f2)]struct{}{}
-	_ [640]struct{} = [unsafe.Sizeof(ttWgmma256Layout{})]struct{}{}
+	_ [0]struct{}   = [unsafe.Offsetof(ntWgmma128x256Layout{}.a_map)]struct{}{}
+	_ [128]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.b_map)]struct{}{}
+	_ [256]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.d_map)]struct{}{}
+	_ [384]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.a)]struct{}{}
+	_ [392]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.b)]struct{}{}
+	_ [400]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.bias)]struct{}{}
+	_ [408]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.c)]struct{}{}
+	_ [416]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.d)]struct{}{}
+	_ [424]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.wideC)]struct{}{}
+	_ [432]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.wide)]struct{}{}
+	_ [440]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.a_stride0)]struct{}{}
+	_ [448]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.a_stride1)]struct{}{}
+	_ [456]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.b_stride0)]struct{}{}
+	_ [464]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.b_stride1)]struct{}{}
+	_ [472]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.c_stride0)]struct{}{}
+	_ [480]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.c_stride1)]struct{}{}
+	_ [488]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.d_stride0)]struct{}{}
+	_ [496]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.d_stride1)]struct{}{}
+	_ [504]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.wideC_stride0)]struct{}{}
+	_ [512]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.wideC_stride1)]struct{}{}
+	_ [520]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.wide_stride0)]struct{}{}
+	_ [528]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.wide_stride1)]struct{}{}
+	_ [536]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.splits)]struct{}{}
+	_ [540]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.batch)]struct{}{}
+	_ [544]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.m)]struct{}{}
+	_ [548]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.k)]struct{}{}
+	_ [552]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.n)]struct{}{}
+	_ [556]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.biased)]struct{}{}
+	_ [560]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.c0)]struct{}{}
+	_ [564]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.c1)]struct{}{}
+	_ [568]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.c2)]struct{}{}
+	_ [572]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.d0)]struct{}{}
+	_ [576]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.d1)]struct{}{}
+	_ [580]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.d2)]struct{}{}
+	_ [584]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.e0)]struct{}{}
+	_ [588]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.e1)]struct{}{}
+	_ [592]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.e2)]struct{}{}
+	_ [596]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.f0)]struct{}{}
+	_ [600]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.f1)]struct{}{}
+	_ [604]struct{} = [unsafe.Offsetof(ntWgmma128x256Layout{}.f2)]struct{}{}
+	_ [640]struct{} = [unsafe.Sizeof(ntWgmma128x256Layout{})]struct{}{}
 )
 
-//go:embed cuda/gemm_tt_bf16_wgmma_m128n256k64.cu
-var cu_gemm_tt_bf16_wgmma_m128n256k64 string
+//go:embed cuda/gemm_nt_bf16_wgmma_m128n256k64.cu
+var cu_gemm_nt_bf16_wgmma_m128n256k64 string
 
-//go:embed cuda/gemm_tt_f16_wgmma_m128n256k64.cu
-var cu_gemm_tt_f16_wgmma_m128n256k64 string
+//go:embed cuda/gemm_nt_f16_wgmma_m128n256k64.cu
+var cu_gemm_nt_f16_wgmma_m128n256k64 string
 
-// ttWgmma256Family drives the checks and the choice of the kernel.
-var ttWgmma256Family = bind.Family{
-	Name:    "launchTtWgmma256",
-	Symbols: []string{"batch", "k", "m", "n", "biased", "c0", "c1", "c2", "d0", "d1", "d2", "e0", "e1", "e2", "f0", "f1", "f2"},
+// ntWgmma128x256Family drives the checks and the choice of the kernel.
+var ntWgmma128x256Family = bind.Family{
+	Name:    "launchNtWgmma128x256",
+	Symbols: []string{"batch", "m", "k", "n", "biased", "c0", "c1", "c2", "d0", "d1", "d2", "e0", "e1", "e2", "f0", "f1", "f2"},
 	Fields: []bind.Field{
 		{Name: "A", Dims: []bind.Dim{{Symbol: 0}, {Symbol: 1}, {Symbol: 2}}},
-		{Name: "B", Dims: []bind.Dim{{Symbol: 0}, {Symbol: 3}, {Symbol: 1}}},
+		{Name: "B", Dims: []bind.Dim{{Symbol: 0}, {Symbol: 3}, {Symbol: 2}}},
 		{Name: "Bias", Dims: []bind.Dim{{Symbol: 4}}},
 		{Name: "C", Dims: []bind.Dim{{Symbol: 5}, {Symbol: 6}, {Symbol: 7}}},
 		{Name: "D", Dims: []bind.Dim{{Symbol: 8}, {Symbol: 9}, {Symbol: 10}}, Written: true},
@@ -142,81 +142,81 @@ var ttWgmma256Family = bind.Family{
 	Configs: []bind.Config{
 		{
 			Kernel: &device.Kernel{
-				Name:      "gemm_tt_bf16_wgmma_m128n256k64",
-				Source:    cu_gemm_tt_bf16_wgmma_m128n256k64,
+				Name:      "gemm_nt_bf16_wgmma_m128n256k64",
+				Source:    cu_gemm_nt_bf16_wgmma_m128n256k64,
 				Targets:   []string{"sm_90a"},
 				Threads:   384,
 				MinBlocks: 1,
 				Shared:    230400,
 				Maps: []device.TensorMap{
-					{Tensor: 0, Box: []int{1, 64, 64}, Swizzle: 128, Promotion: 128},
+					{Tensor: 0, Box: []int{1, 128, 64}, Swizzle: 128, Promotion: 128},
 					{Tensor: 1, Box: []int{1, 256, 64}, Swizzle: 128, Promotion: 128},
 					{Tensor: 4, Box: []int{1, 64, 64}, Swizzle: 128, Promotion: 128},
 				},
 				ArgBytes: 640,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("gemm_tt_bf16_wgmma_m128n256k64")
+					return Kernels().Build("gemm_nt_bf16_wgmma_m128n256k64")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
 			Max:      []int{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
 			Aligned:  []int{0, 1, 2, 3, 4, 5, 6},
 			Multiple: []int{1, 1, 1, 1, 2, 1, 1, 2, 1, 1, 8, 1, 1, 2, 1, 1, 2},
-			Work:     []int{8, 14, 2, 3},
+			Work:     []int{8, 14, 1, 3},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "gemm_tt_f16_wgmma_m128n256k64",
-				Source:    cu_gemm_tt_f16_wgmma_m128n256k64,
+				Name:      "gemm_nt_f16_wgmma_m128n256k64",
+				Source:    cu_gemm_nt_f16_wgmma_m128n256k64,
 				Targets:   []string{"sm_90a"},
 				Threads:   384,
 				MinBlocks: 1,
 				Shared:    230400,
 				Maps: []device.TensorMap{
-					{Tensor: 0, Box: []int{1, 64, 64}, Swizzle: 128, Promotion: 128},
+					{Tensor: 0, Box: []int{1, 128, 64}, Swizzle: 128, Promotion: 128},
 					{Tensor: 1, Box: []int{1, 256, 64}, Swizzle: 128, Promotion: 128},
 					{Tensor: 4, Box: []int{1, 64, 64}, Swizzle: 128, Promotion: 128},
 				},
 				ArgBytes: 640,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("gemm_tt_f16_wgmma_m128n256k64")
+					return Kernels().Build("gemm_nt_f16_wgmma_m128n256k64")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
 			Max:      []int{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
 			Aligned:  []int{0, 1, 2, 3, 4, 5, 6},
 			Multiple: []int{1, 1, 1, 1, 2, 1, 1, 2, 1, 1, 8, 1, 1, 2, 1, 1, 2},
-			Work:     []int{8, 14, 2, 3},
+			Work:     []int{8, 14, 1, 3},
 		},
 	},
 }
 
-// ttWgmma256Work is the number of blocks that find work.
-func ttWgmma256Work(config int, p *ttWgmma256Params, dims []int32) int {
+// ntWgmma128x256Work is the number of blocks that find work.
+func ntWgmma128x256Work(config int, p *ntWgmma128x256Params, dims []int32) int {
 	d0 := int64(dims[8])
 	f0 := int64(dims[14])
-	m := int64(dims[2])
+	m := int64(dims[1])
 	n := int64(dims[3])
 	return bind.Work(max(d0, f0)*(((m+127)/128)*((n+255)/256)), 1)
 }
 
-// launchTtWgmma256 checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns
+// launchNtWgmma128x256 checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns
 // once the launch is queued; where there is nothing to do it launches nothing.
 //
 // Two fields may be the same tensor where the kernel reads each element before the same thread writes it. Otherwise
 // no tensor that is written may overlap another. The launch checks neither.
-func launchTtWgmma256(s *device.Stream, p ttWgmma256Params) error {
+func launchNtWgmma128x256(s *device.Stream, p ntWgmma128x256Params) error {
 	tensors := [...]device.Tensor{p.A, p.B, p.Bias, p.C, p.D, p.WideC, p.Wide}
 	var dims [17]int32
-	config, err := ttWgmma256Family.Bind(s, tensors[:], dims[:])
+	config, err := ntWgmma128x256Family.Bind(s, tensors[:], dims[:])
 	if err != nil {
 		return err
 	}
-	fn, grid, err := ttWgmma256Family.Grid(s, config, dims[:], ttWgmma256Work(config, &p, dims[:]))
+	fn, grid, err := ntWgmma128x256Family.Grid(s, config, dims[:], ntWgmma128x256Work(config, &p, dims[:]))
 	if err != nil || grid == 0 {
 		return err
 	}
-	a := ttWgmma256Layout{
+	a := ntWgmma128x256Layout{
 		a:             p.A.Addr(),
 		b:             p.B.Addr(),
 		bias:          p.Bias.Addr(),
@@ -238,8 +238,8 @@ func launchTtWgmma256(s *device.Stream, p ttWgmma256Params) error {
 		wide_stride1:  int64(p.Wide.Stride(1)),
 		splits:        p.Splits,
 		batch:         dims[0],
-		k:             dims[1],
-		m:             dims[2],
+		m:             dims[1],
+		k:             dims[2],
 		n:             dims[3],
 		biased:        dims[4],
 		c0:            dims[5],
@@ -255,7 +255,7 @@ func launchTtWgmma256(s *device.Stream, p ttWgmma256Params) error {
 		f1:            dims[15],
 		f2:            dims[16],
 	}
-	if err := ttWgmma256Family.TensorMaps(fn, tensors[:], &a.a_map, &a.b_map, &a.d_map); err != nil {
+	if err := ntWgmma128x256Family.TensorMaps(fn, tensors[:], &a.a_map, &a.b_map, &a.d_map); err != nil {
 		return err
 	}
 	err = s.Launch(fn, grid, unsafe.Pointer(&a))
@@ -263,15 +263,15 @@ func launchTtWgmma256(s *device.Stream, p ttWgmma256Params) error {
 	return err
 }
 
-// gridTtWgmma256 is the number of blocks that a launch with p uses when the grid is free: as many as the device of s
+// gridNtWgmma128x256 is the number of blocks that a launch with p uses when the grid is free: as many as the device of s
 // holds at once, at most one an iteration, and 0 where there is no work: an output that must be written even then
 // needs at least one block. Outputs that are sized by it may still be unset; what else p holds is checked.
-func gridTtWgmma256(s *device.Stream, p ttWgmma256Params) (int, error) {
+func gridNtWgmma128x256(s *device.Stream, p ntWgmma128x256Params) (int, error) {
 	tensors := [...]device.Tensor{p.A, p.B, p.Bias, p.C, p.D, p.WideC, p.Wide}
 	var dims [17]int32
-	config, err := ttWgmma256Family.BindKnown(s, tensors[:], dims[:])
+	config, err := ntWgmma128x256Family.BindKnown(s, tensors[:], dims[:])
 	if err != nil {
 		return 0, err
 	}
-	return ttWgmma256Family.Resident(s, config, dims[:], ttWgmma256Work(config, &p, dims[:]))
+	return ntWgmma128x256Family.Resident(s, config, dims[:], ntWgmma128x256Work(config, &p, dims[:]))
 }
