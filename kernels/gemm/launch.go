@@ -45,4 +45,10 @@ var launchers = map[string][len(Forms)]func(*device.Stream, params) error{
 		TN: func(s *device.Stream, p params) error { return launchTnWgmma256x128(s, tnWgmma256x128Params(p)) },
 		TT: func(s *device.Stream, p params) error { return launchTtWgmma256x128(s, ttWgmma256x128Params(p)) },
 	},
+	"cluster256x128": {
+		NN: func(s *device.Stream, p params) error { return launchNnCluster256x128(s, nnCluster256x128Params(p)) },
+		NT: func(s *device.Stream, p params) error { return launchNtCluster256x128(s, ntCluster256x128Params(p)) },
+		TN: func(s *device.Stream, p params) error { return launchTnCluster256x128(s, tnCluster256x128Params(p)) },
+		TT: func(s *device.Stream, p params) error { return launchTtCluster256x128(s, ttCluster256x128Params(p)) },
+	},
 }

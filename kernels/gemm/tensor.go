@@ -14,9 +14,12 @@ func record[T tile.Float](k *tile.Builder, c config, a operands[T]) {
 	p := &product[T]{config: c, operands: a}
 	down, right := p.tiles()
 	p.work = k.Schedule(tile.Linear(a.D.Dim(0).Max(a.Wide.Dim(0)).Mul(down.Mul(right)), 1))
-	if c.Way == blockwide {
+	switch {
+	case c.Way == blockwide:
 		p.blockwide(k)
-	} else {
+	case c.Cluster > 0:
+		p.clustered(k)
+	default:
 		p.pipelined(k)
 	}
 }
@@ -36,7 +39,7 @@ func (p *product[T]) sides() (m, n, k tile.Index) {
 // tiles are the numbers of tiles of a part, below and beside one another.
 func (p *product[T]) tiles() (down, right tile.Index) {
 	m, n, _ := p.sides()
-	return up(m, p.M), up(n, p.N)
+	return up(m, p.M), up(n, p.width())
 }
 
 // up is n in pieces of so many, rounded up.
@@ -64,7 +67,7 @@ func (p *product[T]) piece(item tile.Index) piece {
 	first := part.Rem(splits).Mul(share)
 	return piece{
 		part: part, batch: part.Div(splits),
-		row: top.Add(inRow.Rem(high)).Scale(p.M), col: inRow.Div(high).Scale(p.N),
+		row: top.Add(inRow.Rem(high)).Scale(p.M), col: inRow.Div(high).Scale(p.width()),
 		first: first, end: depth.Min(first.Add(share)),
 	}
 }
