@@ -17,6 +17,7 @@ type Set struct{ families []Family }
 type Family struct{ f *family }
 
 type family struct {
+	hashed  bool
 	entries []*entry // in order of preference
 	mu      sync.Mutex
 	args    string // the Args type of the first kernel built, and its name
@@ -49,6 +50,19 @@ func Sets(sets ...Set) Set {
 	}
 	return all
 }
+
+// Hashed is a set whose CUDA is not committed: gotile gen keeps a hash of each text, in kernels.sha256, and writes neither
+// .cu files nor wrappers. It is for tests of many large kernels, which launch them by themselves; receipts are of what
+// the hashes stand for.
+func Hashed(s Set) Set {
+	for _, f := range s.families {
+		f.f.hashed = true
+	}
+	return s
+}
+
+// Hashed reports whether nothing but hashes of the family's CUDA is committed.
+func (f Family) Hashed() bool { return f.f.hashed }
 
 // Families are the families of the set, in order.
 func (s Set) Families() []Family { return append([]Family(nil), s.families...) }

@@ -24,6 +24,11 @@ type Case struct {
 	// Alone keeps other cases from running at the same time: for a case that takes gigabytes of memory, or that skips
 	// where there is too little of it.
 	Alone bool
+	// Record is what receipts call the case; empty: its name. Cases that are many for one kernel share one, which says how
+	// many they are.
+	Record string
+	// Deep leaves the case to GPUs: gotile sim runs it only where -run matches it.
+	Deep bool
 }
 
 // Result is how a case went.
