@@ -133,7 +133,7 @@ func staleness(s *source, committed string) string {
 	return s.File + " is not what the kernel prints now; run gotile gen"
 }
 
-// file is a generated file.
+// file is a generated file, named from the package's directory.
 type file struct{ name, text string }
 
 // files are all files that the package should have, the .cu files of a family before its z-file, and those of compiled
@@ -160,7 +160,7 @@ func (j *job) files(ctx context.Context) (out []file, embeds []*compiled, err er
 		}
 		wrap := gowrap.Family{Package: j.Name}
 		for _, s := range family {
-			out = append(out, file{s.File, s.text})
+			out = append(out, file{filepath.Join(gowrap.Folder, s.File), s.text})
 			wrap.Variants = append(wrap.Variants, s.Variant)
 		}
 		text, err := gowrap.Generate(wrap)
@@ -181,9 +181,10 @@ func (j *job) files(ctx context.Context) (out []file, embeds []*compiled, err er
 
 // sumsFile has the hashes of the texts that are not committed, a line each as sha256sum writes it, behind the header of
 // generated files.
-const sumsFile = "kernels.sha256"
+const sumsFile = gowrap.Folder + "/kernels.sha256"
 
-// HashSources gives the SHA-256 of each generated .cu file of a directory, and of each that its hashes stand for.
+// HashSources gives the SHA-256 of each generated .cu file of the package in a directory, and of each of which the
+// package has the hash alone.
 func HashSources(dir string) (map[string]string, error) {
 	out := map[string]string{}
 	switch text, err := os.ReadFile(filepath.Join(dir, sumsFile)); {
@@ -196,7 +197,7 @@ func HashSources(dir string) (map[string]string, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	paths, err := filepath.Glob(filepath.Join(dir, "*.cu"))
+	paths, err := filepath.Glob(filepath.Join(dir, gowrap.Folder, "*.cu"))
 	if err != nil {
 		return nil, err
 	}
