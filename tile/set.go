@@ -14,10 +14,12 @@ type Named interface{ KernelName() string }
 type Set struct{ families []Family }
 
 // Family is the kernels of one Args type: one generated wrapper, which picks among them.
-type Family struct{ f *family }
+type Family struct {
+	f      *family
+	hashed bool
+}
 
 type family struct {
-	hashed  bool
 	entries []*entry // in order of preference
 	mu      sync.Mutex
 	args    string // the Args type of the first kernel built, and its name
@@ -39,7 +41,7 @@ func Configs[C Named](build func(C) (*Kernel, error), cs ...C) Set {
 	for _, c := range cs {
 		f.entries = append(f.entries, &entry{name: c.KernelName(), build: func() (*Kernel, error) { return build(c) }})
 	}
-	return Set{[]Family{{f}}}
+	return Set{[]Family{{f: f}}}
 }
 
 // Sets joins sets.
@@ -55,14 +57,15 @@ func Sets(sets ...Set) Set {
 // .cu files nor wrappers. It is for tests of many large kernels, which launch them by themselves; receipts are of what
 // the hashes stand for.
 func Hashed(s Set) Set {
+	var out Set
 	for _, f := range s.families {
-		f.f.hashed = true
+		out.families = append(out.families, Family{f.f, true})
 	}
-	return s
+	return out
 }
 
 // Hashed reports whether nothing but hashes of the family's CUDA is committed.
-func (f Family) Hashed() bool { return f.f.hashed }
+func (f Family) Hashed() bool { return f.hashed }
 
 // Families are the families of the set, in order.
 func (s Set) Families() []Family { return append([]Family(nil), s.families...) }

@@ -93,7 +93,7 @@ func mapTile[T tile.Number](e *env[T]) {
 // masks are two diagonals and a predicate.
 var masks = &family{
 	name: "mask", doc: "masks along diagonals and by predicates.", ways: allWays,
-	bodies: bodies{f32: mask[tile.F32], bf16: mask[tile.BF16], f16: mask[tile.F16]},
+	bodies: bodies{f32: mask[tile.F32], bf16: mask[tile.BF16]},
 	want: func(p *problem) {
 		shift := p.pick(5) - 2
 		p.each(func(i, j int, x float64) float64 {

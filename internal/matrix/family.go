@@ -16,9 +16,7 @@ type family struct {
 	// variants multiply the modules: swizzles, or forms. nil: one without a name.
 	variants []variant
 	fits     func(m *module, rows, cols int) bool // which sizes there are; nil: all
-	ends     func(layout string) bool             // of which layouts tiles are clipped; nil: of all
-	clipped  bool                                 // without the bodies of whole tiles
-	whole    bool                                 // without those of clipped ones
+	ends     func(layout string) bool             // of which layouts some tiles are clipped; nil: of all
 	more     []int                                // the columns of further tiles in shared memory, swizzled as the variant says
 	results  results
 	// sides is the size of what is valid of the worker's tile in a body without ends; nil: the body's.
@@ -76,6 +74,9 @@ func (v variant) serves(t dtype.Type, cols int) bool {
 	width := v.swizzle.Width()
 	return width == 0 || cols*t.Size()%width == 0
 }
+
+// never is ends of families whose tiles are whole.
+func never(string) bool { return false }
 
 // each are the variants of the family's modules.
 func (f *family) each() []variant {

@@ -83,7 +83,8 @@ func (m *module) layouts() []string {
 	return []string{"fragment", "turned"}
 }
 
-// bodies are a body of every size in every layout, and a few whose ends a launch gives, of tall, square and wide tiles.
+// bodies are a body of every second size in each layout, of those that neighbours in the table (the other layout, the
+// next type) have not, and three whose ends a launch gives.
 func (m *module) bodies() []body {
 	var out []body
 	add := func(layout string, rows, cols int, clip bool) {
@@ -91,17 +92,22 @@ func (m *module) bodies() []body {
 			out = append(out, body{len(out), layout, rows, cols, clip})
 		}
 	}
-	for _, l := range m.layouts() {
-		if !m.family.clipped {
-			for r := base; r <= side; r += base {
-				for c := base; c <= side; c += base {
+	for i, l := range m.layouts() {
+		odd := i + int(m.dt) + m.way.warps/2
+		for r := base; r <= side; r += base {
+			for c := base; c <= side; c += base {
+				if (r/base+c/base+odd)%2 == 0 || m.way.kind == perGroup {
 					add(l, r, c, false)
 				}
 			}
 		}
-		if !m.family.whole && (m.family.ends == nil || m.family.ends(l)) {
-			for _, s := range [][2]int{{16, 64}, {32, 32}, {48, 16}, {64, 48}, {64, 64}} {
+		if m.family.ends == nil || m.family.ends(l) {
+			for _, s := range [][2]int{{16, 48}, {32, 32}, {48, 16}} {
 				add(l, s[0], s[1], true)
+			}
+			if m.way.kind == perGroup {
+				add(l, side, 32, true)
+				add(l, 32, side, true)
 			}
 		}
 	}

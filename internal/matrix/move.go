@@ -6,7 +6,7 @@ import (
 
 var transposes = &family{
 	name: "transpose", doc: "transposed tiles.", ways: allWays,
-	bodies: bodies{f32: transpose[tile.F32], bf16: transpose[tile.BF16], f16: transpose[tile.F16]},
+	bodies: bodies{f32: transpose[tile.F32], bf16: transpose[tile.BF16]},
 	want: func(p *problem) {
 		for i := range p.m {
 			for j := range p.n {
@@ -37,8 +37,8 @@ func redistribute[T tile.Number](e *env[T]) {
 
 // subtiles are pieces, to each of which its number is added.
 var subtiles = &family{
-	name: "subtile", doc: "pieces of tiles.", ways: []way{warpwise, groupwise, stripes[0], stripes[1]}, whole: true,
-	bodies: bodies{f32: subtile[tile.F32], bf16: subtile[tile.BF16], f16: subtile[tile.F16]},
+	name: "subtile", doc: "pieces of tiles.", ways: []way{warpwise, groupwise, stripes[0], stripes[1]}, ends: never,
+	bodies: bodies{f32: subtile[tile.F32], bf16: subtile[tile.BF16]},
 	want: func(p *problem) {
 		axis, step := p.module.piece(p.body)
 		p.each(func(i, j int, x float64) float64 { return x + float64([2]int{i, j}[axis]/step) })

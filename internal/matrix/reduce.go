@@ -50,7 +50,7 @@ func reduce[T tile.Number](e *env[T], axis int) {
 // broadcasts repeat vectors of rows and of columns.
 var broadcasts = &family{
 	name: "broadcast", doc: "vectors of rows and of columns, repeated.", ways: allWays,
-	bodies: bodies{f32: broadcast[tile.F32], bf16: broadcast[tile.BF16], f16: broadcast[tile.F16]},
+	bodies: bodies{f32: broadcast[tile.F32], bf16: broadcast[tile.BF16]},
 	want: func(p *problem) {
 		p.each(func(i, j int, x float64) float64 { return x + 2*largest(p.row(i)) - least(p.col(j)) })
 	},
@@ -138,7 +138,7 @@ func scan[T tile.Number](e *env[T], axis int) {
 // scales multiply the rows and the columns of a variable by 1 or 2, in place, between additions.
 var scales = &family{
 	name: "scale", doc: "rows and columns of an accumulator, scaled in place.", ways: []way{warpwise, groupwise, stripes[2]},
-	bodies: bodies{f32: scale[tile.F32], bf16: scale[tile.BF16], f16: scale[tile.F16]},
+	bodies: bodies{f32: scale[tile.F32], bf16: scale[tile.BF16]},
 	want: func(p *problem) {
 		factor := func(line []float64) float64 {
 			if sum(line) > 0 {

@@ -27,7 +27,7 @@ func swizzle[T tile.Number](e *env[T]) {
 
 // matrixMoves go by ldmatrix and stmatrix; a turned tile takes their transposing forms.
 var matrixMoves = &family{
-	name: "matrix", doc: "matrix loads and stores of swizzled tiles.", ways: []way{onewarp, groupwise}, more: columns, variants: swizzles, whole: true,
+	name: "matrix", doc: "matrix loads and stores of swizzled tiles.", ways: []way{onewarp, groupwise}, more: columns, variants: swizzles, ends: never,
 	bodies: bodies{bf16: moveMatrix[tile.BF16], f16: moveMatrix[tile.F16]},
 	fits:   func(m *module, _, cols int) bool { return m.variant.serves(m.dt, cols) },
 	want: func(p *problem) {
@@ -46,7 +46,7 @@ func moveMatrix[T tile.Float](e *env[T]) {
 
 // moves exchange the two spreads of tensor cores within a warp.
 var moves = &family{
-	name: "movmatrix", doc: "tiles that move between the spreads of tensor cores.", ways: []way{warpwise}, whole: true,
+	name: "movmatrix", doc: "tiles that move between the spreads of tensor cores.", ways: []way{warpwise}, ends: never,
 	bodies: bodies{bf16: exchange[tile.BF16], f16: exchange[tile.F16]},
 	want: func(p *problem) {
 		p.each(func(_, _ int, x float64) float64 { return x - 1 })
