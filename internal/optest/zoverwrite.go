@@ -45,10 +45,10 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(overwriteLayout{})]struct{}{}
 )
 
-//go:embed op_overwrite_f32.cu
+//go:embed cuda/op_overwrite_f32.cu
 var cu_op_overwrite_f32 string
 
-//go:embed op_overwrite_bf16.cu
+//go:embed cuda/op_overwrite_bf16.cu
 var cu_op_overwrite_bf16 string
 
 // overwriteFamily drives the checks and the choice of the kernel.
