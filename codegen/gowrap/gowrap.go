@@ -126,7 +126,9 @@ func Generate(f Family) ([]byte, error) {
 	file.Comment("Compiles with a runtime that serves files of this format only.")
 	file.Const().Id("_").Op("=").Qual(devicePath, "GenV1")
 	f.params(file)
-	f.layout(file)
+	for _, l := range f.layouts() {
+		l.print(file)
+	}
 	f.sources(file)
 	f.table(file)
 	if err := f.work(file); err != nil {
@@ -159,9 +161,6 @@ func (f *Family) consistent() error {
 				return fmt.Errorf("gowrap: scalar %s is %v in kernel %s and %v in %s: one parameter struct serves both; give it one type, such as tile.Scalar[tile.F32]",
 					a.Field, first.IR.Args[i].DT, first.Name, a.DT, v.Kernel.Name)
 			}
-		}
-		if a, b := layoutText(first), layoutText(v.Kernel); a != b {
-			return fmt.Errorf("gowrap: kernels %s and %s are of one family but have different argument structs:\n%s\n%s", first.Name, v.Kernel.Name, a, b)
 		}
 	}
 	return nil
