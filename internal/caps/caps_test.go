@@ -110,7 +110,7 @@ var spelling = map[target.Feature][]string{
 // The second column against the committed CUDA: what is lowered is in the text of some kernel of each target that has
 // it, what is not is in none.
 func TestLoweredIsEmitted(t *testing.T) {
-	paths, err := filepath.Glob(filepath.Join("..", "optest", "*.cu"))
+	paths, err := filepath.Glob(filepath.Join("..", "optest", "cuda", "*.cu"))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no kernels: %v", err)
 	}
