@@ -70,7 +70,7 @@ func open(t *testing.T, f target.Feature) bool {
 		t.Fatal(err)
 	}
 	for name := range strings.FieldsSeq(string(list)) {
-		texts, err := filepath.Glob(filepath.Join("..", "optest", name+"*.cu")) // one a lowering
+		texts, err := filepath.Glob(filepath.Join("..", "optest", "cuda", name+"*.cu")) // one a lowering
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ var spelling = map[target.Feature][]string{
 // The second column against the committed CUDA: what is lowered is in the text of some kernel of each target that has
 // it, what is not is in none.
 func TestLoweredIsEmitted(t *testing.T) {
-	paths, err := filepath.Glob(filepath.Join("..", "optest", "*.cu"))
+	paths, err := filepath.Glob(filepath.Join("..", "optest", "cuda", "*.cu"))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no kernels: %v", err)
 	}

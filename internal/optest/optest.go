@@ -46,7 +46,7 @@ var kernels = sync.OnceValue(func() tile.Set {
 		clusterRowKernels(), clusterTileKernels(), clusterGridKernels(), clusterShareKernels(), clusterPeerKernels(), clusterOrderKernels(), clusterAtomicKernels(), clusterLastKernels(),
 		ringKernels(), pingPongKernels(), boxKernels(), columnsKernels(), wholeKernels(),
 		exchangeKernels(), relayKernels(), pollKernels(), bulkKernels(), handOverKernels(), trackKernels(),
-		piecesKernels(), passKernels(), tellKernels(), refetchKernels(), dependentKernels(), tensorKernels(), tensorMoreKernels(),
+		piecesKernels(), passKernels(), tellKernels(), refetchKernels(), overwriteKernels(), dependentKernels(), tensorKernels(), tensorMoreKernels(),
 		pipeKernels(), pipeTensorKernels(), lcsfKernels(), electKernels(), fragmentKernels(), matrixKernels(), mmaKernels(), wgmmaKernels(),
 		algebraKernels(),
 	)

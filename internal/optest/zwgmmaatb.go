@@ -67,16 +67,16 @@ var (
 	_ [104]struct{} = [unsafe.Sizeof(wgmmaAtBLayout{})]struct{}{}
 )
 
-//go:embed op_wgmma_atb_bf16_simt.cu
+//go:embed cuda/op_wgmma_atb_bf16_simt.cu
 var cu_op_wgmma_atb_bf16_simt string
 
-//go:embed op_wgmma_atb_bf16_wgmma.cu
+//go:embed cuda/op_wgmma_atb_bf16_wgmma.cu
 var cu_op_wgmma_atb_bf16_wgmma string
 
-//go:embed op_wgmma_atb_f16_simt.cu
+//go:embed cuda/op_wgmma_atb_f16_simt.cu
 var cu_op_wgmma_atb_f16_simt string
 
-//go:embed op_wgmma_atb_f16_wgmma.cu
+//go:embed cuda/op_wgmma_atb_f16_wgmma.cu
 var cu_op_wgmma_atb_f16_wgmma string
 
 // wgmmaAtBFamily drives the checks and the choice of the kernel.

@@ -67,10 +67,10 @@ var (
 	_ [104]struct{} = [unsafe.Sizeof(wgmmaAtBtLayout{})]struct{}{}
 )
 
-//go:embed op_wgmma_atbt_bf16_simt.cu
+//go:embed cuda/op_wgmma_atbt_bf16_simt.cu
 var cu_op_wgmma_atbt_bf16_simt string
 
-//go:embed op_wgmma_atbt_bf16_wgmma.cu
+//go:embed cuda/op_wgmma_atbt_bf16_wgmma.cu
 var cu_op_wgmma_atbt_bf16_wgmma string
 
 // wgmmaAtBtFamily drives the checks and the choice of the kernel.

@@ -64,10 +64,10 @@ var (
 	_ [96]struct{} = [unsafe.Sizeof(wgmmaChainLayout{})]struct{}{}
 )
 
-//go:embed op_wgmma_chain_simt.cu
+//go:embed cuda/op_wgmma_chain_simt.cu
 var cu_op_wgmma_chain_simt string
 
-//go:embed op_wgmma_chain_wgmma.cu
+//go:embed cuda/op_wgmma_chain_wgmma.cu
 var cu_op_wgmma_chain_wgmma string
 
 // wgmmaChainFamily drives the checks and the choice of the kernel.

@@ -57,10 +57,10 @@ var (
 	_ [320]struct{} = [unsafe.Sizeof(wgmmaPipeLayout{})]struct{}{}
 )
 
-//go:embed op_wgmma_pipe_wgmma.cu
+//go:embed cuda/op_wgmma_pipe_wgmma.cu
 var cu_op_wgmma_pipe_wgmma string
 
-//go:embed op_wgmma_pipe_bulk.cu
+//go:embed cuda/op_wgmma_pipe_bulk.cu
 var cu_op_wgmma_pipe_bulk string
 
 // wgmmaPipeFamily drives the checks and the choice of the kernel.

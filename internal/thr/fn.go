@@ -325,6 +325,14 @@ func (f Fn) Arrives() bool {
 	return f == MBarArrive || f == MBarArriveTx || f == MBarArriveAt || f == MBarRelaxedAt
 }
 
+// Expects reports whether a statement says how many bytes a phase of its mbarrier has.
+func (f Fn) Expects() bool { return f == MBarArriveTx || f == MBarExpectTx }
+
+// Completes reports whether a statement's bytes are completed at the mbarrier that it names.
+func (f Fn) Completes() bool {
+	return f == TensorLoad || f == TensorMulticast || f == BulkLoad || f == StAsync
+}
+
 // Barrier is the operand that names an mbarrier; -1: none does.
 func (f Fn) Barrier() int {
 	switch {

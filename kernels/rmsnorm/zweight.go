@@ -43,22 +43,22 @@ var (
 	_ [32]struct{} = [unsafe.Sizeof(weightLayout{})]struct{}{}
 )
 
-//go:embed rmsnorm_dw_bf16_c128.cu
+//go:embed cuda/rmsnorm_dw_bf16_c128.cu
 var cu_rmsnorm_dw_bf16_c128 string
 
-//go:embed rmsnorm_dw_bf16.cu
+//go:embed cuda/rmsnorm_dw_bf16.cu
 var cu_rmsnorm_dw_bf16 string
 
-//go:embed rmsnorm_dw_f16_c128.cu
+//go:embed cuda/rmsnorm_dw_f16_c128.cu
 var cu_rmsnorm_dw_f16_c128 string
 
-//go:embed rmsnorm_dw_f16.cu
+//go:embed cuda/rmsnorm_dw_f16.cu
 var cu_rmsnorm_dw_f16 string
 
-//go:embed rmsnorm_dw_f32_c128.cu
+//go:embed cuda/rmsnorm_dw_f32_c128.cu
 var cu_rmsnorm_dw_f32_c128 string
 
-//go:embed rmsnorm_dw_f32.cu
+//go:embed cuda/rmsnorm_dw_f32.cu
 var cu_rmsnorm_dw_f32 string
 
 // weightFamily drives the checks and the choice of the kernel.

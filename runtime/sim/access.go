@@ -256,8 +256,11 @@ func (a *access) transfer(w *warp, al *allocation, m uint32, off *offsets) {
 		a.track(w, al, m, off)
 	}
 	w.checkEarly(al, a.site, bits.TrailingZeros32(m), a.write)
+	if len(w.block.cluster.stores) > 0 {
+		a.checkStores(w, al, m, off, false)
+	}
 	if w.block.launch.global != nil {
-		a.checkBlocks(w, al, m, off, a.order != ir.Relaxed)
+		a.checkBlocks(w, al, m, off, a.order != ir.Relaxed, nil)
 		for rest := m; rest != 0 && (a.write || a.order != ir.Relaxed); rest &= rest - 1 {
 			l := bits.TrailingZeros32(rest)
 			w.order(place{al, off[l]}, a.order, l, !a.write, a.write)

@@ -4,8 +4,9 @@ import "github.com/gotile/gotile/internal/thr"
 
 // Asynchronous agents have entries of the clock like warps. An mbarrier is one: what the copies of its phase k write has
 // epoch k, since all of a phase's copies are over with the phase. The bulk stores of a warp are another, with an epoch
-// each: groups end in order. So are its multiplies. The warps come first, then the warps' bulk stores, then their
-// multiplies, then the mbarriers by block.
+// each, since groups end in order; what they read of shared memory and what they write of global memory are agents of
+// their own, as a wait may be for the reads alone. So are a warp's multiplies. The warps come first, then the warps' reads
+// and writes by bulk stores, then their multiplies, then the mbarriers by block.
 
 // barSlot is an mbarrier of each block.
 type barSlot struct {
@@ -37,7 +38,7 @@ func (p *Program) countAgents(warps, blocks int) int {
 func (p *Program) warpAgents(warps int) int {
 	n := warps
 	if p.bulkStores {
-		n += warps
+		n += 2 * warps
 	}
 	if p.multiplies {
 		n += warps
@@ -51,8 +52,11 @@ func (w *warp) multipliesAgent() int {
 	return w.block.program.warpAgents(warps) - warps + w.index
 }
 
-// storesAgent is the agent of a warp's bulk stores.
+// storesAgent is the agent of what a warp's bulk stores read of shared memory.
 func (w *warp) storesAgent() int { return len(w.block.cluster.warps) + w.index }
+
+// writesAgent is the agent of what they write of global memory.
+func (w *warp) writesAgent() int { return 2*len(w.block.cluster.warps) + w.index }
 
 // barAgent is the agent of an mbarrier by its slot.
 func (b *block) barAgent(slot int) int {

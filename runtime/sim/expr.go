@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
 )
 
@@ -146,6 +147,9 @@ func varyingLocals(body []thr.Stmt) map[*thr.Local]bool {
 				note(s.Dst.Local, s.Src, s.Pred)
 			case thr.Load:
 				note(s.Dst, s.Addr, s.Pred)
+				if s.Order != ir.Relaxed { // each lane's own, see ordered
+					varying[s.Dst] = true
+				}
 			case thr.Asm:
 				note(s.Dst.Local, s.Args...)
 				if s.Info != nil && s.Info.Volatile {

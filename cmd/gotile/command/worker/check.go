@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/gotile/gotile/codegen/gowrap"
 	"github.com/gotile/gotile/codegen/nvrtc"
 	"github.com/gotile/gotile/internal/progress"
 	"github.com/gotile/gotile/internal/target"
@@ -122,12 +123,13 @@ func (j *job) compilations(ctx context.Context, names []string) (rows []*compila
 }
 
 // committed is the text of a .cu file and its sum. A program that travels has no files: it has the sums, and the text
-// that its kernel prints, which is the same unless the sum says that it is stale.
+// that its kernel prints, which is the same unless the sum says that it is stale; so has a kernel of which nothing else is
+// committed.
 func (j *job) committed(s *source) (text, hash string, err error) {
-	if j.Travels {
+	if j.Travels || s.hashed {
 		return s.text, j.Sources[s.File], nil
 	}
-	file, err := os.ReadFile(filepath.Join(j.Dir, s.File))
+	file, err := os.ReadFile(filepath.Join(j.Dir, gowrap.Folder, s.File))
 	if err != nil {
 		return "", "", fmt.Errorf("kernel %s is not generated: %w; run: gotile gen", s.Kernel.Name, err)
 	}
