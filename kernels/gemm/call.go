@@ -85,13 +85,13 @@ func whole(ts ...device.Tensor) bool {
 }
 
 // launch launches the kernel of a choice, and for a product in parts that of their sum.
-func (c *call) launch(s *device.Stream, how choice, scratch device.Tensor) error {
+func (c *call) launch(s *device.Stream, how Choice, scratch device.Tensor) error {
 	p := c.params
-	if how.splits == 1 {
-		return launchers[how.size][c.form](s, p)
+	if how.Splits == 1 {
+		return launchers[how.Size][c.form](s, p)
 	}
 	batch, m, n := c.d.Dim(0), c.d.Dim(1), c.d.Dim(2)
-	parts, err := device.View(scratch.Buffer(), scratch.Offset()/dtype.F32.Size(), dtype.F32, []int{batch * how.splits, m, n}, nil)
+	parts, err := device.View(scratch.Buffer(), scratch.Offset()/dtype.F32.Size(), dtype.F32, []int{batch * how.Splits, m, n}, nil)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (c *call) launch(s *device.Stream, how choice, scratch device.Tensor) error
 	if err != nil {
 		return err
 	}
-	p.Splits, p.C, p.Wide, p.Bias = int32(how.splits), none, parts, device.Tensor{}
+	p.Splits, p.C, p.Wide, p.Bias = int32(how.Splits), none, parts, device.Tensor{}
 	if p.WideC, err = device.View(c.d.Buffer(), 0, dtype.F32, []int{0, 0, 0}, nil); err != nil {
 		return err
 	}
@@ -110,8 +110,8 @@ func (c *call) launch(s *device.Stream, how choice, scratch device.Tensor) error
 	if p.D, err = device.View(scratch.Buffer(), scratch.Offset()/t.Size(), t, []int{1, 1, vector}, nil); err != nil {
 		return err
 	}
-	if err := launchers[how.size][c.form](s, p); err != nil {
+	if err := launchers[how.Size][c.form](s, p); err != nil {
 		return err
 	}
-	return launchSum(s, sumParams{Parts: parts, C: c.c, Bias: c.Bias, D: c.d, Splits: int32(how.splits)})
+	return launchSum(s, sumParams{Parts: parts, C: c.c, Bias: c.Bias, D: c.d, Splits: int32(how.Splits)})
 }

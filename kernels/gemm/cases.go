@@ -20,7 +20,7 @@ func Cases() []tiletest.Case {
 	for _, f := range Forms {
 		for _, z := range sizes {
 			for i, p := range shapes(z) {
-				p.form, p.choice = f, choice{size: z.name, splits: max(1, p.splits)}
+				p.form, p.Choice = f, Choice{Size: z.name, Splits: max(1, p.Splits)}
 				for _, t := range []dtype.Type{dtype.BF16, dtype.F16} {
 					if i > 1 && t == dtype.F16 {
 						continue
@@ -36,11 +36,11 @@ func Cases() []tiletest.Case {
 		}
 		for _, p := range []problem{
 			{m: 200, n: 136, k: 72, bias: true, accumulate: true}, {m: 65, n: 3, k: 70, add: true},
-			{m: 64, n: 64, k: 1024, bias: true, add: true, choice: choice{splits: 4}},
+			{m: 64, n: 64, k: 1024, bias: true, add: true, Choice: Choice{Splits: 4}},
 		} {
 			p.form, p.t, p.o = f, dtype.BF16, dtype.BF16
 			add(p)
-			p.sync = true
+			p.Sync = true
 			add(p)
 		}
 	}
@@ -58,13 +58,13 @@ type problem struct {
 	bias, add      bool
 	accumulate     bool // into D
 	uniform        bool // numbers in [-1, 1) instead of small integers, whose products and sums are exact
-	choice
+	Choice
 }
 
 func (p problem) String() string {
-	size := p.size
+	size := p.Size
 	switch {
-	case size == "" && p.sync:
+	case size == "" && p.Sync:
 		size = "chosen_sync"
 	case size == "":
 		size = "chosen"
@@ -74,8 +74,8 @@ func (p problem) String() string {
 		out += fmt.Sprintf("%dx", p.batch)
 	}
 	out += fmt.Sprintf("%dx%dx%d", p.m, p.n, p.k)
-	if p.splits > 1 {
-		out += fmt.Sprintf("/%d", p.splits)
+	if p.Splits > 1 {
+		out += fmt.Sprintf("/%d", p.Splits)
 	}
 	if p.pad > 0 {
 		out += fmt.Sprintf("+%d", p.pad)
@@ -106,7 +106,7 @@ func shapes(z size) []problem {
 		{m: 2*m + 8, n: n + 16, k: (z.Stages+1)*k + 8, bias: true},
 		{m: 8, n: 8, k: 8, add: true},
 		{m: m + 24, n: n, k: k + 16, pad: 8, accumulate: true},
-		{m: m + 8, n: 40, k: 7*k + 8, bias: true, accumulate: true, choice: choice{splits: 3}},
+		{m: m + 8, n: 40, k: 7*k + 8, bias: true, accumulate: true, Choice: Choice{Splits: 3}},
 		{batch: 3, m: 40, n: 24, k: 2*k - 8, pad: 8, apart: 3, bias: true, accumulate: true, uniform: true},
 	}
 	if z.Whole {
@@ -169,11 +169,11 @@ func (p problem) check(r *tiletest.Run) error {
 			in.C = p.matrix(r, tiletest.Input, p.o, p.m, p.n, ref.C)
 		}
 	}
-	if p.splits > 1 {
-		poison := slices.Repeat([]float64{math.NaN()}, p.splits*ref.Batch*p.m*p.n)
+	if p.Splits > 1 {
+		poison := slices.Repeat([]float64{math.NaN()}, p.Splits*ref.Batch*p.m*p.n)
 		in.Scratch = r.InOut(dtype.F32, poison, len(poison))
 	}
-	if err := multiply(r.Stream, p.form, in, d, p.choice); err != nil {
+	if err := multiply(r.Stream, p.form, in, d, p.Choice); err != nil {
 		return err
 	}
 	want, bar := ref.Product(), barOf(p.o)

@@ -8,13 +8,6 @@ import (
 	"github.com/gotile/gotile/runtime/device"
 )
 
-// choice is how a product is computed.
-type choice struct {
-	size   string // of the kernel; empty: the one with the least cost
-	splits int    // parts of k; 0: as many as have the least cost
-	sync   bool   // by mma.sync
-}
-
 // maxSplits is the most parts of k.
 const maxSplits = 8
 
@@ -25,25 +18,25 @@ type shape struct {
 }
 
 // choose picks the kernel with the least cost, which room for so many parts allows. What is set of how stays.
-func (p shape) choose(d *device.Device, how choice, room int) choice {
+func (p shape) choose(d *device.Device, how Choice, room int) Choice {
 	best, least := how, -1.0
 	whole, sms := p.whole && p.k > 0, d.Info().SMs
 	for _, z := range sizes {
-		if how.size != "" && how.size != z.name || how.sync && z.Way == warpgroups ||
-			how.size == "" && (z.Whole && !whole || z.Targets != nil && !slices.Contains(z.Targets, d.Target().Name)) {
+		if how.Size != "" && how.Size != z.name || how.Sync && z.Way == warpgroups ||
+			how.Size == "" && (z.Whole && !whole || z.Targets != nil && !slices.Contains(z.Targets, d.Target().Name)) {
 			continue
 		}
 		for splits := 1; splits <= max(1, min(maxSplits, room, p.k/(2*z.K))); splits++ {
-			if how.splits != 0 && how.splits != splits {
+			if how.Splits != 0 && how.Splits != splits {
 				continue
 			}
 			if cost := z.cost(p, splits, sms); least < 0 || cost < least {
-				least, best = cost, choice{size: z.name, splits: splits, sync: how.sync}
+				least, best = cost, Choice{Size: z.name, Splits: splits, Sync: how.Sync}
 			}
 		}
 	}
-	if best.splits == 0 { // a number that no size allows
-		best.splits = 1
+	if best.Splits == 0 { // a number that no size allows
+		best.Splits = 1
 	}
 	return best
 }

@@ -28,7 +28,7 @@ func ExampleMultiply() {
 	check(gemm.Multiply(s, gemm.NT, in, y))
 	fmt.Println(must(device.DownloadFloats(s, y)))
 	in.C = y
-	check(gemm.MultiplySync(s, gemm.NT, in, y)) // by mma.sync, wherever it runs
+	check(gemm.MultiplyBy(s, gemm.NT, in, y, gemm.Choice{Sync: true})) // by mma.sync, wherever it runs
 	check(s.Sync(context.Background()))
 	fmt.Println(must(device.DownloadFloats(s, y)))
 	// Output:

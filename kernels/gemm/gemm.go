@@ -2,7 +2,12 @@
 
 package gemm
 
-import "github.com/gotile/gotile/runtime/device"
+import (
+	"slices"
+	"strings"
+
+	"github.com/gotile/gotile/runtime/device"
+)
 
 // Inputs are the operands of d = A B + C + bias, or of a batch of such products: all matrices then have one dimension more,
 // the first. Rows may be padded and matrices lie apart (any strides of the leading dimensions), and bases be unaligned;
@@ -23,13 +28,31 @@ type Inputs struct {
 // has no elements. Tensors that are wrong or do not agree are refused with a *bind.Error that names them, and nothing is
 // launched. d must not overlap A, B, Bias or Scratch, which is not checked.
 func Multiply(s *device.Stream, form Form, in Inputs, d device.Tensor) error {
-	return multiply(s, form, in, d, choice{})
+	return multiply(s, form, in, d, Choice{})
 }
 
-// MultiplySync is Multiply by mma.sync, the matrix multiply of warps that all targets have, also where there is wgmma: what
-// it costs to be without is a question of benchmarks.
-func MultiplySync(s *device.Stream, form Form, in Inputs, d device.Tensor) error {
-	return multiply(s, form, in, d, choice{sync: true})
+// Choice is how a product is computed. What is zero is chosen by the sizes and the device.
+type Choice struct {
+	Size   string // of the kernel's tiles, with its instruction: one of Sizes
+	Splits int    // parts of k, for which there is scratch
+	Sync   bool   // by mma.sync, the multiply of warps that all targets have, also where there is wgmma
+}
+
+// Sizes lists the sizes of kernels, by name.
+func Sizes() []string {
+	var out []string
+	for _, z := range sizes {
+		out = append(out, z.name)
+	}
+	return out
+}
+
+// MultiplyBy is Multiply with a choice, for benchmarks: what the kernel of a size cannot take is refused.
+func MultiplyBy(s *device.Stream, form Form, in Inputs, d device.Tensor, how Choice) error {
+	if how.Size != "" && !slices.Contains(Sizes(), how.Size) {
+		return refuse("Choice.Size", device.ErrShape, "no kernel has size %q; have %s", how.Size, strings.Join(Sizes(), ", "))
+	}
+	return multiply(s, form, in, d, how)
 }
 
 // ScratchSize is how many f32 of scratch the product of these tensors wants; 0: none.
@@ -38,15 +61,15 @@ func ScratchSize(s *device.Stream, form Form, in Inputs, d device.Tensor) (int, 
 	if err != nil || d.Elems() == 0 {
 		return 0, err
 	}
-	how := c.shape().choose(s.Device(), choice{}, maxSplits)
-	if how.splits == 1 {
+	how := c.shape().choose(s.Device(), Choice{}, maxSplits)
+	if how.Splits == 1 {
 		return 0, nil
 	}
-	return how.splits * d.Elems(), nil
+	return how.Splits * d.Elems(), nil
 }
 
 // multiply is Multiply with what is set of a choice.
-func multiply(s *device.Stream, form Form, in Inputs, d device.Tensor, how choice) error {
+func multiply(s *device.Stream, form Form, in Inputs, d device.Tensor, how Choice) error {
 	c, err := newCall(form, in, d)
 	if err != nil || d.Elems() == 0 {
 		return err

@@ -126,7 +126,7 @@ func launches(x *autodiff.Exec, p shape) int {
 	switch {
 	case p.m == 0 || p.n == 0:
 		return 0
-	case p.choose(x.Stream().Device(), choice{}, maxSplits).splits > 1:
+	case p.choose(x.Stream().Device(), Choice{}, maxSplits).Splits > 1:
 		return 2
 	}
 	return 1

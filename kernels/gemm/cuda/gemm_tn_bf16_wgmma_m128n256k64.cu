@@ -2,7 +2,7 @@
 
 // gemm_tn_bf16_wgmma_m128n256k64: D = A B + C + bias by tensor cores, in TN form.
 //
-// Targets: sm_90a (lowering bulk)
+// Targets: sm_90a (lowering wgmma)
 // Launch: 384 threads a block, at least 1 blocks an SM, 230400 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most one an iteration
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: a, b, bias, c, d, wideC, wide on 16 bytes; biased a multiple of 2, c2 a multiple of 2, d2 a multiple of 8, e2 a multiple of 2, f2 a multiple of 2
@@ -43,6 +43,7 @@ __device__ __forceinline__ u32 bf16_pair(float lo, float hi) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
 }
+__device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ u32 shared_at(const void* p) { return (u32)__cvta_generic_to_shared(p); }
 __device__ __forceinline__ void mbarrier_init(void* bar, int arrivals) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(shared_at(bar)), "r"(arrivals) : "memory");
@@ -81,6 +82,9 @@ __device__ __forceinline__ bool elect() { // all lanes: true in one
   return one != 0u;
 }
 __device__ __forceinline__ void fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+__device__ __forceinline__ i64 wgmma_desc_128(const void* p, int lbo, int sbo) { // 128-byte swizzle
+  return (i64)((u64)(shared_at(p) >> 4) | (u64)(lbo >> 4) << 16 | (u64)(sbo >> 4) << 32 | (u64)1 << 62);
+}
 __device__ __forceinline__ u32 load_u32_if(const void* p, bool on) {
   u32 r = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.u32 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
@@ -88,17 +92,9 @@ __device__ __forceinline__ u32 load_u32_if(const void* p, bool on) {
 }
 __device__ __forceinline__ void bulk_wait_0() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 __device__ __forceinline__ void bulk_wait_read_1() { asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory"); }
-__device__ __forceinline__ void ldmatrix_x4_trans(u32* r, const void* p) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(shared_at(p)) : "memory");
-}
 __device__ __forceinline__ void load_f32x2_if(float* r, const void* p, bool on) {
   r[0] = r[1] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.v2.f32 {%0, %1}, [%2]; }" : "+f"(r[0]), "+f"(r[1]) : "l"(p), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void mma_m16n8k16_f32_bf16(float* d, const u32* a, u32 b0, u32 b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 __device__ __forceinline__ void regs_dec_40() { asm volatile("setmaxnreg.dec.sync.aligned.u32 40;" ::: "memory"); }
 __device__ __forceinline__ void regs_inc_232() { asm volatile("setmaxnreg.inc.sync.aligned.u32 232;" ::: "memory"); }
@@ -115,6 +111,20 @@ __device__ __forceinline__ void tensor_load_3d(void* to, void* bar, const tensor
 __device__ __forceinline__ void tensor_store_3d(const void* from, const tensor_map* map, int x0, int x1, int x2) {
   asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%1, {%2, %3, %4}], [%0];"
                :: "r"(shared_at(from)), "l"(map), "r"(x0), "r"(x1), "r"(x2) : "memory");
+}
+__device__ __forceinline__ void wgmma_fence_f128(float* r0) {
+  asm volatile("wgmma.fence.sync.aligned;" : "+f"(r0[0]), "+f"(r0[1]), "+f"(r0[2]), "+f"(r0[3]), "+f"(r0[4]), "+f"(r0[5]), "+f"(r0[6]), "+f"(r0[7]), "+f"(r0[8]), "+f"(r0[9]), "+f"(r0[10]), "+f"(r0[11]), "+f"(r0[12]), "+f"(r0[13]), "+f"(r0[14]), "+f"(r0[15]), "+f"(r0[16]), "+f"(r0[17]), "+f"(r0[18]), "+f"(r0[19]), "+f"(r0[20]), "+f"(r0[21]), "+f"(r0[22]), "+f"(r0[23]), "+f"(r0[24]), "+f"(r0[25]), "+f"(r0[26]), "+f"(r0[27]), "+f"(r0[28]), "+f"(r0[29]), "+f"(r0[30]), "+f"(r0[31]), "+f"(r0[32]), "+f"(r0[33]), "+f"(r0[34]), "+f"(r0[35]), "+f"(r0[36]), "+f"(r0[37]), "+f"(r0[38]), "+f"(r0[39]), "+f"(r0[40]), "+f"(r0[41]), "+f"(r0[42]), "+f"(r0[43]), "+f"(r0[44]), "+f"(r0[45]), "+f"(r0[46]), "+f"(r0[47]), "+f"(r0[48]), "+f"(r0[49]), "+f"(r0[50]), "+f"(r0[51]), "+f"(r0[52]), "+f"(r0[53]), "+f"(r0[54]), "+f"(r0[55]), "+f"(r0[56]), "+f"(r0[57]), "+f"(r0[58]), "+f"(r0[59]), "+f"(r0[60]), "+f"(r0[61]), "+f"(r0[62]), "+f"(r0[63]), "+f"(r0[64]), "+f"(r0[65]), "+f"(r0[66]), "+f"(r0[67]), "+f"(r0[68]), "+f"(r0[69]), "+f"(r0[70]), "+f"(r0[71]), "+f"(r0[72]), "+f"(r0[73]), "+f"(r0[74]), "+f"(r0[75]), "+f"(r0[76]), "+f"(r0[77]), "+f"(r0[78]), "+f"(r0[79]), "+f"(r0[80]), "+f"(r0[81]), "+f"(r0[82]), "+f"(r0[83]), "+f"(r0[84]), "+f"(r0[85]), "+f"(r0[86]), "+f"(r0[87]), "+f"(r0[88]), "+f"(r0[89]), "+f"(r0[90]), "+f"(r0[91]), "+f"(r0[92]), "+f"(r0[93]), "+f"(r0[94]), "+f"(r0[95]), "+f"(r0[96]), "+f"(r0[97]), "+f"(r0[98]), "+f"(r0[99]), "+f"(r0[100]), "+f"(r0[101]), "+f"(r0[102]), "+f"(r0[103]), "+f"(r0[104]), "+f"(r0[105]), "+f"(r0[106]), "+f"(r0[107]), "+f"(r0[108]), "+f"(r0[109]), "+f"(r0[110]), "+f"(r0[111]), "+f"(r0[112]), "+f"(r0[113]), "+f"(r0[114]), "+f"(r0[115]), "+f"(r0[116]), "+f"(r0[117]), "+f"(r0[118]), "+f"(r0[119]), "+f"(r0[120]), "+f"(r0[121]), "+f"(r0[122]), "+f"(r0[123]), "+f"(r0[124]), "+f"(r0[125]), "+f"(r0[126]), "+f"(r0[127]) :: "memory");
+}
+__device__ __forceinline__ void wgmma_m64n256k16_f32_bf16_at_bt(float* d, i64 a, i64 b) {
+  asm volatile("wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, %128, %129, 1, 1, 1, 1, 1;"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]), "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]), "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79]), "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]), "+f"(d[88]), "+f"(d[89]), "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95]), "+f"(d[96]), "+f"(d[97]), "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103]), "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]), "+f"(d[110]), "+f"(d[111]), "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115]), "+f"(d[116]), "+f"(d[117]), "+f"(d[118]), "+f"(d[119]), "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123]), "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127])
+      : "l"(a), "l"(b));
+}
+__device__ __forceinline__ void wgmma_wait_0_f128(float* r0) {
+  asm volatile("wgmma.wait_group.sync.aligned 0;" : "+f"(r0[0]), "+f"(r0[1]), "+f"(r0[2]), "+f"(r0[3]), "+f"(r0[4]), "+f"(r0[5]), "+f"(r0[6]), "+f"(r0[7]), "+f"(r0[8]), "+f"(r0[9]), "+f"(r0[10]), "+f"(r0[11]), "+f"(r0[12]), "+f"(r0[13]), "+f"(r0[14]), "+f"(r0[15]), "+f"(r0[16]), "+f"(r0[17]), "+f"(r0[18]), "+f"(r0[19]), "+f"(r0[20]), "+f"(r0[21]), "+f"(r0[22]), "+f"(r0[23]), "+f"(r0[24]), "+f"(r0[25]), "+f"(r0[26]), "+f"(r0[27]), "+f"(r0[28]), "+f"(r0[29]), "+f"(r0[30]), "+f"(r0[31]), "+f"(r0[32]), "+f"(r0[33]), "+f"(r0[34]), "+f"(r0[35]), "+f"(r0[36]), "+f"(r0[37]), "+f"(r0[38]), "+f"(r0[39]), "+f"(r0[40]), "+f"(r0[41]), "+f"(r0[42]), "+f"(r0[43]), "+f"(r0[44]), "+f"(r0[45]), "+f"(r0[46]), "+f"(r0[47]), "+f"(r0[48]), "+f"(r0[49]), "+f"(r0[50]), "+f"(r0[51]), "+f"(r0[52]), "+f"(r0[53]), "+f"(r0[54]), "+f"(r0[55]), "+f"(r0[56]), "+f"(r0[57]), "+f"(r0[58]), "+f"(r0[59]), "+f"(r0[60]), "+f"(r0[61]), "+f"(r0[62]), "+f"(r0[63]), "+f"(r0[64]), "+f"(r0[65]), "+f"(r0[66]), "+f"(r0[67]), "+f"(r0[68]), "+f"(r0[69]), "+f"(r0[70]), "+f"(r0[71]), "+f"(r0[72]), "+f"(r0[73]), "+f"(r0[74]), "+f"(r0[75]), "+f"(r0[76]), "+f"(r0[77]), "+f"(r0[78]), "+f"(r0[79]), "+f"(r0[80]), "+f"(r0[81]), "+f"(r0[82]), "+f"(r0[83]), "+f"(r0[84]), "+f"(r0[85]), "+f"(r0[86]), "+f"(r0[87]), "+f"(r0[88]), "+f"(r0[89]), "+f"(r0[90]), "+f"(r0[91]), "+f"(r0[92]), "+f"(r0[93]), "+f"(r0[94]), "+f"(r0[95]), "+f"(r0[96]), "+f"(r0[97]), "+f"(r0[98]), "+f"(r0[99]), "+f"(r0[100]), "+f"(r0[101]), "+f"(r0[102]), "+f"(r0[103]), "+f"(r0[104]), "+f"(r0[105]), "+f"(r0[106]), "+f"(r0[107]), "+f"(r0[108]), "+f"(r0[109]), "+f"(r0[110]), "+f"(r0[111]), "+f"(r0[112]), "+f"(r0[113]), "+f"(r0[114]), "+f"(r0[115]), "+f"(r0[116]), "+f"(r0[117]), "+f"(r0[118]), "+f"(r0[119]), "+f"(r0[120]), "+f"(r0[121]), "+f"(r0[122]), "+f"(r0[123]), "+f"(r0[124]), "+f"(r0[125]), "+f"(r0[126]), "+f"(r0[127]) :: "memory");
+}
+__device__ __forceinline__ void wgmma_wait_1() {
+  asm volatile("wgmma.wait_group.sync.aligned 1;" :  :: "memory");
 }
 
 struct gemm_tn_bf16_wgmma_m128n256k64_args {
@@ -207,10 +217,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_tn_bf16_wgmma_m128n256
   int row0 = (((int)threadIdx.x & 127) >> 2 & 7) + (((int)threadIdx.x & 127) >> 5) * 16;
   int col0 = ((int)threadIdx.x & 127 & 3) * 2;
   int warp_row = (((int)threadIdx.x & 127) >> 5) * 16;
-  int matrix_row = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
-  int matrix_col = ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
-  int matrix_row2 = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
-  int matrix_col2 = ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
+  int matrix_row = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
+  int matrix_col = ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
 
   // pipe: 4 slots, filled by 1 warp and read by 8 warps
   #pragma unroll
@@ -306,6 +314,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_tn_bf16_wgmma_m128n256
       }
       int mul7 = (int)((u32)div_i32((int)((u32)((int)((u32)a.k + 63u) / 64) + ((u32)a.splits - 1u)), a.splits) * 64u);
       int mul8 = (int)((u32)rem_i32(div_of3, a.splits) * (u32)mul7);
+      int pipe_prev = -1;
       for (int it2 = mul8; it2 < min(a.k, (int)((u32)mul8 + (u32)mul7)); it2 += 64) {
         // pipe: a slot to read
         int pipe_slot = pipe_stage;
@@ -313,22 +322,23 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_tn_bf16_wgmma_m128n256
         pipe_stage = pipe_slot == 3 ? 0 : (int)((u32)pipe_slot + 1u);
         pipe_parity = pipe_slot == 3 ? pipe_parity ^ 1 : pipe_parity;
 
-        // acc += pipe_a pipe_b, AtB: mma.sync
+        // acc += pipe_a pipe_b, AtB: wgmma
+        i64 a_desc = wgmma_desc_128(smem + (1024u + (u32)(int)(((u32)pipe_slot * 8192u + (u32)((mul3 & 63) + (mul3 >> 6) * 4096)) * 2u)), 8192, 1024);
+        i64 b_desc = wgmma_desc_128(smem + (0x00010400u + (u32)(int)((u32)((int)((u32)pipe_slot * 16384u) + ((mul4 & 63) + (mul4 >> 6) * 4096)) * 2u)), 8192, 1024);
+        wgmma_fence_f128(acc);
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          u32 a2[4];
-          ldmatrix_x4_trans(a2, smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 8192u + (u32)((i * 16 + matrix_row) * 64) + (u32)((mul3 + (warp_row + matrix_col) & 63) + (mul3 + (warp_row + matrix_col) >> 6) * 4096)) * 2u), 7)));
-          #pragma unroll
-          for (int j = 0; j < 16; j++) {
-            u32 b[4];
-            ldmatrix_x4_trans(b, smem + (0x00010400u + (u32)swizzle((int)(((u32)pipe_slot * 16384u + (u32)((i * 16 + matrix_row) * 64) + (u32)((mul4 + (j * 16 + matrix_col) & 63) + (mul4 + (j * 16 + matrix_col) >> 6) * 4096)) * 2u), 7)));
-            mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a2, b[0], b[2]);
-            mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a2, b[1], b[3]);
-          }
+          wgmma_m64n256k16_f32_bf16_at_bt(acc, (i64)((u64)a_desc + (u64)(i64)(i * 128)), (i64)((u64)b_desc + (u64)(i64)(i * 128)));
         }
+        wgmma_commit();
+        wgmma_wait_1();
         __syncwarp();
-        if (elect()) mbarrier_arrive(smem + (32u + (u32)pipe_slot * 8u));
+        if (elect() && pipe_prev >= 0) mbarrier_arrive(smem + (32u + (u32)pipe_prev * 8u));
+        pipe_prev = pipe_slot;
       }
+      wgmma_wait_0_f128(acc);
+      __syncwarp();
+      if (elect() && pipe_prev >= 0) mbarrier_arrive(smem + (32u + (u32)pipe_prev * 8u));
       if (a.f0 > 0) {
         int f1_left = (int)((u32)a.f1 - (u32)add);
         int f2_left = (int)((u32)a.f2 - (u32)add2);
@@ -362,7 +372,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_tn_bf16_wgmma_m128n256
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t * 8192 + (warp_row + matrix_row2) * 64 + (i * 16 + matrix_col2)) * 2, 7)), &cast2[i * 4]);
+          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t * 8192 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &cast2[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
@@ -381,7 +391,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_tn_bf16_wgmma_m128n256
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t * 8192 + 4096 + (warp_row + matrix_row2) * 64 + (i * 16 + matrix_col2)) * 2, 7)), &cast3[i * 4]);
+          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t * 8192 + 4096 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &cast3[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
@@ -401,7 +411,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_tn_bf16_wgmma_m128n256
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t * 8192 + (warp_row + matrix_row2) * 64 + (i * 16 + matrix_col2)) * 2, 7)), &cast4[i * 4]);
+          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t * 8192 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &cast4[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
@@ -421,7 +431,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_tn_bf16_wgmma_m128n256
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t * 8192 + 4096 + (warp_row + matrix_row2) * 64 + (i * 16 + matrix_col2)) * 2, 7)), &cast5[i * 4]);
+          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t * 8192 + 4096 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &cast5[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);

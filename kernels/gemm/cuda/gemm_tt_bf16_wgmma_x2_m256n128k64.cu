@@ -2,7 +2,7 @@
 
 // gemm_tt_bf16_wgmma_x2_m256n128k64: D = A B + C + bias by tensor cores, in TT form.
 //
-// Targets: sm_90a (lowering simt)
+// Targets: sm_90a (lowering wgmma)
 // Launch: 384 threads a block, at least 1 blocks an SM, clusters of 2 blocks, 230400 bytes of dynamic shared memory, a grid of as many clusters as the device holds, at most one an iteration
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: a, b, bias, c, d, wideC, wide on 16 bytes; biased a multiple of 2, c2 a multiple of 2, d2 a multiple of 8, e2 a multiple of 2, f2 a multiple of 2
@@ -43,6 +43,7 @@ __device__ __forceinline__ u32 bf16_pair(float lo, float hi) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
 }
+__device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ int cluster_rank() {
   int r;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
@@ -103,6 +104,9 @@ struct __align__(64) tensor_map { u64 data[16]; }; // a CUtensorMap
 __device__ __forceinline__ void bulk_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 __device__ __forceinline__ void named_sync(int bar, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(bar), "r"(threads) : "memory"); }
 __device__ __forceinline__ void fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+__device__ __forceinline__ i64 wgmma_desc_128(const void* p, int lbo, int sbo) { // 128-byte swizzle
+  return (i64)((u64)(shared_at(p) >> 4) | (u64)(lbo >> 4) << 16 | (u64)(sbo >> 4) << 32 | (u64)1 << 62);
+}
 __device__ __forceinline__ u32 load_u32_if(const void* p, bool on) {
   u32 r = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.u32 %0, [%1]; }" : "+r"(r) : "l"(p), "r"((u32)on) : "memory");
@@ -110,20 +114,9 @@ __device__ __forceinline__ u32 load_u32_if(const void* p, bool on) {
 }
 __device__ __forceinline__ void bulk_wait_0() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 __device__ __forceinline__ void bulk_wait_read_1() { asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory"); }
-__device__ __forceinline__ void ldmatrix_x4(u32* r, const void* p) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(shared_at(p)) : "memory");
-}
-__device__ __forceinline__ void ldmatrix_x4_trans(u32* r, const void* p) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(shared_at(p)) : "memory");
-}
 __device__ __forceinline__ void load_f32x2_if(float* r, const void* p, bool on) {
   r[0] = r[1] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.v2.f32 {%0, %1}, [%2]; }" : "+f"(r[0]), "+f"(r[1]) : "l"(p), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void mma_m16n8k16_f32_bf16(float* d, const u32* a, u32 b0, u32 b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 __device__ __forceinline__ void regs_dec_40() { asm volatile("setmaxnreg.dec.sync.aligned.u32 40;" ::: "memory"); }
 __device__ __forceinline__ void regs_inc_232() { asm volatile("setmaxnreg.inc.sync.aligned.u32 232;" ::: "memory"); }
@@ -144,6 +137,17 @@ __device__ __forceinline__ void tensor_multicast_3d(void* to, void* bar, int blo
 __device__ __forceinline__ void tensor_store_3d(const void* from, const tensor_map* map, int x0, int x1, int x2) {
   asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%1, {%2, %3, %4}], [%0];"
                :: "r"(shared_at(from)), "l"(map), "r"(x0), "r"(x1), "r"(x2) : "memory");
+}
+__device__ __forceinline__ void wgmma_fence_f128(float* r0) {
+  asm volatile("wgmma.fence.sync.aligned;" : "+f"(r0[0]), "+f"(r0[1]), "+f"(r0[2]), "+f"(r0[3]), "+f"(r0[4]), "+f"(r0[5]), "+f"(r0[6]), "+f"(r0[7]), "+f"(r0[8]), "+f"(r0[9]), "+f"(r0[10]), "+f"(r0[11]), "+f"(r0[12]), "+f"(r0[13]), "+f"(r0[14]), "+f"(r0[15]), "+f"(r0[16]), "+f"(r0[17]), "+f"(r0[18]), "+f"(r0[19]), "+f"(r0[20]), "+f"(r0[21]), "+f"(r0[22]), "+f"(r0[23]), "+f"(r0[24]), "+f"(r0[25]), "+f"(r0[26]), "+f"(r0[27]), "+f"(r0[28]), "+f"(r0[29]), "+f"(r0[30]), "+f"(r0[31]), "+f"(r0[32]), "+f"(r0[33]), "+f"(r0[34]), "+f"(r0[35]), "+f"(r0[36]), "+f"(r0[37]), "+f"(r0[38]), "+f"(r0[39]), "+f"(r0[40]), "+f"(r0[41]), "+f"(r0[42]), "+f"(r0[43]), "+f"(r0[44]), "+f"(r0[45]), "+f"(r0[46]), "+f"(r0[47]), "+f"(r0[48]), "+f"(r0[49]), "+f"(r0[50]), "+f"(r0[51]), "+f"(r0[52]), "+f"(r0[53]), "+f"(r0[54]), "+f"(r0[55]), "+f"(r0[56]), "+f"(r0[57]), "+f"(r0[58]), "+f"(r0[59]), "+f"(r0[60]), "+f"(r0[61]), "+f"(r0[62]), "+f"(r0[63]), "+f"(r0[64]), "+f"(r0[65]), "+f"(r0[66]), "+f"(r0[67]), "+f"(r0[68]), "+f"(r0[69]), "+f"(r0[70]), "+f"(r0[71]), "+f"(r0[72]), "+f"(r0[73]), "+f"(r0[74]), "+f"(r0[75]), "+f"(r0[76]), "+f"(r0[77]), "+f"(r0[78]), "+f"(r0[79]), "+f"(r0[80]), "+f"(r0[81]), "+f"(r0[82]), "+f"(r0[83]), "+f"(r0[84]), "+f"(r0[85]), "+f"(r0[86]), "+f"(r0[87]), "+f"(r0[88]), "+f"(r0[89]), "+f"(r0[90]), "+f"(r0[91]), "+f"(r0[92]), "+f"(r0[93]), "+f"(r0[94]), "+f"(r0[95]), "+f"(r0[96]), "+f"(r0[97]), "+f"(r0[98]), "+f"(r0[99]), "+f"(r0[100]), "+f"(r0[101]), "+f"(r0[102]), "+f"(r0[103]), "+f"(r0[104]), "+f"(r0[105]), "+f"(r0[106]), "+f"(r0[107]), "+f"(r0[108]), "+f"(r0[109]), "+f"(r0[110]), "+f"(r0[111]), "+f"(r0[112]), "+f"(r0[113]), "+f"(r0[114]), "+f"(r0[115]), "+f"(r0[116]), "+f"(r0[117]), "+f"(r0[118]), "+f"(r0[119]), "+f"(r0[120]), "+f"(r0[121]), "+f"(r0[122]), "+f"(r0[123]), "+f"(r0[124]), "+f"(r0[125]), "+f"(r0[126]), "+f"(r0[127]) :: "memory");
+}
+__device__ __forceinline__ void wgmma_m64n128k16_f32_bf16_at(float* d, i64 a, i64 b) {
+  asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, %64, %65, 1, 1, 1, 1, 0;"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
+      : "l"(a), "l"(b));
+}
+__device__ __forceinline__ void wgmma_wait_0_f128(float* r0) {
+  asm volatile("wgmma.wait_group.sync.aligned 0;" : "+f"(r0[0]), "+f"(r0[1]), "+f"(r0[2]), "+f"(r0[3]), "+f"(r0[4]), "+f"(r0[5]), "+f"(r0[6]), "+f"(r0[7]), "+f"(r0[8]), "+f"(r0[9]), "+f"(r0[10]), "+f"(r0[11]), "+f"(r0[12]), "+f"(r0[13]), "+f"(r0[14]), "+f"(r0[15]), "+f"(r0[16]), "+f"(r0[17]), "+f"(r0[18]), "+f"(r0[19]), "+f"(r0[20]), "+f"(r0[21]), "+f"(r0[22]), "+f"(r0[23]), "+f"(r0[24]), "+f"(r0[25]), "+f"(r0[26]), "+f"(r0[27]), "+f"(r0[28]), "+f"(r0[29]), "+f"(r0[30]), "+f"(r0[31]), "+f"(r0[32]), "+f"(r0[33]), "+f"(r0[34]), "+f"(r0[35]), "+f"(r0[36]), "+f"(r0[37]), "+f"(r0[38]), "+f"(r0[39]), "+f"(r0[40]), "+f"(r0[41]), "+f"(r0[42]), "+f"(r0[43]), "+f"(r0[44]), "+f"(r0[45]), "+f"(r0[46]), "+f"(r0[47]), "+f"(r0[48]), "+f"(r0[49]), "+f"(r0[50]), "+f"(r0[51]), "+f"(r0[52]), "+f"(r0[53]), "+f"(r0[54]), "+f"(r0[55]), "+f"(r0[56]), "+f"(r0[57]), "+f"(r0[58]), "+f"(r0[59]), "+f"(r0[60]), "+f"(r0[61]), "+f"(r0[62]), "+f"(r0[63]), "+f"(r0[64]), "+f"(r0[65]), "+f"(r0[66]), "+f"(r0[67]), "+f"(r0[68]), "+f"(r0[69]), "+f"(r0[70]), "+f"(r0[71]), "+f"(r0[72]), "+f"(r0[73]), "+f"(r0[74]), "+f"(r0[75]), "+f"(r0[76]), "+f"(r0[77]), "+f"(r0[78]), "+f"(r0[79]), "+f"(r0[80]), "+f"(r0[81]), "+f"(r0[82]), "+f"(r0[83]), "+f"(r0[84]), "+f"(r0[85]), "+f"(r0[86]), "+f"(r0[87]), "+f"(r0[88]), "+f"(r0[89]), "+f"(r0[90]), "+f"(r0[91]), "+f"(r0[92]), "+f"(r0[93]), "+f"(r0[94]), "+f"(r0[95]), "+f"(r0[96]), "+f"(r0[97]), "+f"(r0[98]), "+f"(r0[99]), "+f"(r0[100]), "+f"(r0[101]), "+f"(r0[102]), "+f"(r0[103]), "+f"(r0[104]), "+f"(r0[105]), "+f"(r0[106]), "+f"(r0[107]), "+f"(r0[108]), "+f"(r0[109]), "+f"(r0[110]), "+f"(r0[111]), "+f"(r0[112]), "+f"(r0[113]), "+f"(r0[114]), "+f"(r0[115]), "+f"(r0[116]), "+f"(r0[117]), "+f"(r0[118]), "+f"(r0[119]), "+f"(r0[120]), "+f"(r0[121]), "+f"(r0[122]), "+f"(r0[123]), "+f"(r0[124]), "+f"(r0[125]), "+f"(r0[126]), "+f"(r0[127]) :: "memory");
 }
 
 struct gemm_tt_bf16_wgmma_x2_m256n128k64_args {
@@ -236,10 +240,8 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
   int row0 = (((int)threadIdx.x & 127) >> 2 & 7) + (((int)threadIdx.x & 127) >> 5) * 16;
   int col0 = ((int)threadIdx.x & 127 & 3) * 2;
   int warp_row = (((int)threadIdx.x & 127) >> 5) * 16;
-  int matrix_row = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
-  int matrix_col = ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
-  int matrix_row2 = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
-  int matrix_col2 = ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
+  int matrix_row = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
+  int matrix_col = ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
 
   // bar0
   #pragma unroll
@@ -343,25 +345,19 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
         int rem3 = acc_now % 4;
         mbarrier_wait_cluster(smem + (u32)(rem3 * 8), acc_now / 4 % 2);
 
-        // acc2 += s0 s1, AtBt: mma.sync
+        // acc2 += s0 s1, AtBt: wgmma
+        i64 a_desc = wgmma_desc_128(smem + (1024u + (u32)((rem3 * 16384 + t2 * 8192) * 2)), 8192, 1024);
+        i64 b_desc = wgmma_desc_128(smem + (0x00020400u + (u32)(rem3 * 8192 * 2)), 16, 1024);
+        wgmma_fence_f128(acc2);
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          u32 a2[8];
           #pragma unroll
           for (int j = 0; j < 2; j++) {
-            ldmatrix_x4_trans(&a2[j * 4], smem + (1024u + (u32)swizzle((rem3 * 16384 + t2 * 8192 + (i * 16 + matrix_row) * 64 + ((j * 64 + warp_row + matrix_col & 63) + (j * 64 + warp_row + matrix_col >> 6) * 4096)) * 2, 7)));
-          }
-          #pragma unroll
-          for (int j = 0; j < 8; j++) {
-            u32 b[4];
-            ldmatrix_x4(b, smem + (0x00020400u + (u32)swizzle((rem3 * 8192 + (j * 16 + matrix_row2) * 64 + (i * 16 + matrix_col2)) * 2, 7)));
-            #pragma unroll
-            for (int k = 0; k < 2; k++) {
-              mma_m16n8k16_f32_bf16(&acc2[(k * 16 + j * 2) * 4], &a2[k * 4], b[0], b[2]);
-              mma_m16n8k16_f32_bf16(&acc2[(k * 16 + (j * 2 + 1)) * 4], &a2[k * 4], b[1], b[3]);
-            }
+            wgmma_m64n128k16_f32_bf16_at(&acc2[j * 64], (i64)((u64)a_desc + (u64)(i64)(i * 128 + j * 512)), (i64)((u64)b_desc + (u64)(i64)(i * 2)));
           }
         }
+        wgmma_commit();
+        wgmma_wait_0_f128(acc2);
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
         fence_shared();
         if (((int)threadIdx.x & 127) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + (32u + (u32)(rem3 * 8)), (int)threadIdx.x & 127));
@@ -400,7 +396,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t2 * 8192 + (warp_row + matrix_row2) * 64 + (i * 16 + matrix_col2)) * 2, 7)), &cast2[i * 4]);
+          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t2 * 8192 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &cast2[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
@@ -419,7 +415,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t2 * 8192 + 4096 + (warp_row + matrix_row2) * 64 + (i * 16 + matrix_col2)) * 2, 7)), &cast3[i * 4]);
+          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t2 * 8192 + 4096 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &cast3[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
@@ -439,7 +435,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t2 * 8192 + (warp_row + matrix_row2) * 64 + (i * 16 + matrix_col2)) * 2, 7)), &cast4[i * 4]);
+          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t2 * 8192 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &cast4[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
@@ -459,7 +455,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t2 * 8192 + 4096 + (warp_row + matrix_row2) * 64 + (i * 16 + matrix_col2)) * 2, 7)), &cast5[i * 4]);
+          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t2 * 8192 + 4096 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &cast5[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
