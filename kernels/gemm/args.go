@@ -90,4 +90,8 @@ type (
 	ntCluster256x128Args[T tile.Float] ntArgs[T]
 	tnCluster256x128Args[T tile.Float] tnArgs[T]
 	ttCluster256x128Args[T tile.Float] ttArgs[T]
+	nnRing128Args[T tile.Float]        nnArgs[T]
+	ntRing128Args[T tile.Float]        ntArgs[T]
+	tnRing128Args[T tile.Float]        tnArgs[T]
+	ttRing128Args[T tile.Float]        ttArgs[T]
 )

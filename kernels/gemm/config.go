@@ -15,6 +15,7 @@ const (
 	blockwide  way = iota // all warps copy and multiply, by mma.sync
 	warps                 // a producer feeds warps, which multiply by mma.sync
 	warpgroups            // a producer feeds warpgroups, which multiply by wgmma
+	ringed                // tensor copies feed all warps
 )
 
 // config is one compiled kernel.
@@ -44,7 +45,7 @@ func (c config) KernelName() string {
 	return fmt.Sprintf("gemm_%s_%v_%s_m%dn%dk%d", strings.ToLower(c.Form.String()), c.T, how, c.M, c.N, c.K)
 }
 
-func (w way) String() string { return [...]string{"async", "tma", "wgmma"}[w] }
+func (w way) String() string { return [...]string{"async", "tma", "wgmma", "ring"}[w] }
 
 // width is how many columns of D a block computes, or a cluster.
 func (c config) width() int { return c.N * max(1, c.Cluster) }
@@ -53,7 +54,7 @@ func (c config) width() int { return c.N * max(1, c.Cluster) }
 func (c config) threads() int {
 	const warp, group = 32, 128
 	switch n := c.Down * c.Right; {
-	case c.Way == blockwide:
+	case c.Way == blockwide || c.Way == ringed:
 		return warp * n
 	case c.Way == warps:
 		return warp * (n + 1)
@@ -151,5 +152,14 @@ func cluster256x128[T tile.Float]() byForm {
 		NT: define(func(a ntCluster256x128Args[T]) operands[T] { return operands[T](a) }),
 		TN: define(func(a tnCluster256x128Args[T]) operands[T] { return operands[T](a) }),
 		TT: define(func(a ttCluster256x128Args[T]) operands[T] { return operands[T](a) }),
+	}
+}
+
+func ring128[T tile.Float]() byForm {
+	return byForm{
+		NN: define(func(a nnRing128Args[T]) operands[T] { return operands[T](a) }),
+		NT: define(func(a ntRing128Args[T]) operands[T] { return operands[T](a) }),
+		TN: define(func(a tnRing128Args[T]) operands[T] { return operands[T](a) }),
+		TT: define(func(a ttRing128Args[T]) operands[T] { return operands[T](a) }),
 	}
 }

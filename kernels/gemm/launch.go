@@ -51,4 +51,10 @@ var launchers = map[string][len(Forms)]func(*device.Stream, params) error{
 		TN: func(s *device.Stream, p params) error { return launchTnCluster256x128(s, tnCluster256x128Params(p)) },
 		TT: func(s *device.Stream, p params) error { return launchTtCluster256x128(s, ttCluster256x128Params(p)) },
 	},
+	"ring128": {
+		NN: func(s *device.Stream, p params) error { return launchNnRing128(s, nnRing128Params(p)) },
+		NT: func(s *device.Stream, p params) error { return launchNtRing128(s, ntRing128Params(p)) },
+		TN: func(s *device.Stream, p params) error { return launchTnRing128(s, tnRing128Params(p)) },
+		TT: func(s *device.Stream, p params) error { return launchTtRing128(s, ttRing128Params(p)) },
+	},
 }

@@ -17,6 +17,8 @@ func record[T tile.Float](k *tile.Builder, c config, a operands[T]) {
 	switch {
 	case c.Way == blockwide:
 		p.blockwide(k)
+	case c.Way == ringed:
+		p.ring(k)
 	case c.Cluster > 0:
 		p.clustered(k)
 	default:
