@@ -154,7 +154,7 @@ func judge(t *testing.T, name string, c, before bench.Case, goal bench.Goal) {
 			continue
 		}
 		copies++
-		if part := c.Bandwidth("gotile") / c.Bandwidth(arm); part < least.Copy-slack {
+		if part := float64(c.Bytes) / float64(c.Arms[arm].Bytes) / ratio; part < least.Copy-slack {
 			t.Errorf("%s falls behind: %.3f of %s, it had reached %.2f", name, part, arm, least.Copy)
 		} else if part < goal.Copy {
 			t.Logf("missed: %s: %.3f of %s, asked for %.2f", name, part, arm, goal.Copy)

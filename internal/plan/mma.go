@@ -35,6 +35,11 @@ func (l *lowering) mma(v *ir.Value) {
 	if i.Overwrite {
 		word = "="
 	}
+	if byWarpgroup(l.t, v) {
+		l.comment("%s %s %s %s, %v: wgmma", m.acc.Name, word, m.operandName(a, i.A), m.operandName(b, i.B), i.Form)
+		m.warpgroup(as, bs)
+		return
+	}
 	by := "mma.sync"
 	if i.Terms > 0 {
 		by = fmt.Sprintf("mma.sync, %dxTF32", i.Terms)
