@@ -92,6 +92,7 @@ var families = []struct {
 	{"mbarriers and bulk copies", wrongBarriers},
 	{"pipelines and roles", wrongPipelines},
 	{"roles, schedules and boxes", wrongRoles},
+	{"slots of tensor cores", wrongSlots},
 	{"tensor copies and swizzles", wrongTensors},
 	{"other blocks and kernels", wrongRemotes},
 	{"cluster", wrongClusters},
