@@ -26,7 +26,7 @@ func Cases() []tiletest.Case {
 		arithCases[tile.F32](), arithCases[tile.BF16](), arithCases[tile.F16](), arithCases[tile.I32](), arithCases[tile.U32](), arithCases[tile.I64](),
 		boolCases(), chainCases(), castCases(), reduceCases(), foldCases(), shapeCases(), controlCases(), memoryCases(), atomicCases(), scalarCases(), orderCases(),
 		clusterCases(), asyncCases(), columnsCases(), wholeCases(), mbarrierCases(), tensorCases(), remoteCases(), pipeCases(), fragmentCases(),
-		algebraCases(), matrixCases(), mmaCases(),
+		algebraCases(), matrixCases(), mmaCases(), wgmmaCases(),
 	} {
 		out = append(out, cs...)
 	}
@@ -69,6 +69,8 @@ var fnCases = map[thr.Fn]string{
 	thr.RegsDec: "op/set_max_regs/pipe/f32", thr.RegsInc: "op/set_max_regs/pipe/f32", thr.Elect: "op/elect/i32",
 	thr.LdMatrix: "op/load_matrix/load/bf16", thr.LdMatrixTrans: "op/load_matrix/load/bf16", thr.StMatrix: "op/store_matrix/store/bf16", thr.StMatrixTrans: "op/store_matrix/group/bf16",
 	thr.MovMatrix: "op/move_matrix/load/bf16", thr.MMASync: "op/mma/ab/bf16",
+	thr.WGMMADesc: "op/mma/group_ab/bf16", thr.WGMMA: "op/mma/group_ab/bf16", thr.WGMMARegs: "op/mma/group_ab/bf16",
+	thr.WGMMAFence: "op/mma/group_ab/bf16", thr.WGMMACommit: "op/mma/group_ab/bf16", thr.WGMMAWait: "op/mma/group_ab/bf16",
 }
 
 // FnCase is the case of a built-in of thread IR; its Name is empty where there is none.

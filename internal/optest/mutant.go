@@ -119,4 +119,5 @@ var families = []*bind.Family{
 	&scanFamily, &scanGroupFamily, &turnFamily, &turnGroupFamily, &maskFamily, &maskGroupFamily, &shiftFamily, &triangularFamily, &decayFamily, &blocksFamily,
 	&matrixFamily, &matrixStoreFamily, &matrixGroupFamily,
 	&mmaABFamily, &mmaABtFamily, &mmaAtBFamily, &mmaAtBtFamily, &mmaChainFamily,
+	&wgmmaABFamily, &wgmmaABtFamily, &wgmmaAtBFamily, &wgmmaAtBtFamily, &wgmmaPipeFamily, &wgmmaChainFamily,
 }

@@ -130,6 +130,7 @@ func (c *compiler) load(s thr.Load) {
 	c.rank(a, s.Space, s.Rank)
 	c.registers(a, s.Dst.Type, max(s.Dst.Len, 1)-int(dst.i-c.slots[s.Dst].i))
 	a.reg = dst
+	c.touch(s.Dst, dst.i, a.count)
 	a.scalar = uniform(s.Addr, c.varying) && (s.Rank == nil || uniform(s.Rank, c.varying)) && (s.Pred == nil || uniform(s.Pred, c.varying))
 	c.ordered(a, s.Order, s.Order == ir.Acquire && s.Space == thr.Global)
 	c.emitAccess(a, s.Space)
@@ -162,6 +163,9 @@ func (c *compiler) store(s thr.Store) {
 	c.rank(a, s.Space, s.Rank)
 	c.registers(a, t, left)
 	a.reg = from
+	if s.Value == nil {
+		c.touch(s.Src, from.i, a.count)
+	}
 	if from.uniform && !from.pooled() { // a uniform array: its registers as lanes
 		a.reg = c.register(a.count, false)
 		for i := range a.count {

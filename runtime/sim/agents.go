@@ -5,8 +5,8 @@ import "github.com/gotile/gotile/internal/thr"
 // Asynchronous agents have entries of the clock like warps. An mbarrier is one: what the copies of its phase k write has
 // epoch k, since all of a phase's copies are over with the phase. The bulk stores of a warp are another, with an epoch
 // each, since groups end in order; what they read of shared memory and what they write of global memory are agents of
-// their own, as a wait may be for the reads alone. The warps come first, then the warps' reads and writes by bulk stores,
-// then the mbarriers by block.
+// their own, as a wait may be for the reads alone. So are a warp's multiplies. The warps come first, then the warps' reads
+// and writes by bulk stores, then their multiplies, then the mbarriers by block.
 
 // barSlot is an mbarrier of each block.
 type barSlot struct {
@@ -31,10 +31,25 @@ func (c *compiler) barriers(buf *thr.SharedBuf) {
 
 // countAgents is the number of entries of a clock.
 func (p *Program) countAgents(warps, blocks int) int {
+	return p.warpAgents(warps) + blocks*len(p.bars)
+}
+
+// warpAgents is how many of them are warps, or of warps.
+func (p *Program) warpAgents(warps int) int {
+	n := warps
 	if p.bulkStores {
-		warps *= 3
+		n += 2 * warps
 	}
-	return warps + blocks*len(p.bars)
+	if p.multiplies {
+		n += warps
+	}
+	return n
+}
+
+// multipliesAgent is the agent of a warp's multiplies.
+func (w *warp) multipliesAgent() int {
+	warps := len(w.block.cluster.warps)
+	return w.block.program.warpAgents(warps) - warps + w.index
 }
 
 // storesAgent is the agent of what a warp's bulk stores read of shared memory.
@@ -45,11 +60,7 @@ func (w *warp) writesAgent() int { return 2*len(w.block.cluster.warps) + w.index
 
 // barAgent is the agent of an mbarrier by its slot.
 func (b *block) barAgent(slot int) int {
-	first := len(b.cluster.warps)
-	if b.program.bulkStores {
-		first *= 3
-	}
-	return first + b.rank*len(b.program.bars) + slot
+	return b.program.warpAgents(len(b.cluster.warps)) + b.rank*len(b.program.bars) + slot
 }
 
 // raceWithAgent reports an access that nothing orders after a bulk copy.

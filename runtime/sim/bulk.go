@@ -26,6 +26,8 @@ type bulk struct {
 
 	tensor *boxed // of a tensor copy, in place of al and global
 
+	multiply *flight // instead: a multiply of a warpgroup
+
 	copies   []*copying // instead: copies of threads that an mbarrier tracks, and
 	arrivals int        // how many it has pending for them
 }
@@ -221,6 +223,10 @@ func (k *bulk) arrive() {
 		return
 	}
 	k.done = true
+	if k.multiply != nil {
+		k.multiply.execute(k.w)
+		return
+	}
 	if k.copies != nil {
 		k.tracked()
 		return

@@ -203,6 +203,7 @@ func (c *compiler) copyWait(s thr.Do) {
 // finish reports the copies that a warp leaves behind.
 func (w *warp) finish() {
 	w.finishBulk()
+	w.finishMultiplies()
 	for _, g := range append(w.groups, w.open) {
 		for _, k := range g {
 			w.report(NotAwaited, k.a.site, none, bits.TrailingZeros32(k.m), "the warp ends with this copy in flight")

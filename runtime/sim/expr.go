@@ -58,6 +58,7 @@ func (c *compiler) ref(l *thr.Local, index thr.Expr) operand {
 		c.fail("%s: an index is for register arrays", l.Name)
 	}
 	if index == nil {
+		c.touch(l, d.i, 1)
 		return d
 	}
 	v, ok := c.fold(index)
@@ -68,6 +69,7 @@ func (c *compiler) ref(l *thr.Local, index thr.Expr) operand {
 		c.fail("%s[%d] of %d registers", l.Name, i, l.Len)
 	}
 	d.i += int32(v)
+	c.touch(l, d.i, 1)
 	return d
 }
 
