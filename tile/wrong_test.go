@@ -78,6 +78,7 @@ var families = []struct {
 	{"layout", wrongLayouts},
 	{"fragment", wrongFragments},
 	{"product", wrongProducts},
+	{"warpgroup", wrongWarpgroups},
 	{"scope", wrongScopes},
 	{"dtype", wrongDTypes},
 	{"control flow", wrongControl},
