@@ -78,6 +78,7 @@ var families = []struct {
 	{"layout", wrongLayouts},
 	{"fragment", wrongFragments},
 	{"product", wrongProducts},
+	{"tf32", wrongTF32},
 	{"warpgroup", wrongWarpgroups},
 	{"scope", wrongScopes},
 	{"dtype", wrongDTypes},
