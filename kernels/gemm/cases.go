@@ -40,6 +40,12 @@ func Cases() []tiletest.Case {
 				}
 			}
 		}
+		for _, p := range append(shapes(size{name: "plain", config: config{M: plainSide, N: plainSide, K: plainDepth, Stages: plainStages}}), problem{m: 300, n: 260, k: 40}) {
+			if p.Splits == 0 {
+				p.form, p.t, p.o = f, dtype.F32, dtype.F32
+				add(p, false)
+			}
+		}
 		for _, p := range []problem{
 			{m: 200, n: 136, k: 72, bias: true, accumulate: true}, {m: 65, n: 3, k: 70, add: true},
 			{m: 64, n: 64, k: 1024, bias: true, add: true, Choice: Choice{Splits: 4}},
@@ -48,6 +54,13 @@ func Cases() []tiletest.Case {
 			add(p, false)
 			p.Sync = true
 			add(p, false)
+		}
+	}
+	for _, t := range []dtype.Type{dtype.BF16, dtype.F16} { // the kernels of sums
+		for _, o := range []dtype.Type{t, dtype.F32} {
+			for _, splits := range []int{2, 5} {
+				add(problem{form: TN, t: t, o: o, batch: 2, m: 40, n: 27, k: 5*32 + 3, bias: true, accumulate: true, Choice: Choice{Size: "async64", Splits: splits}}, false)
+			}
 		}
 	}
 	return out

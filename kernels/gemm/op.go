@@ -17,7 +17,7 @@ type Params struct {
 
 // In are the inputs of Op, as Params.Form has them.
 type In struct {
-	A autodiff.Tensor `op:"[a0,a1] T:bf16|f16"`
+	A autodiff.Tensor `op:"[a0,a1] T:bf16|f16|f32"`
 	B autodiff.Tensor `op:"[b0,b1] T"`
 }
 
@@ -36,13 +36,13 @@ var Op = autodiff.New("gemm", autodiff.Spec[Params, In, Out, none]{
 		a, b := x.View(in.A), x.View(in.B)
 		m, n, k := sides(p.Form, a, b)
 		aligned := whole(a, b)
-		l.Forward = launches(x, shape{1, m, n, k, aligned && n%vector == 0})
+		l.Forward = launches(x, a.DType(), shape{1, m, n, k, aligned && n%vector == 0})
 		for _, g := range gradients(p.Form) {
 			d := []int{a.Dim(0), a.Dim(1), n}
 			if g.ofB {
 				d = []int{b.Dim(0), b.Dim(1), m}
 			}
-			l.Backward += launches(x, shape{1, d[0], d[1], d[2], aligned && n%vector == 0})
+			l.Backward += launches(x, a.DType(), shape{1, d[0], d[1], d[2], aligned && n%vector == 0})
 		}
 		return l
 	},
@@ -122,11 +122,11 @@ func accept(p Params, in In) error {
 }
 
 // launches is how many kernels a product launches.
-func launches(x *autodiff.Exec, p shape) int {
+func launches(x *autodiff.Exec, t dtype.Type, p shape) int {
 	switch {
 	case p.m == 0 || p.n == 0:
 		return 0
-	case p.choose(x.Stream().Device(), Choice{}, maxSplits).Splits > 1:
+	case t != dtype.F32 && p.choose(x.Stream().Device(), Choice{}, maxSplits).Splits > 1:
 		return 2
 	}
 	return 1
