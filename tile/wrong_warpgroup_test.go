@@ -70,7 +70,7 @@ var wrongWarpgroups = []wrong{
 	}},
 	{name: "a product of what was given back, and of what is not there yet", rule: tile.ErrControl, def: func() error {
 		k, err := tile.Define("wrong", func(k *tile.Builder, a wrongArgs) {
-			pipe := tile.NewPipeline(k, 3, matrixSlot{X: matrix(k, 64, 64, layout.Swizzle128)})
+			pipe := tile.NewPipeline(k, 3, groupSlot{X: matrix(k, 64, 64, layout.Swizzle128)})
 			k.Roles(tile.Consumers(1, 0, func(c tile.Warpgroup) {
 				acc := tile.NewAcc[tile.F32](c, 64, 64)
 				s := pipe.Wait(c)
@@ -85,7 +85,7 @@ var wrongWarpgroups = []wrong{
 	}},
 }
 
-type matrixSlot struct {
+type groupSlot struct {
 	tile.Slot
 	X tile.Shared[tile.BF16]
 }
