@@ -56,6 +56,8 @@ func (z size) cost(p shape, splits, sms int) float64 {
 	)
 	rate := 1750.0 // multiply-adds a cycle of wgmma, of 2048
 	switch {
+	case z.Way == warpgroups && z.N < 128:
+		rate = 1650 // A is read from shared memory for fewer products
 	case z.Way == warps:
 		rate = 680
 	case z.Way == blockwide && z.Whole:
