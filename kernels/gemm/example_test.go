@@ -75,6 +75,28 @@ func ExampleOp() {
 	// Output: [1 4 3 3 8 7]
 }
 
+// Products of f32 by tensor cores, in three products of tf32 each.
+func ExampleAccuracy() {
+	d := must(device.Default())
+	defer d.Close()
+	s := d.Stream()
+	tensor := func(x float64) device.Tensor {
+		t := must(device.NewTensor(d, dtype.F32, 1, 1))
+		check(device.UploadFloats(s, t, []float64{x}))
+		return t
+	}
+	const x = 1 + 1.0/4096 // which tf32 rounds
+	in, y := gemm.Inputs{A: tensor(x), B: tensor(1)}, tensor(0)
+	for _, in.Accuracy = range []gemm.Accuracy{gemm.Plain, gemm.TF32, gemm.TF32x3} {
+		check(gemm.Multiply(s, gemm.NN, in, y))
+		fmt.Println(must(device.DownloadFloats(s, y))[0] == x)
+	}
+	// Output:
+	// true
+	// false
+	// true
+}
+
 // The four forms, and which operand each takes transposed.
 func ExampleForm() {
 	for _, f := range gemm.Forms {

@@ -18,13 +18,25 @@ type Inputs struct {
 	C    device.Tensor // [m, n] of d's type, added to the product; unset: nothing. It may be d itself, which accumulates
 	Bias device.Tensor // [n] of A's type, added to each row; unset: nothing
 
+	Accuracy Accuracy // of products of f32
+
 	// Scratch, as many contiguous f32 as ScratchSize says, lets a product be computed in parts of k, which are added up
 	// afterwards: where d is small and k long, that is how all multiprocessors have work. Unset, or too small: it is not.
 	Scratch device.Tensor
 }
 
+// Accuracy says how f32 is multiplied. The sums are f32 in any case.
+type Accuracy uint8
+
+// The accuracies.
+const (
+	Plain  Accuracy = iota // in f32, without tensor cores
+	TF32                   // by tensor cores as tf32: errors up to some 1e-3 of the largest element
+	TF32x3                 // as sums of two numbers of tf32 each, three products: errors below 1e-5
+)
+
 // Multiply computes d, of A's type or f32, from the inputs. Sums are f32, in an order that depends on the sizes, the
-// scratch and the device only: the same call has the same result. Products of f32 are computed in f32, not by tensor cores.
+// scratch and the device only: the same call has the same result. Products of f32 are as accurate as the inputs ask.
 // There is one launch, or with scratch two; none where d
 // has no elements. Tensors that are wrong or do not agree are refused with a *bind.Error that names them, and nothing is
 // launched. d must not overlap A, B, Bias or Scratch, which is not checked.

@@ -62,5 +62,5 @@ func Kernels() tile.Set {
 			}, cs...))
 		}
 	}
-	return tile.Sets(append(sets, plainKernels(), sumKernels())...)
+	return tile.Sets(append(sets, plainKernels(), tf32Kernels(), sumKernels())...)
 }

@@ -12,7 +12,8 @@ import (
 
 // Params are what Op takes beside tensors.
 type Params struct {
-	Form Form
+	Form     Form
+	Accuracy Accuracy // of f32
 }
 
 // In are the inputs of Op, as Params.Form has them.
@@ -49,7 +50,7 @@ var Op = autodiff.New("gemm", autodiff.Spec[Params, In, Out, none]{
 	Forward: func(x *autodiff.Exec, p Params, in In) (out Out, _ none, err error) {
 		m, n, _ := sides(p.Form, x.View(in.A), x.View(in.B))
 		out.D = x.New(in.A.DType(), m, n)
-		return out, none{}, multiplyOn(x, p.Form, in.A, in.B, out.D)
+		return out, none{}, multiplyOn(x, p, p.Form, in.A, in.B, out.D)
 	},
 	Backward: func(x *autodiff.Exec, p Params, in In, _ none, dOut Out) (d In, err error) {
 		for _, g := range gradients(p.Form) {
@@ -65,7 +66,7 @@ var Op = autodiff.New("gemm", autodiff.Spec[Params, In, Out, none]{
 				a, b = b, a
 			}
 			*to = x.Like(of)
-			if err := multiplyOn(x, g.form, a, b, *to); err != nil {
+			if err := multiplyOn(x, p, g.form, a, b, *to); err != nil {
 				return d, err
 			}
 		}
@@ -133,8 +134,8 @@ func launches(x *autodiff.Exec, t dtype.Type, p shape) int {
 }
 
 // multiplyOn launches Multiply, with scratch of the transaction.
-func multiplyOn(x *autodiff.Exec, f Form, a, b, d autodiff.Tensor) error {
-	in, out := Inputs{A: x.View(a), B: x.View(b)}, x.View(d)
+func multiplyOn(x *autodiff.Exec, p Params, f Form, a, b, d autodiff.Tensor) error {
+	in, out := Inputs{A: x.View(a), B: x.View(b), Accuracy: p.Accuracy}, x.View(d)
 	n, err := ScratchSize(x.Stream(), f, in, out)
 	if err != nil {
 		return err

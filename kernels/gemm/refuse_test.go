@@ -54,6 +54,7 @@ func TestRefusals(t *testing.T) {
 		{"shape of C", NN, Inputs{A: bf(4, 3), B: bf(3, 5), C: bf(5, 4)}, bf(4, 5), "Inputs.C: its shape is [5 4]"},
 		{"type of the bias", NN, Inputs{A: bf(4, 3), B: bf(3, 5), Bias: tensor(dtype.F32, 5)}, bf(4, 5), "Inputs.Bias: its type is f32"},
 		{"length of the bias", NN, Inputs{A: bf(4, 3), B: bf(3, 5), Bias: bf(4)}, bf(4, 5), "Inputs.Bias: its shape is [4]"},
+		{"accuracy", NN, Inputs{A: bf(4, 3), B: bf(3, 5), Accuracy: TF32}, bf(4, 5), "Inputs.Accuracy: it is 1 of products of bf16"},
 		{"scratch", NN, Inputs{A: bf(4, 3), B: bf(3, 5), Scratch: bf(40)}, bf(4, 5), "Inputs.Scratch: it is bf16[40]"},
 		{"columns apart", NN, Inputs{A: strided, B: bf(3, 5)}, bf(4, 5), "Inputs.A: the last stride is 2"},
 	} {
