@@ -69,8 +69,8 @@ type MatrixOperand[T Elem] interface {
 //	p := tile.Cast[tile.BF16](acc.Get())
 //	tile.MMA(out, p, v) // an accumulator in 16 bits is an operand as it is
 //
-// A warp multiplies by mma.sync. A warpgroup does so by wgmma where the target has it (sm_90a), and by mma.sync, each warp
-// its own rows, where it has not. wgmma asks more of its operands: tiles in shared memory have a swizzle of 32, 64 or 128
+// A warp multiplies by mma.sync. A warpgroup multiplies 16-bit types by wgmma where the target has it (sm_90a); elsewhere,
+// and for other types, by mma.sync, each warp its own rows. wgmma asks more of its operands: tiles in shared memory have a swizzle of 32, 64 or 128
 // bytes, parts of them begin at a multiple of 8 rows and, along rows, of a panel (a tile's columns within its swizzle) or,
 // where rows run along k, of 16 elements; n is at most 256, and the role begins at a whole warpgroup. What does not fit is
 // an error; the option MMASync takes mma.sync on every target.
