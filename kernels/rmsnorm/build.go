@@ -47,6 +47,13 @@ func build(pass func(builder, Config) (*tile.Kernel, error)) func(Config) (*tile
 	}
 }
 
+// overlap is the first thing that a kernel does. It may begin before the one ahead of it is over, and lets the next one
+// begin, so that the time that a launch takes passes meanwhile; nothing is read or written before the wait.
+func overlap(k *tile.Builder) {
+	k.WaitPrerequisites()
+	k.LaunchDependents()
+}
+
 // types is the builder for T, the type of x, and W.
 type types[T, W tile.Float] struct{}
 

@@ -330,11 +330,13 @@ const stripeThreads = 256
 // fitStripes leaves registers for all inputs, w, and the sums of dw in f32.
 func fitStripes(c *Config) { c.Per, c.Min = stripeBytes/stripeThreads/c.X.Size(), stripeThreads }
 
-// weights are the configs of the kernel that sums the partial gradients of w: of few, and of any number.
+// weights are the configs of the kernel that sums the partial gradients of w: of few, of more, and of any number.
 func weights() []Config {
 	var out []Config
 	for _, w := range []dtype.Type{dtype.BF16, dtype.F16, dtype.F32} {
-		out = append(out, Config{Name: "rmsnorm_dw", W: w, Cap: fewCap}, Config{Name: "rmsnorm_dw", W: w})
+		for _, most := range []int{fewestCap, fewCap, 0} {
+			out = append(out, Config{Name: "rmsnorm_dw", W: w, Cap: most})
+		}
 	}
 	return out
 }

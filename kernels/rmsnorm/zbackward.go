@@ -270,6 +270,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -291,6 +293,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -310,6 +314,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16416,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -331,6 +337,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -352,6 +360,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -371,6 +381,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -392,6 +404,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -414,6 +428,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   2,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196800,
 				ArgBytes:  96,
@@ -436,6 +452,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -455,6 +473,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8192,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -476,6 +496,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8192,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -495,6 +517,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8208,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -516,6 +540,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -537,6 +563,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -556,6 +584,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -577,6 +607,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -598,6 +630,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_f32_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -617,6 +651,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -638,6 +674,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -657,6 +695,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16416,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -678,6 +718,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f16_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -699,6 +741,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f16_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -718,6 +762,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -739,6 +785,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -761,6 +809,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   2,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196800,
 				ArgBytes:  96,
@@ -783,6 +833,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f16_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -802,6 +854,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8192,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -823,6 +877,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8192,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -842,6 +898,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8208,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -863,6 +921,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -884,6 +944,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -903,6 +965,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -924,6 +988,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -945,6 +1011,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f32_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -964,6 +1032,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f32_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -985,6 +1055,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f32_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1004,6 +1076,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1025,6 +1099,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f32_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16448,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1046,6 +1122,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f32_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16448,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1065,6 +1143,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f32_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1086,6 +1166,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f32_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1108,6 +1190,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   4,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196832,
 				ArgBytes:  96,
@@ -1131,6 +1215,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   8,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196864,
 				ArgBytes:  96,
@@ -1154,6 +1240,8 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  2,
+				Waits:    true,
+				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1176,6 +1264,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   8,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196864,
 				ArgBytes:  96,
@@ -1199,6 +1289,8 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  4,
+				Waits:    true,
+				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1221,6 +1313,8 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
 				Cluster:  8,
+				Waits:    true,
+				Triggers: true,
 				Shared:   196704,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1243,6 +1337,8 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  8,
+				Waits:    true,
+				Triggers: true,
 				Shared:   98400,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1265,6 +1361,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   4,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196832,
 				ArgBytes:  96,
@@ -1288,6 +1386,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   8,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196864,
 				ArgBytes:  96,
@@ -1311,6 +1411,8 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  2,
+				Waits:    true,
+				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1333,6 +1435,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   8,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196864,
 				ArgBytes:  96,
@@ -1356,6 +1460,8 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  4,
+				Waits:    true,
+				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1378,6 +1484,8 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
 				Cluster:  8,
+				Waits:    true,
+				Triggers: true,
 				Shared:   196704,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1400,6 +1508,8 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  8,
+				Waits:    true,
+				Triggers: true,
 				Shared:   98400,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1422,6 +1532,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   4,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196832,
 				ArgBytes:  96,
@@ -1445,6 +1557,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   8,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196864,
 				ArgBytes:  96,
@@ -1468,6 +1582,8 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  2,
+				Waits:    true,
+				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1490,6 +1606,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   8,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196864,
 				ArgBytes:  96,
@@ -1513,6 +1631,8 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  4,
+				Waits:    true,
+				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1535,6 +1655,8 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
 				Cluster:  8,
+				Waits:    true,
+				Triggers: true,
 				Shared:   196704,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1557,6 +1679,8 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  8,
+				Waits:    true,
+				Triggers: true,
 				Shared:   98400,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {

@@ -276,6 +276,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c512_v")
@@ -294,6 +296,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c512")
@@ -310,6 +314,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -329,6 +335,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -348,6 +356,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -365,6 +375,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -384,6 +396,8 @@ var forwardAddFamily = bind.Family{
 				Source:    cu_rmsnorm_add_fwd_bf16_bf16_c8192_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    64,
 				ArgBytes:  96,
@@ -404,6 +418,8 @@ var forwardAddFamily = bind.Family{
 				Source:    cu_rmsnorm_add_fwd_bf16_bf16_c16384_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    64,
 				ArgBytes:  96,
@@ -424,6 +440,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c512_v")
@@ -442,6 +460,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c512")
@@ -458,6 +478,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -477,6 +499,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -496,6 +520,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -513,6 +539,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -532,6 +560,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -551,6 +581,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -570,6 +602,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c512_v")
@@ -588,6 +622,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c512")
@@ -604,6 +640,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -623,6 +661,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -642,6 +682,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -659,6 +701,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -678,6 +722,8 @@ var forwardAddFamily = bind.Family{
 				Source:    cu_rmsnorm_add_fwd_f16_f16_c8192_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    64,
 				ArgBytes:  96,
@@ -698,6 +744,8 @@ var forwardAddFamily = bind.Family{
 				Source:    cu_rmsnorm_add_fwd_f16_f16_c16384_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    64,
 				ArgBytes:  96,
@@ -718,6 +766,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c512_v")
@@ -736,6 +786,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c512")
@@ -752,6 +804,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -771,6 +825,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -790,6 +846,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -807,6 +865,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -826,6 +886,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -845,6 +907,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f32_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -864,6 +928,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f32_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -883,6 +949,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f32_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -900,6 +968,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -919,6 +989,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f32_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -938,6 +1010,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f32_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -955,6 +1029,8 @@ var forwardAddFamily = bind.Family{
 				Source:    cu_rmsnorm_add_fwd_f32_f32_c4096_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    64,
 				ArgBytes:  96,
@@ -975,6 +1051,8 @@ var forwardAddFamily = bind.Family{
 				Source:    cu_rmsnorm_add_fwd_f32_f32_c8192_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    64,
 				ArgBytes:  96,
@@ -995,6 +1073,8 @@ var forwardAddFamily = bind.Family{
 				Source:    cu_rmsnorm_add_fwd_bf16_bf16_c32768_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    32832,
 				ArgBytes:  96,
@@ -1015,6 +1095,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c65536_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   65664,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1034,6 +1116,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c131072_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   229504,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1054,6 +1138,8 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
+				Waits:    true,
+				Triggers: true,
 				Shared:   229520,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1074,6 +1160,8 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
+				Waits:    true,
+				Triggers: true,
 				Shared:   65680,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1094,6 +1182,8 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
+				Waits:    true,
+				Triggers: true,
 				Shared:   65680,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1113,6 +1203,8 @@ var forwardAddFamily = bind.Family{
 				Source:    cu_rmsnorm_add_fwd_f16_f16_c32768_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    32832,
 				ArgBytes:  96,
@@ -1133,6 +1225,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c65536_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   65664,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1152,6 +1246,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c131072_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   229504,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1172,6 +1268,8 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
+				Waits:    true,
+				Triggers: true,
 				Shared:   229520,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1192,6 +1290,8 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
+				Waits:    true,
+				Triggers: true,
 				Shared:   65680,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1212,6 +1312,8 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
+				Waits:    true,
+				Triggers: true,
 				Shared:   65680,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1231,6 +1333,8 @@ var forwardAddFamily = bind.Family{
 				Source:    cu_rmsnorm_add_fwd_f32_f32_c16384_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    32832,
 				ArgBytes:  96,
@@ -1251,6 +1355,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f32_f32_c32768_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   65664,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1270,6 +1376,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f32_f32_c65536_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   229504,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1290,6 +1398,8 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
+				Waits:    true,
+				Triggers: true,
 				Shared:   229520,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1310,6 +1420,8 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
+				Waits:    true,
+				Triggers: true,
 				Shared:   65680,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1330,6 +1442,8 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  4,
+				Waits:    true,
+				Triggers: true,
 				Shared:   229520,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1350,6 +1464,8 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
+				Waits:    true,
+				Triggers: true,
 				Shared:   65680,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1370,6 +1486,8 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  8,
+				Waits:    true,
+				Triggers: true,
 				Shared:   65696,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1389,6 +1507,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1406,6 +1526,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1423,6 +1545,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1440,6 +1564,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1457,6 +1583,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f32_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {

@@ -270,6 +270,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_bf16_c512_v")
@@ -288,6 +290,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_bf16_c512")
@@ -304,6 +308,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -323,6 +329,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -342,6 +350,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -359,6 +369,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -378,6 +390,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -397,6 +411,8 @@ var forwardSiluFamily = bind.Family{
 				Source:    cu_rmsnorm_gated_fwd_silu_bf16_bf16_c16384_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    64,
 				ArgBytes:  80,
@@ -417,6 +433,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_f32_c512_v")
@@ -435,6 +453,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_f32_c512")
@@ -451,6 +471,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -470,6 +492,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -489,6 +513,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -506,6 +532,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -525,6 +553,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -544,6 +574,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_f32_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -563,6 +595,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f16_c512_v")
@@ -581,6 +615,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f16_c512")
@@ -597,6 +633,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -616,6 +654,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -635,6 +675,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -652,6 +694,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -671,6 +715,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -690,6 +736,8 @@ var forwardSiluFamily = bind.Family{
 				Source:    cu_rmsnorm_gated_fwd_silu_f16_f16_c16384_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    64,
 				ArgBytes:  80,
@@ -710,6 +758,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f32_c512_v")
@@ -728,6 +778,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f16_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f32_c512")
@@ -744,6 +796,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -763,6 +817,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f16_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -782,6 +838,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f16_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -799,6 +857,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -818,6 +878,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -837,6 +899,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f16_f32_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -856,6 +920,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -875,6 +941,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -892,6 +960,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -911,6 +981,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -930,6 +1002,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -947,6 +1021,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -966,6 +1042,8 @@ var forwardSiluFamily = bind.Family{
 				Source:    cu_rmsnorm_gated_fwd_silu_f32_f32_c8192_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    64,
 				ArgBytes:  80,
@@ -986,6 +1064,8 @@ var forwardSiluFamily = bind.Family{
 				Source:    cu_rmsnorm_gated_fwd_silu_bf16_bf16_c32768_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    49216,
 				ArgBytes:  80,
@@ -1006,6 +1086,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c65536_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   98432,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1025,6 +1107,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c131072_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   229504,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1045,6 +1129,8 @@ var forwardSiluFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
+				Waits:    true,
+				Triggers: true,
 				Shared:   229520,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1065,6 +1151,8 @@ var forwardSiluFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
+				Waits:    true,
+				Triggers: true,
 				Shared:   98448,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1085,6 +1173,8 @@ var forwardSiluFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
+				Waits:    true,
+				Triggers: true,
 				Shared:   98448,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1104,6 +1194,8 @@ var forwardSiluFamily = bind.Family{
 				Source:    cu_rmsnorm_gated_fwd_silu_f16_f16_c32768_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    49216,
 				ArgBytes:  80,
@@ -1124,6 +1216,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c65536_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   98432,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1143,6 +1237,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c131072_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   229504,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1163,6 +1259,8 @@ var forwardSiluFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
+				Waits:    true,
+				Triggers: true,
 				Shared:   229520,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1183,6 +1281,8 @@ var forwardSiluFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
+				Waits:    true,
+				Triggers: true,
 				Shared:   98448,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1203,6 +1303,8 @@ var forwardSiluFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
+				Waits:    true,
+				Triggers: true,
 				Shared:   98448,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1222,6 +1324,8 @@ var forwardSiluFamily = bind.Family{
 				Source:    cu_rmsnorm_gated_fwd_silu_f32_f32_c16384_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    49216,
 				ArgBytes:  80,
@@ -1242,6 +1346,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c32768_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   98432,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1261,6 +1367,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c65536_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   229504,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1281,6 +1389,8 @@ var forwardSiluFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
+				Waits:    true,
+				Triggers: true,
 				Shared:   229520,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1301,6 +1411,8 @@ var forwardSiluFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
+				Waits:    true,
+				Triggers: true,
 				Shared:   98448,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1321,6 +1433,8 @@ var forwardSiluFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  4,
+				Waits:    true,
+				Triggers: true,
 				Shared:   229520,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1341,6 +1455,8 @@ var forwardSiluFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
+				Waits:    true,
+				Triggers: true,
 				Shared:   98448,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1361,6 +1477,8 @@ var forwardSiluFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  8,
+				Waits:    true,
+				Triggers: true,
 				Shared:   98464,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1380,6 +1498,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1397,6 +1517,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1414,6 +1536,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1431,6 +1555,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f16_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1448,6 +1574,8 @@ var forwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {

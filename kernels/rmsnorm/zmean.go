@@ -87,6 +87,8 @@ var meanFamily = bind.Family{
 				Source:   cu_rmsnorm_mean_bf16_bf16_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   64,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -104,6 +106,8 @@ var meanFamily = bind.Family{
 				Source:   cu_rmsnorm_mean_bf16_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   64,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -121,6 +125,8 @@ var meanFamily = bind.Family{
 				Source:   cu_rmsnorm_mean_f16_f16_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   64,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -138,6 +144,8 @@ var meanFamily = bind.Family{
 				Source:   cu_rmsnorm_mean_f16_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   64,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -155,6 +163,8 @@ var meanFamily = bind.Family{
 				Source:   cu_rmsnorm_mean_f32_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   64,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
