@@ -47,6 +47,28 @@ type MatrixOperand[T Elem] interface {
 //	tile.MMA(acc, q, k, tile.ABt) // scores
 //	p := tile.Cast[tile.BF16](acc.Get())
 //	tile.MMA(out, p, v) // an accumulator in 16 bits is an operand as it is
+//
+// A warp multiplies by mma.sync. A warpgroup does so by wgmma where the target has it (sm_90a), and by mma.sync, each warp
+// its own rows, where it has not. wgmma asks more of its operands: tiles in shared memory have a swizzle of 32, 64 or 128
+// bytes, parts of them begin at a multiple of 8 rows and, along rows, of a panel (a tile's columns within its swizzle) or,
+// where rows run along k, of 16 elements; n is at most 256, and the role begins at a whole warpgroup. What does not fit is
+// an error; the option MMASync takes mma.sync on every target.
+//
+// wgmma is asynchronous, and nothing has to be done about it: the accumulator, an operand A in registers and the tiles in
+// shared memory are waited for where they are next used, so that an MMA runs beside whatever stands between. In a loop
+// over a pipeline it runs on into the next iteration: Release of a slot that an MMA reads gives back the slot of the
+// iteration before, if the pipeline has three stages or more, and drains otherwise. Two MMAs into two accumulators
+// overlap; WaitMMA ends them sooner.
+//
+//	k.Roles(tile.Producer(40, ...), tile.Consumers(2, 232, func(c tile.Warpgroup) { // 128 x 256, 64 rows a warpgroup
+//		acc := tile.NewAcc[tile.F32](c, 64, 256)
+//		for range tile.Range(c, 0, depth, 64) {
+//			s := pipe.Wait(c)
+//			tile.MMA(acc, s.A.Rows(c.Index().Scale(64), 64), s.B)
+//			s.Release(c)
+//		}
+//		tile.Store(c, a.C.At(row, col), tile.Cast[tile.BF16](acc.Get()))
+//	}))
 func MMA[C Float, T Number](acc Var[C], a, b MatrixOperand[T], opts ...MMAOption) {
 	k := acc.b
 	if k == nil {

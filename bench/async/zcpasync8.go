@@ -54,10 +54,10 @@ var (
 	_ [64]struct{} = [unsafe.Sizeof(cpAsync8Layout{})]struct{}{}
 )
 
-//go:embed column_sums_cpasync_8_c1024.cu
+//go:embed cuda/column_sums_cpasync_8_c1024.cu
 var cu_column_sums_cpasync_8_c1024 string
 
-//go:embed column_sums_cpasync_8_c4096.cu
+//go:embed cuda/column_sums_cpasync_8_c4096.cu
 var cu_column_sums_cpasync_8_c4096 string
 
 // cpAsync8Family drives the checks and the choice of the kernel.

@@ -54,10 +54,10 @@ var (
 	_ [64]struct{} = [unsafe.Sizeof(syncLayout{})]struct{}{}
 )
 
-//go:embed column_sums_sync_c1024.cu
+//go:embed cuda/column_sums_sync_c1024.cu
 var cu_column_sums_sync_c1024 string
 
-//go:embed column_sums_sync_c4096.cu
+//go:embed cuda/column_sums_sync_c4096.cu
 var cu_column_sums_sync_c4096 string
 
 // syncFamily drives the checks and the choice of the kernel.

@@ -54,10 +54,10 @@ var (
 	_ [64]struct{} = [unsafe.Sizeof(tma4Layout{})]struct{}{}
 )
 
-//go:embed column_sums_tma_4_c1024.cu
+//go:embed cuda/column_sums_tma_4_c1024.cu
 var cu_column_sums_tma_4_c1024 string
 
-//go:embed column_sums_tma_4_c4096.cu
+//go:embed cuda/column_sums_tma_4_c4096.cu
 var cu_column_sums_tma_4_c4096 string
 
 // tma4Family drives the checks and the choice of the kernel.

@@ -40,7 +40,7 @@ var (
 	_ [24]struct{} = [unsafe.Sizeof(copyLayout{})]struct{}{}
 )
 
-//go:embed copy.cu
+//go:embed cuda/copy.cu
 var cu_copy string
 
 // copyFamily drives the checks and the choice of the kernel.

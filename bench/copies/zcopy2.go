@@ -43,7 +43,7 @@ var (
 	_ [32]struct{} = [unsafe.Sizeof(copy2Layout{})]struct{}{}
 )
 
-//go:embed copy2.cu
+//go:embed cuda/copy2.cu
 var cu_copy2 string
 
 // copy2Family drives the checks and the choice of the kernel.

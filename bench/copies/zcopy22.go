@@ -46,7 +46,7 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(copy22Layout{})]struct{}{}
 )
 
-//go:embed copy22.cu
+//go:embed cuda/copy22.cu
 var cu_copy22 string
 
 // copy22Family drives the checks and the choice of the kernel.

@@ -46,7 +46,7 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(copy31Layout{})]struct{}{}
 )
 
-//go:embed copy31.cu
+//go:embed cuda/copy31.cu
 var cu_copy31 string
 
 // copy31Family drives the checks and the choice of the kernel.

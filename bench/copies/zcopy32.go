@@ -49,7 +49,7 @@ var (
 	_ [48]struct{} = [unsafe.Sizeof(copy32Layout{})]struct{}{}
 )
 
-//go:embed copy32.cu
+//go:embed cuda/copy32.cu
 var cu_copy32 string
 
 // copy32Family drives the checks and the choice of the kernel.

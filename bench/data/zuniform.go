@@ -40,13 +40,13 @@ var (
 	_ [24]struct{} = [unsafe.Sizeof(uniformLayout{})]struct{}{}
 )
 
-//go:embed uniform_bf16.cu
+//go:embed cuda/uniform_bf16.cu
 var cu_uniform_bf16 string
 
-//go:embed uniform_f16.cu
+//go:embed cuda/uniform_f16.cu
 var cu_uniform_f16 string
 
-//go:embed uniform_f32.cu
+//go:embed cuda/uniform_f32.cu
 var cu_uniform_f32 string
 
 // uniformFamily drives the checks and the choice of the kernel.

@@ -19,18 +19,35 @@ func (f *Family) launch(file *jen.File) {
 		jen.List(jen.Id("fn"), jen.Id("grid"), jen.Err()).Op(":=").Id(f.private("family")).Dot("Grid").Call(
 			jen.Id("s"), jen.Id("config"), jen.Id("dims").Index(jen.Op(":")), f.workCall()),
 		jen.If(jen.Err().Op("!=").Nil().Op("||").Id("grid").Op("==").Lit(0)).Block(jen.Return(jen.Err())),
-		jen.Id("a").Op(":=").Id(f.private("layout")).Custom(block, f.values()...),
 	)
-	if maps := f.maps(); maps != nil {
+	layouts := f.layouts()
+	if len(layouts) > 1 {
+		var cases []jen.Code
+		for _, l := range layouts[1:] {
+			var configs []jen.Code
+			for _, c := range l.configs {
+				configs = append(configs, jen.Lit(c))
+			}
+			cases = append(cases, jen.Case(configs...).Block(f.send(l)...))
+		}
+		body = append(body, jen.Switch(jen.Id("config")).Block(cases...))
+	}
+	body = append(body, f.send(layouts[0])...)
+	file.Func().Id(name).Params(f.parameters()...).Error().Block(body...)
+}
+
+// send prints the statements that launch a kernel with an argument struct.
+func (f *Family) send(l *layout) []jen.Code {
+	body := []jen.Code{jen.Id("a").Op(":=").Id(l.name).Custom(block, l.values()...)}
+	if maps := l.maps(); maps != nil {
 		args := append([]jen.Code{jen.Id("fn"), jen.Id("tensors").Index(jen.Op(":"))}, maps...)
 		body = append(body, jen.If(jen.Err().Op(":=").Id(f.private("family")).Dot("TensorMaps").Call(args...), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Err())))
 	}
-	body = append(body,
+	return append(body,
 		jen.Err().Op("=").Id("s").Dot("Launch").Call(jen.Id("fn"), jen.Id("grid"), jen.Qual("unsafe", "Pointer").Call(jen.Op("&").Id("a"))),
 		jen.Qual("runtime", "KeepAlive").Call(jen.Id("p")).Comment("the buffers, until their addresses are queued"),
 		jen.Return(jen.Err()),
 	)
-	file.Func().Id(name).Params(f.parameters()...).Error().Block(body...)
 }
 
 // aliasing says which tensors may share memory, where there are two of which one is written.
@@ -91,9 +108,9 @@ func (f *Family) workCall() jen.Code {
 }
 
 // maps are the places of the tensor maps, which depend on the kernel.
-func (f *Family) maps() []jen.Code {
+func (l *layout) maps() []jen.Code {
 	var out []jen.Code
-	for _, a := range f.Variants[0].Kernel.Args {
+	for _, a := range l.kernel.Args {
 		if a.Kind == thr.ArgMap {
 			out = append(out, jen.Op("&").Id("a").Dot(member(a.Name)))
 		}
@@ -102,8 +119,8 @@ func (f *Family) maps() []jen.Code {
 }
 
 // values prints the members of the argument struct but for its tensor maps.
-func (f *Family) values() []jen.Code {
-	k := f.Variants[0].Kernel
+func (l *layout) values() []jen.Code {
+	k := l.kernel
 	var out []jen.Code
 	for _, a := range k.Args {
 		var v jen.Code

@@ -154,7 +154,6 @@ func TestInconsistentFamily(t *testing.T) {
 		want  string
 	}{
 		{"scalar", func(b *builder) { b.eps.DT = dtype.I32 }, "scalar Eps is f32 in kernel a and i32 in b"},
-		{"layout", func(b *builder) { b.k.Args[4].Offset = 28 }, "different argument structs"},
 		{"symbols", func(b *builder) { b.n.Name = "m" }, "have dimensions [rows n] and [rows m]"},
 		{"args", func(b *builder) { b.k.IR.ArgsType = "otherArgs" }, "Args types kArgs and otherArgs; join families with tile.Sets"},
 	} {
@@ -162,6 +161,25 @@ func TestInconsistentFamily(t *testing.T) {
 		c.spoil(b)
 		if _, err := Generate(family(a, b)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// Kernels with other argument structs, such as those without tensor maps, have a struct and a launch of their own.
+func TestLayouts(t *testing.T) {
+	a, b, c := newKernel("a", "kArgs", dtype.F32, 64), newKernel("b", "kArgs", dtype.F32, 128), newKernel("c", "kArgs", dtype.F32, 256)
+	b.k.Args[4].Offset = 28
+	text, err := Generate(family(a, b, c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"type kLayout struct {", "_ [24]struct{} = [unsafe.Offsetof(kLayout{}.n)]struct{}{}",
+		"type kLayout2 struct {", "_ [28]struct{} = [unsafe.Offsetof(kLayout2{}.n)]struct{}{}",
+		"\tswitch config {\n\tcase 1:\n\t\ta := kLayout2{", "\n\ta := kLayout{",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 }

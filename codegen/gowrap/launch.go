@@ -17,7 +17,7 @@ import (
 func (f *Family) sources(file *jen.File) {
 	for _, v := range f.Variants {
 		for _, name := range append([]string{v.File}, v.Images...) {
-			file.Comment("//go:embed " + name)
+			file.Comment("//go:embed " + Folder + "/" + name)
 			file.Var().Id(sourceName(name)).String()
 		}
 	}

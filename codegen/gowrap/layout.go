@@ -3,6 +3,8 @@ package gowrap
 import (
 	"fmt"
 	"go/token"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -61,9 +63,36 @@ func member(name string) string {
 	return name
 }
 
-// layout prints the argument struct and its guards.
-func (f *Family) layout(file *jen.File) {
-	k, name := f.Variants[0].Kernel, f.private("layout")
+// layout is an argument struct, with the configs whose kernels have it. Those of one family differ where tensor maps do: a
+// kernel has none on a target without tensor copies.
+type layout struct {
+	name    string
+	kernel  *thr.Kernel // one that has it
+	configs []int
+}
+
+// layouts lists the argument structs of the family, in the order of preference: fwdLayout, then fwdLayout2 and so on.
+func (f *Family) layouts() []*layout {
+	var out []*layout
+	for i, v := range f.Variants {
+		text := layoutText(v.Kernel)
+		j := slices.IndexFunc(out, func(l *layout) bool { return layoutText(l.kernel) == text })
+		if j < 0 {
+			j = len(out)
+			name := f.private("layout")
+			if j > 0 {
+				name += strconv.Itoa(j + 1)
+			}
+			out = append(out, &layout{name: name, kernel: v.Kernel})
+		}
+		out[j].configs = append(out[j].configs, i)
+	}
+	return out
+}
+
+// print prints the argument struct and its guards.
+func (l *layout) print(file *jen.File) {
+	k, name := l.kernel, l.name
 	members := []jen.Code{jen.Id("_").Qual("structs", "HostLayout")}
 	var guards []jen.Code
 	for _, m := range fields(k) {

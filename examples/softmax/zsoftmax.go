@@ -46,10 +46,10 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(softmaxLayout{})]struct{}{}
 )
 
-//go:embed softmax_bf16_c4096.cu
+//go:embed cuda/softmax_bf16_c4096.cu
 var cu_softmax_bf16_c4096 string
 
-//go:embed softmax_f32_c4096.cu
+//go:embed cuda/softmax_f32_c4096.cu
 var cu_softmax_f32_c4096 string
 
 // softmaxFamily drives the checks and the choice of the kernel.

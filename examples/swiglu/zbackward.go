@@ -49,7 +49,7 @@ var (
 	_ [48]struct{} = [unsafe.Sizeof(backwardLayout{})]struct{}{}
 )
 
-//go:embed swiglu_bwd.cu
+//go:embed cuda/swiglu_bwd.cu
 var cu_swiglu_bwd string
 
 // backwardFamily drives the checks and the choice of the kernel.

@@ -43,7 +43,7 @@ var (
 	_ [32]struct{} = [unsafe.Sizeof(forwardLayout{})]struct{}{}
 )
 
-//go:embed swiglu_fwd.cu
+//go:embed cuda/swiglu_fwd.cu
 var cu_swiglu_fwd string
 
 // forwardFamily drives the checks and the choice of the kernel.

@@ -11,7 +11,12 @@ func bounds(v *Value) (lo, hi int) {
 	switch v.Op {
 	case Invalid:
 		return loopBounds(v.In.Owner)
-	case Dim, BlockID, NumBlocks, WarpID, ClusterID, NumClusters:
+	case WarpID:
+		if r := v.In.InRole(); r != nil {
+			return r.First, r.First + r.Parts*r.Warps - 1
+		}
+		return 0, math.MaxInt32
+	case Dim, BlockID, NumBlocks, ClusterID, NumClusters:
 		return 0, math.MaxInt32
 	case GroupID:
 		return 0, v.Attr.(*Role).Parts - 1

@@ -129,6 +129,24 @@ func TestBounds(t *testing.T) {
 	})
 }
 
+// TestWarpsOfRoles checks that a role's warps are bounded by the role, and others not.
+func TestWarpsOfRoles(t *testing.T) {
+	b := NewBuilder("k")
+	b.Kernel.Threads = 32 * 6
+	b.Run(func() {
+		check := func(what string, v *Value, want [2]int) {
+			if lo, hi := bounds(v); [2]int{lo, hi} != want {
+				t.Errorf("%s: %d to %d, want %v", what, lo, hi, want)
+			}
+		}
+		check("of the block", b.Position(WarpID), [2]int{0, math.MaxInt32})
+		b.Roles([]*Role{{Name: "consumers", Scope: ScopeWarp, Warps: 1, Parts: 2}, {Name: "group", Scope: ScopeGroup, Warps: 4, Parts: 1}}, []func(){
+			func() { check("of the consumers", b.Position(WarpID), [2]int{0, 1}) },
+			func() { check("of the group", b.Position(WarpID), [2]int{2, 5}) },
+		})
+	})
+}
+
 // TestSameValue checks what counts as certainly equal.
 func TestSameValue(t *testing.T) {
 	b := NewBuilder("k")

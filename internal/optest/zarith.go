@@ -57,22 +57,22 @@ var (
 	_ [72]struct{} = [unsafe.Sizeof(arithLayout{})]struct{}{}
 )
 
-//go:embed op_arith_f32.cu
+//go:embed cuda/op_arith_f32.cu
 var cu_op_arith_f32 string
 
-//go:embed op_arith_bf16.cu
+//go:embed cuda/op_arith_bf16.cu
 var cu_op_arith_bf16 string
 
-//go:embed op_arith_f16.cu
+//go:embed cuda/op_arith_f16.cu
 var cu_op_arith_f16 string
 
-//go:embed op_arith_i32.cu
+//go:embed cuda/op_arith_i32.cu
 var cu_op_arith_i32 string
 
-//go:embed op_arith_u32.cu
+//go:embed cuda/op_arith_u32.cu
 var cu_op_arith_u32 string
 
-//go:embed op_arith_i64.cu
+//go:embed cuda/op_arith_i64.cu
 var cu_op_arith_i64 string
 
 // arithFamily drives the checks and the choice of the kernel.

@@ -63,13 +63,13 @@ var (
 	_ [88]struct{} = [unsafe.Sizeof(atomicLayout{})]struct{}{}
 )
 
-//go:embed op_atomic_i32.cu
+//go:embed cuda/op_atomic_i32.cu
 var cu_op_atomic_i32 string
 
-//go:embed op_atomic_u32.cu
+//go:embed cuda/op_atomic_u32.cu
 var cu_op_atomic_u32 string
 
-//go:embed op_atomic_i64.cu
+//go:embed cuda/op_atomic_i64.cu
 var cu_op_atomic_i64 string
 
 // atomicFamily drives the checks and the choice of the kernel.

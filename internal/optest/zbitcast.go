@@ -80,7 +80,7 @@ var (
 	_ [128]struct{} = [unsafe.Sizeof(bitcastLayout{})]struct{}{}
 )
 
-//go:embed op_bitcast.cu
+//go:embed cuda/op_bitcast.cu
 var cu_op_bitcast string
 
 // bitcastFamily drives the checks and the choice of the kernel.

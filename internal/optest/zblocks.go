@@ -50,10 +50,10 @@ var (
 	_ [56]struct{} = [unsafe.Sizeof(blocksLayout{})]struct{}{}
 )
 
-//go:embed op_blocks_32.cu
+//go:embed cuda/op_blocks_32.cu
 var cu_op_blocks_32 string
 
-//go:embed op_blocks_64.cu
+//go:embed cuda/op_blocks_64.cu
 var cu_op_blocks_64 string
 
 // blocksFamily drives the checks and the choice of the kernel.

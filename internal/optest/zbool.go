@@ -47,7 +47,7 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(boolLayout{})]struct{}{}
 )
 
-//go:embed op_bool.cu
+//go:embed cuda/op_bool.cu
 var cu_op_bool string
 
 // boolFamily drives the checks and the choice of the kernel.

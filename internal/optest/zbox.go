@@ -53,13 +53,13 @@ var (
 	_ [64]struct{} = [unsafe.Sizeof(boxLayout{})]struct{}{}
 )
 
-//go:embed op_box_f32.cu
+//go:embed cuda/op_box_f32.cu
 var cu_op_box_f32 string
 
-//go:embed op_box_bf16.cu
+//go:embed cuda/op_box_bf16.cu
 var cu_op_box_bf16 string
 
-//go:embed op_box_i64.cu
+//go:embed cuda/op_box_i64.cu
 var cu_op_box_i64 string
 
 // boxFamily drives the checks and the choice of the kernel.

@@ -48,10 +48,10 @@ var (
 	_ [48]struct{} = [unsafe.Sizeof(bulkLayout{})]struct{}{}
 )
 
-//go:embed op_bulk_f32.cu
+//go:embed cuda/op_bulk_f32.cu
 var cu_op_bulk_f32 string
 
-//go:embed op_bulk_bf16.cu
+//go:embed cuda/op_bulk_bf16.cu
 var cu_op_bulk_bf16 string
 
 // bulkFamily drives the checks and the choice of the kernel.

@@ -46,7 +46,7 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(carryLayout{})]struct{}{}
 )
 
-//go:embed op_carry.cu
+//go:embed cuda/op_carry.cu
 var cu_op_carry string
 
 // carryFamily drives the checks and the choice of the kernel.

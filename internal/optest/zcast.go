@@ -55,22 +55,22 @@ var (
 	_ [64]struct{} = [unsafe.Sizeof(castLayout{})]struct{}{}
 )
 
-//go:embed op_cast_f32.cu
+//go:embed cuda/op_cast_f32.cu
 var cu_op_cast_f32 string
 
-//go:embed op_cast_bf16.cu
+//go:embed cuda/op_cast_bf16.cu
 var cu_op_cast_bf16 string
 
-//go:embed op_cast_f16.cu
+//go:embed cuda/op_cast_f16.cu
 var cu_op_cast_f16 string
 
-//go:embed op_cast_i32.cu
+//go:embed cuda/op_cast_i32.cu
 var cu_op_cast_i32 string
 
-//go:embed op_cast_u32.cu
+//go:embed cuda/op_cast_u32.cu
 var cu_op_cast_u32 string
 
-//go:embed op_cast_i64.cu
+//go:embed cuda/op_cast_i64.cu
 var cu_op_cast_i64 string
 
 // castFamily drives the checks and the choice of the kernel.

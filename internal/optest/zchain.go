@@ -47,7 +47,7 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(chainLayout{})]struct{}{}
 )
 
-//go:embed op_chain.cu
+//go:embed cuda/op_chain.cu
 var cu_op_chain string
 
 // chainFamily drives the checks and the choice of the kernel.

@@ -47,7 +47,7 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(clusterAtomicLayout{})]struct{}{}
 )
 
-//go:embed op_cluster_atomic.cu
+//go:embed cuda/op_cluster_atomic.cu
 var cu_op_cluster_atomic string
 
 // clusterAtomicFamily drives the checks and the choice of the kernel.

@@ -45,7 +45,7 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(clusterGridLayout{})]struct{}{}
 )
 
-//go:embed op_cluster_grid.cu
+//go:embed cuda/op_cluster_grid.cu
 var cu_op_cluster_grid string
 
 // clusterGridFamily drives the checks and the choice of the kernel.

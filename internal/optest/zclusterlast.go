@@ -58,7 +58,7 @@ var (
 	_ [72]struct{} = [unsafe.Sizeof(clusterLastLayout{})]struct{}{}
 )
 
-//go:embed op_cluster_last.cu
+//go:embed cuda/op_cluster_last.cu
 var cu_op_cluster_last string
 
 // clusterLastFamily drives the checks and the choice of the kernel.

@@ -61,7 +61,7 @@ var (
 	_ [88]struct{} = [unsafe.Sizeof(clusterOrderLayout{})]struct{}{}
 )
 
-//go:embed op_cluster_order.cu
+//go:embed cuda/op_cluster_order.cu
 var cu_op_cluster_order string
 
 // clusterOrderFamily drives the checks and the choice of the kernel.

@@ -71,13 +71,13 @@ var (
 	_ [128]struct{} = [unsafe.Sizeof(clusterPeerLayout{})]struct{}{}
 )
 
-//go:embed op_cluster_peer_f32.cu
+//go:embed cuda/op_cluster_peer_f32.cu
 var cu_op_cluster_peer_f32 string
 
-//go:embed op_cluster_peer_bf16.cu
+//go:embed cuda/op_cluster_peer_bf16.cu
 var cu_op_cluster_peer_bf16 string
 
-//go:embed op_cluster_peer_i32.cu
+//go:embed cuda/op_cluster_peer_i32.cu
 var cu_op_cluster_peer_i32 string
 
 // clusterPeerFamily drives the checks and the choice of the kernel.

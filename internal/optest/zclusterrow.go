@@ -51,22 +51,22 @@ var (
 	_ [56]struct{} = [unsafe.Sizeof(clusterRowLayout{})]struct{}{}
 )
 
-//go:embed op_cluster_row_f32_2x32.cu
+//go:embed cuda/op_cluster_row_f32_2x32.cu
 var cu_op_cluster_row_f32_2x32 string
 
-//go:embed op_cluster_row_f32_4x96.cu
+//go:embed cuda/op_cluster_row_f32_4x96.cu
 var cu_op_cluster_row_f32_4x96 string
 
-//go:embed op_cluster_row_f32_8x256.cu
+//go:embed cuda/op_cluster_row_f32_8x256.cu
 var cu_op_cluster_row_f32_8x256 string
 
-//go:embed op_cluster_row_bf16_2x128.cu
+//go:embed cuda/op_cluster_row_bf16_2x128.cu
 var cu_op_cluster_row_bf16_2x128 string
 
-//go:embed op_cluster_row_i32_8x64.cu
+//go:embed cuda/op_cluster_row_i32_8x64.cu
 var cu_op_cluster_row_i32_8x64 string
 
-//go:embed op_cluster_row_i64_4x64.cu
+//go:embed cuda/op_cluster_row_i64_4x64.cu
 var cu_op_cluster_row_i64_4x64 string
 
 // clusterRowFamily drives the checks and the choice of the kernel.

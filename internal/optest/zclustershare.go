@@ -39,7 +39,7 @@ var (
 	_ [24]struct{} = [unsafe.Sizeof(clusterShareLayout{})]struct{}{}
 )
 
-//go:embed op_cluster_share.cu
+//go:embed cuda/op_cluster_share.cu
 var cu_op_cluster_share string
 
 // clusterShareFamily drives the checks and the choice of the kernel.

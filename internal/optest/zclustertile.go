@@ -65,16 +65,16 @@ var (
 	_ [104]struct{} = [unsafe.Sizeof(clusterTileLayout{})]struct{}{}
 )
 
-//go:embed op_cluster_tile_f32_across16.cu
+//go:embed cuda/op_cluster_tile_f32_across16.cu
 var cu_op_cluster_tile_f32_across16 string
 
-//go:embed op_cluster_tile_f32_across128.cu
+//go:embed cuda/op_cluster_tile_f32_across128.cu
 var cu_op_cluster_tile_f32_across128 string
 
-//go:embed op_cluster_tile_bf16_across256.cu
+//go:embed cuda/op_cluster_tile_bf16_across256.cu
 var cu_op_cluster_tile_bf16_across256 string
 
-//go:embed op_cluster_tile_i32_across8.cu
+//go:embed cuda/op_cluster_tile_i32_across8.cu
 var cu_op_cluster_tile_i32_across8 string
 
 // clusterTileFamily drives the checks and the choice of the kernel.

@@ -56,13 +56,13 @@ var (
 	_ [72]struct{} = [unsafe.Sizeof(columnsLayout{})]struct{}{}
 )
 
-//go:embed op_columns_f32.cu
+//go:embed cuda/op_columns_f32.cu
 var cu_op_columns_f32 string
 
-//go:embed op_columns_bf16.cu
+//go:embed cuda/op_columns_bf16.cu
 var cu_op_columns_bf16 string
 
-//go:embed op_columns_i64.cu
+//go:embed cuda/op_columns_i64.cu
 var cu_op_columns_i64 string
 
 // columnsFamily drives the checks and the choice of the kernel.

@@ -61,7 +61,7 @@ var (
 	_ [80]struct{} = [unsafe.Sizeof(controlLayout{})]struct{}{}
 )
 
-//go:embed op_control.cu
+//go:embed cuda/op_control.cu
 var cu_op_control string
 
 // controlFamily drives the checks and the choice of the kernel.

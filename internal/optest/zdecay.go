@@ -63,10 +63,10 @@ var (
 	_ [104]struct{} = [unsafe.Sizeof(decayLayout{})]struct{}{}
 )
 
-//go:embed op_decay_f32.cu
+//go:embed cuda/op_decay_f32.cu
 var cu_op_decay_f32 string
 
-//go:embed op_decay_bf16.cu
+//go:embed cuda/op_decay_bf16.cu
 var cu_op_decay_bf16 string
 
 // decayFamily drives the checks and the choice of the kernel.

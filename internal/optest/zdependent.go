@@ -49,7 +49,7 @@ var (
 	_ [48]struct{} = [unsafe.Sizeof(dependentLayout{})]struct{}{}
 )
 
-//go:embed op_dependent.cu
+//go:embed cuda/op_dependent.cu
 var cu_op_dependent string
 
 // dependentFamily drives the checks and the choice of the kernel.

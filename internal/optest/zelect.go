@@ -44,7 +44,7 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(electLayout{})]struct{}{}
 )
 
-//go:embed op_elect.cu
+//go:embed cuda/op_elect.cu
 var cu_op_elect string
 
 // electFamily drives the checks and the choice of the kernel.

@@ -46,10 +46,10 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(exchangeLayout{})]struct{}{}
 )
 
-//go:embed op_exchange_f32.cu
+//go:embed cuda/op_exchange_f32.cu
 var cu_op_exchange_f32 string
 
-//go:embed op_exchange_bf16.cu
+//go:embed cuda/op_exchange_bf16.cu
 var cu_op_exchange_bf16 string
 
 // exchangeFamily drives the checks and the choice of the kernel.

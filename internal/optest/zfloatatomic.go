@@ -50,7 +50,7 @@ var (
 	_ [48]struct{} = [unsafe.Sizeof(floatAtomicLayout{})]struct{}{}
 )
 
-//go:embed op_atomic_f32.cu
+//go:embed cuda/op_atomic_f32.cu
 var cu_op_atomic_f32 string
 
 // floatAtomicFamily drives the checks and the choice of the kernel.

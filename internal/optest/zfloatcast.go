@@ -56,7 +56,7 @@ var (
 	_ [64]struct{} = [unsafe.Sizeof(floatCastLayout{})]struct{}{}
 )
 
-//go:embed op_cast_bool.cu
+//go:embed cuda/op_cast_bool.cu
 var cu_op_cast_bool string
 
 // floatCastFamily drives the checks and the choice of the kernel.

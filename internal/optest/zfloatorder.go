@@ -49,7 +49,7 @@ var (
 	_ [48]struct{} = [unsafe.Sizeof(floatOrderLayout{})]struct{}{}
 )
 
-//go:embed op_order_f32.cu
+//go:embed cuda/op_order_f32.cu
 var cu_op_order_f32 string
 
 // floatOrderFamily drives the checks and the choice of the kernel.

@@ -52,22 +52,22 @@ var (
 	_ [56]struct{} = [unsafe.Sizeof(foldLayout{})]struct{}{}
 )
 
-//go:embed op_fold_f32.cu
+//go:embed cuda/op_fold_f32.cu
 var cu_op_fold_f32 string
 
-//go:embed op_fold_bf16.cu
+//go:embed cuda/op_fold_bf16.cu
 var cu_op_fold_bf16 string
 
-//go:embed op_fold_f16.cu
+//go:embed cuda/op_fold_f16.cu
 var cu_op_fold_f16 string
 
-//go:embed op_fold_i32.cu
+//go:embed cuda/op_fold_i32.cu
 var cu_op_fold_i32 string
 
-//go:embed op_fold_u32.cu
+//go:embed cuda/op_fold_u32.cu
 var cu_op_fold_u32 string
 
-//go:embed op_fold_i64.cu
+//go:embed cuda/op_fold_i64.cu
 var cu_op_fold_i64 string
 
 // foldFamily drives the checks and the choice of the kernel.

@@ -50,13 +50,13 @@ var (
 	_ [56]struct{} = [unsafe.Sizeof(fragmentLayout{})]struct{}{}
 )
 
-//go:embed op_fragment_f32.cu
+//go:embed cuda/op_fragment_f32.cu
 var cu_op_fragment_f32 string
 
-//go:embed op_fragment_bf16.cu
+//go:embed cuda/op_fragment_bf16.cu
 var cu_op_fragment_bf16 string
 
-//go:embed op_fragment_f16.cu
+//go:embed cuda/op_fragment_f16.cu
 var cu_op_fragment_f16 string
 
 // fragmentFamily drives the checks and the choice of the kernel.

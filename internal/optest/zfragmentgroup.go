@@ -50,10 +50,10 @@ var (
 	_ [56]struct{} = [unsafe.Sizeof(fragmentGroupLayout{})]struct{}{}
 )
 
-//go:embed op_fragment_group_f32.cu
+//go:embed cuda/op_fragment_group_f32.cu
 var cu_op_fragment_group_f32 string
 
-//go:embed op_fragment_group_bf16.cu
+//go:embed cuda/op_fragment_group_bf16.cu
 var cu_op_fragment_group_bf16 string
 
 // fragmentGroupFamily drives the checks and the choice of the kernel.

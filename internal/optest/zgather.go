@@ -55,10 +55,10 @@ var (
 	_ [64]struct{} = [unsafe.Sizeof(gatherLayout{})]struct{}{}
 )
 
-//go:embed op_gather_f32.cu
+//go:embed cuda/op_gather_f32.cu
 var cu_op_gather_f32 string
 
-//go:embed op_gather_bf16.cu
+//go:embed cuda/op_gather_bf16.cu
 var cu_op_gather_bf16 string
 
 // gatherFamily drives the checks and the choice of the kernel.

@@ -43,7 +43,7 @@ var (
 	_ [32]struct{} = [unsafe.Sizeof(gridLayout{})]struct{}{}
 )
 
-//go:embed op_grid.cu
+//go:embed cuda/op_grid.cu
 var cu_op_grid string
 
 // gridFamily drives the checks and the choice of the kernel.

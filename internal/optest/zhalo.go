@@ -52,10 +52,10 @@ var (
 	_ [192]struct{} = [unsafe.Sizeof(haloLayout{})]struct{}{}
 )
 
-//go:embed op_halo_f32.cu
+//go:embed cuda/op_halo_f32.cu
 var cu_op_halo_f32 string
 
-//go:embed op_halo_bf16.cu
+//go:embed cuda/op_halo_bf16.cu
 var cu_op_halo_bf16 string
 
 // haloFamily drives the checks and the choice of the kernel.

@@ -45,10 +45,10 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(handOverLayout{})]struct{}{}
 )
 
-//go:embed op_hand_over_f32.cu
+//go:embed cuda/op_hand_over_f32.cu
 var cu_op_hand_over_f32 string
 
-//go:embed op_hand_over_bf16.cu
+//go:embed cuda/op_hand_over_bf16.cu
 var cu_op_hand_over_bf16 string
 
 // handOverFamily drives the checks and the choice of the kernel.

@@ -55,7 +55,7 @@ var (
 	_ [64]struct{} = [unsafe.Sizeof(lastBlockLayout{})]struct{}{}
 )
 
-//go:embed op_last_block.cu
+//go:embed cuda/op_last_block.cu
 var cu_op_last_block string
 
 // lastBlockFamily drives the checks and the choice of the kernel.

@@ -53,10 +53,10 @@ var (
 	_ [320]struct{} = [unsafe.Sizeof(lcsfLayout{})]struct{}{}
 )
 
-//go:embed op_lcsf_f32.cu
+//go:embed cuda/op_lcsf_f32.cu
 var cu_op_lcsf_f32 string
 
-//go:embed op_lcsf_bf16.cu
+//go:embed cuda/op_lcsf_bf16.cu
 var cu_op_lcsf_bf16 string
 
 // lcsfFamily drives the checks and the choice of the kernel.

@@ -64,7 +64,7 @@ var (
 	_ [96]struct{} = [unsafe.Sizeof(mailLayout{})]struct{}{}
 )
 
-//go:embed op_mail.cu
+//go:embed cuda/op_mail.cu
 var cu_op_mail string
 
 // mailFamily drives the checks and the choice of the kernel.

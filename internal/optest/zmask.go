@@ -68,13 +68,13 @@ var (
 	_ [112]struct{} = [unsafe.Sizeof(maskLayout{})]struct{}{}
 )
 
-//go:embed op_mask_f32_w2_32x48.cu
+//go:embed cuda/op_mask_f32_w2_32x48.cu
 var cu_op_mask_f32_w2_32x48 string
 
-//go:embed op_mask_bf16_w4_16x64.cu
+//go:embed cuda/op_mask_bf16_w4_16x64.cu
 var cu_op_mask_bf16_w4_16x64 string
 
-//go:embed op_mask_f16_w1_48x32.cu
+//go:embed cuda/op_mask_f16_w1_48x32.cu
 var cu_op_mask_f16_w1_48x32 string
 
 // maskFamily drives the checks and the choice of the kernel.

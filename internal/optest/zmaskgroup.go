@@ -68,10 +68,10 @@ var (
 	_ [112]struct{} = [unsafe.Sizeof(maskGroupLayout{})]struct{}{}
 )
 
-//go:embed op_mask_f32_wg_64x32.cu
+//go:embed cuda/op_mask_f32_wg_64x32.cu
 var cu_op_mask_f32_wg_64x32 string
 
-//go:embed op_mask_bf16_wg_64x64.cu
+//go:embed cuda/op_mask_bf16_wg_64x64.cu
 var cu_op_mask_bf16_wg_64x64 string
 
 // maskGroupFamily drives the checks and the choice of the kernel.

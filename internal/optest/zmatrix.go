@@ -53,10 +53,10 @@ var (
 	_ [64]struct{} = [unsafe.Sizeof(matrixLayout{})]struct{}{}
 )
 
-//go:embed op_matrix_load_bf16.cu
+//go:embed cuda/op_matrix_load_bf16.cu
 var cu_op_matrix_load_bf16 string
 
-//go:embed op_matrix_load_f16.cu
+//go:embed cuda/op_matrix_load_f16.cu
 var cu_op_matrix_load_f16 string
 
 // matrixFamily drives the checks and the choice of the kernel.

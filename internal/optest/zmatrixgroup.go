@@ -53,7 +53,7 @@ var (
 	_ [64]struct{} = [unsafe.Sizeof(matrixGroupLayout{})]struct{}{}
 )
 
-//go:embed op_matrix_group_bf16.cu
+//go:embed cuda/op_matrix_group_bf16.cu
 var cu_op_matrix_group_bf16 string
 
 // matrixGroupFamily drives the checks and the choice of the kernel.

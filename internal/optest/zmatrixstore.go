@@ -53,10 +53,10 @@ var (
 	_ [64]struct{} = [unsafe.Sizeof(matrixStoreLayout{})]struct{}{}
 )
 
-//go:embed op_matrix_store_bf16.cu
+//go:embed cuda/op_matrix_store_bf16.cu
 var cu_op_matrix_store_bf16 string
 
-//go:embed op_matrix_store_f16.cu
+//go:embed cuda/op_matrix_store_f16.cu
 var cu_op_matrix_store_f16 string
 
 // matrixStoreFamily drives the checks and the choice of the kernel.

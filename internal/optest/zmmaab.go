@@ -67,10 +67,10 @@ var (
 	_ [104]struct{} = [unsafe.Sizeof(mmaABLayout{})]struct{}{}
 )
 
-//go:embed op_mma_ab_bf16.cu
+//go:embed cuda/op_mma_ab_bf16.cu
 var cu_op_mma_ab_bf16 string
 
-//go:embed op_mma_ab_f16.cu
+//go:embed cuda/op_mma_ab_f16.cu
 var cu_op_mma_ab_f16 string
 
 // mmaABFamily drives the checks and the choice of the kernel.

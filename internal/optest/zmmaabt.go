@@ -67,10 +67,10 @@ var (
 	_ [104]struct{} = [unsafe.Sizeof(mmaABtLayout{})]struct{}{}
 )
 
-//go:embed op_mma_abt_bf16.cu
+//go:embed cuda/op_mma_abt_bf16.cu
 var cu_op_mma_abt_bf16 string
 
-//go:embed op_mma_abt_f16.cu
+//go:embed cuda/op_mma_abt_f16.cu
 var cu_op_mma_abt_f16 string
 
 // mmaABtFamily drives the checks and the choice of the kernel.

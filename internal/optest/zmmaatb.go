@@ -67,7 +67,7 @@ var (
 	_ [104]struct{} = [unsafe.Sizeof(mmaAtBLayout{})]struct{}{}
 )
 
-//go:embed op_mma_atb_bf16.cu
+//go:embed cuda/op_mma_atb_bf16.cu
 var cu_op_mma_atb_bf16 string
 
 // mmaAtBFamily drives the checks and the choice of the kernel.

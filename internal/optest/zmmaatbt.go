@@ -67,7 +67,7 @@ var (
 	_ [104]struct{} = [unsafe.Sizeof(mmaAtBtLayout{})]struct{}{}
 )
 
-//go:embed op_mma_atbt_bf16.cu
+//go:embed cuda/op_mma_atbt_bf16.cu
 var cu_op_mma_atbt_bf16 string
 
 // mmaAtBtFamily drives the checks and the choice of the kernel.

@@ -64,7 +64,7 @@ var (
 	_ [96]struct{} = [unsafe.Sizeof(mmaChainLayout{})]struct{}{}
 )
 
-//go:embed op_mma_chain.cu
+//go:embed cuda/op_mma_chain.cu
 var cu_op_mma_chain string
 
 // mmaChainFamily drives the checks and the choice of the kernel.

@@ -51,22 +51,22 @@ var (
 	_ [56]struct{} = [unsafe.Sizeof(moveLayout{})]struct{}{}
 )
 
-//go:embed op_move_f32.cu
+//go:embed cuda/op_move_f32.cu
 var cu_op_move_f32 string
 
-//go:embed op_move_bf16.cu
+//go:embed cuda/op_move_bf16.cu
 var cu_op_move_bf16 string
 
-//go:embed op_move_f16.cu
+//go:embed cuda/op_move_f16.cu
 var cu_op_move_f16 string
 
-//go:embed op_move_i32.cu
+//go:embed cuda/op_move_i32.cu
 var cu_op_move_i32 string
 
-//go:embed op_move_u32.cu
+//go:embed cuda/op_move_u32.cu
 var cu_op_move_u32 string
 
-//go:embed op_move_i64.cu
+//go:embed cuda/op_move_i64.cu
 var cu_op_move_i64 string
 
 // moveFamily drives the checks and the choice of the kernel.

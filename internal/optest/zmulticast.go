@@ -55,10 +55,10 @@ var (
 	_ [320]struct{} = [unsafe.Sizeof(multicastLayout{})]struct{}{}
 )
 
-//go:embed op_multicast_f32.cu
+//go:embed cuda/op_multicast_f32.cu
 var cu_op_multicast_f32 string
 
-//go:embed op_multicast_bf16.cu
+//go:embed cuda/op_multicast_bf16.cu
 var cu_op_multicast_bf16 string
 
 // multicastFamily drives the checks and the choice of the kernel.

@@ -46,13 +46,13 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(orderLayout{})]struct{}{}
 )
 
-//go:embed op_order_i32.cu
+//go:embed cuda/op_order_i32.cu
 var cu_op_order_i32 string
 
-//go:embed op_order_u32.cu
+//go:embed cuda/op_order_u32.cu
 var cu_op_order_u32 string
 
-//go:embed op_order_i64.cu
+//go:embed cuda/op_order_i64.cu
 var cu_op_order_i64 string
 
 // orderFamily drives the checks and the choice of the kernel.

@@ -46,13 +46,13 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(passLayout{})]struct{}{}
 )
 
-//go:embed op_pass_f32.cu
+//go:embed cuda/op_pass_f32.cu
 var cu_op_pass_f32 string
 
-//go:embed op_pass_i64.cu
+//go:embed cuda/op_pass_i64.cu
 var cu_op_pass_i64 string
 
-//go:embed op_pass_u32.cu
+//go:embed cuda/op_pass_u32.cu
 var cu_op_pass_u32 string
 
 // passFamily drives the checks and the choice of the kernel.

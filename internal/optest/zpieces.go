@@ -45,16 +45,16 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(piecesLayout{})]struct{}{}
 )
 
-//go:embed op_pieces_f32.cu
+//go:embed cuda/op_pieces_f32.cu
 var cu_op_pieces_f32 string
 
-//go:embed op_pieces_bf16.cu
+//go:embed cuda/op_pieces_bf16.cu
 var cu_op_pieces_bf16 string
 
-//go:embed op_pieces_i32.cu
+//go:embed cuda/op_pieces_i32.cu
 var cu_op_pieces_i32 string
 
-//go:embed op_pieces_i64.cu
+//go:embed cuda/op_pieces_i64.cu
 var cu_op_pieces_i64 string
 
 // piecesFamily drives the checks and the choice of the kernel.

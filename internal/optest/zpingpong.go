@@ -52,10 +52,10 @@ var (
 	_ [56]struct{} = [unsafe.Sizeof(pingPongLayout{})]struct{}{}
 )
 
-//go:embed op_ping_pong_f32.cu
+//go:embed cuda/op_ping_pong_f32.cu
 var cu_op_ping_pong_f32 string
 
-//go:embed op_ping_pong_f16.cu
+//go:embed cuda/op_ping_pong_f16.cu
 var cu_op_ping_pong_f16 string
 
 // pingPongFamily drives the checks and the choice of the kernel.

@@ -48,16 +48,16 @@ var (
 	_ [48]struct{} = [unsafe.Sizeof(pipeLayout{})]struct{}{}
 )
 
-//go:embed op_pipe_f32_v.cu
+//go:embed cuda/op_pipe_f32_v.cu
 var cu_op_pipe_f32_v string
 
-//go:embed op_pipe_f32.cu
+//go:embed cuda/op_pipe_f32.cu
 var cu_op_pipe_f32 string
 
-//go:embed op_pipe_bf16_v.cu
+//go:embed cuda/op_pipe_bf16_v.cu
 var cu_op_pipe_bf16_v string
 
-//go:embed op_pipe_bf16.cu
+//go:embed cuda/op_pipe_bf16.cu
 var cu_op_pipe_bf16 string
 
 // pipeFamily drives the checks and the choice of the kernel.

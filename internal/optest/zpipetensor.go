@@ -55,16 +55,16 @@ var (
 	_ [320]struct{} = [unsafe.Sizeof(pipeTensorLayout{})]struct{}{}
 )
 
-//go:embed op_pipe_tensor_f32_v.cu
+//go:embed cuda/op_pipe_tensor_f32_v.cu
 var cu_op_pipe_tensor_f32_v string
 
-//go:embed op_pipe_tensor_f32.cu
+//go:embed cuda/op_pipe_tensor_f32.cu
 var cu_op_pipe_tensor_f32 string
 
-//go:embed op_pipe_tensor_bf16_v.cu
+//go:embed cuda/op_pipe_tensor_bf16_v.cu
 var cu_op_pipe_tensor_bf16_v string
 
-//go:embed op_pipe_tensor_bf16.cu
+//go:embed cuda/op_pipe_tensor_bf16.cu
 var cu_op_pipe_tensor_bf16 string
 
 // pipeTensorFamily drives the checks and the choice of the kernel.

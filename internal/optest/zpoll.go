@@ -46,7 +46,7 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(pollLayout{})]struct{}{}
 )
 
-//go:embed op_poll_i32.cu
+//go:embed cuda/op_poll_i32.cu
 var cu_op_poll_i32 string
 
 // pollFamily drives the checks and the choice of the kernel.

@@ -62,7 +62,7 @@ var (
 	_ [80]struct{} = [unsafe.Sizeof(ptxLayout{})]struct{}{}
 )
 
-//go:embed op_ptx.cu
+//go:embed cuda/op_ptx.cu
 var cu_op_ptx string
 
 // ptxFamily drives the checks and the choice of the kernel.

@@ -50,10 +50,10 @@ var (
 	_ [56]struct{} = [unsafe.Sizeof(refetchLayout{})]struct{}{}
 )
 
-//go:embed op_refetch_f32.cu
+//go:embed cuda/op_refetch_f32.cu
 var cu_op_refetch_f32 string
 
-//go:embed op_refetch_bf16.cu
+//go:embed cuda/op_refetch_bf16.cu
 var cu_op_refetch_bf16 string
 
 // refetchFamily drives the checks and the choice of the kernel.

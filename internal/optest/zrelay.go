@@ -45,10 +45,10 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(relayLayout{})]struct{}{}
 )
 
-//go:embed op_relay_f32.cu
+//go:embed cuda/op_relay_f32.cu
 var cu_op_relay_f32 string
 
-//go:embed op_relay_i64.cu
+//go:embed cuda/op_relay_i64.cu
 var cu_op_relay_i64 string
 
 // relayFamily drives the checks and the choice of the kernel.

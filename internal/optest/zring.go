@@ -52,13 +52,13 @@ var (
 	_ [56]struct{} = [unsafe.Sizeof(ringLayout{})]struct{}{}
 )
 
-//go:embed op_ring_f32.cu
+//go:embed cuda/op_ring_f32.cu
 var cu_op_ring_f32 string
 
-//go:embed op_ring_bf16.cu
+//go:embed cuda/op_ring_bf16.cu
 var cu_op_ring_bf16 string
 
-//go:embed op_ring_i64.cu
+//go:embed cuda/op_ring_i64.cu
 var cu_op_ring_i64 string
 
 // ringFamily drives the checks and the choice of the kernel.

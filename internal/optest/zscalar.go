@@ -82,7 +82,7 @@ var (
 	_ [128]struct{} = [unsafe.Sizeof(scalarLayout{})]struct{}{}
 )
 
-//go:embed op_scalar.cu
+//go:embed cuda/op_scalar.cu
 var cu_op_scalar string
 
 // scalarFamily drives the checks and the choice of the kernel.

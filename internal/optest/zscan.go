@@ -55,22 +55,22 @@ var (
 	_ [72]struct{} = [unsafe.Sizeof(scanLayout{})]struct{}{}
 )
 
-//go:embed op_scan_f32_w1_16x16.cu
+//go:embed cuda/op_scan_f32_w1_16x16.cu
 var cu_op_scan_f32_w1_16x16 string
 
-//go:embed op_scan_f32_w2_32x32.cu
+//go:embed cuda/op_scan_f32_w2_32x32.cu
 var cu_op_scan_f32_w2_32x32 string
 
-//go:embed op_scan_bf16_w4_16x64.cu
+//go:embed cuda/op_scan_bf16_w4_16x64.cu
 var cu_op_scan_bf16_w4_16x64 string
 
-//go:embed op_scan_f16_w4_64x16.cu
+//go:embed cuda/op_scan_f16_w4_64x16.cu
 var cu_op_scan_f16_w4_64x16 string
 
-//go:embed op_scan_i32_block.cu
+//go:embed cuda/op_scan_i32_block.cu
 var cu_op_scan_i32_block string
 
-//go:embed op_scan_i64_striped.cu
+//go:embed cuda/op_scan_i64_striped.cu
 var cu_op_scan_i64_striped string
 
 // scanFamily drives the checks and the choice of the kernel.

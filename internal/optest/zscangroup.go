@@ -55,10 +55,10 @@ var (
 	_ [72]struct{} = [unsafe.Sizeof(scanGroupLayout{})]struct{}{}
 )
 
-//go:embed op_scan_f32_wg_64x32.cu
+//go:embed cuda/op_scan_f32_wg_64x32.cu
 var cu_op_scan_f32_wg_64x32 string
 
-//go:embed op_scan_bf16_wg_64x64.cu
+//go:embed cuda/op_scan_bf16_wg_64x64.cu
 var cu_op_scan_bf16_wg_64x64 string
 
 // scanGroupFamily drives the checks and the choice of the kernel.

@@ -61,16 +61,16 @@ var (
 	_ [88]struct{} = [unsafe.Sizeof(shapeLayout{})]struct{}{}
 )
 
-//go:embed op_shape_f32.cu
+//go:embed cuda/op_shape_f32.cu
 var cu_op_shape_f32 string
 
-//go:embed op_shape_bf16.cu
+//go:embed cuda/op_shape_bf16.cu
 var cu_op_shape_bf16 string
 
-//go:embed op_shape_i32.cu
+//go:embed cuda/op_shape_i32.cu
 var cu_op_shape_i32 string
 
-//go:embed op_shape_i64.cu
+//go:embed cuda/op_shape_i64.cu
 var cu_op_shape_i64 string
 
 // shapeFamily drives the checks and the choice of the kernel.

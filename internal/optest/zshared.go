@@ -54,16 +54,16 @@ var (
 	_ [64]struct{} = [unsafe.Sizeof(sharedLayout{})]struct{}{}
 )
 
-//go:embed op_shared_f32.cu
+//go:embed cuda/op_shared_f32.cu
 var cu_op_shared_f32 string
 
-//go:embed op_shared_bf16.cu
+//go:embed cuda/op_shared_bf16.cu
 var cu_op_shared_bf16 string
 
-//go:embed op_shared_i32.cu
+//go:embed cuda/op_shared_i32.cu
 var cu_op_shared_i32 string
 
-//go:embed op_shared_i64.cu
+//go:embed cuda/op_shared_i64.cu
 var cu_op_shared_i64 string
 
 // sharedFamily drives the checks and the choice of the kernel.

@@ -54,13 +54,13 @@ var (
 	_ [72]struct{} = [unsafe.Sizeof(shiftLayout{})]struct{}{}
 )
 
-//go:embed op_shift_f32_fragment.cu
+//go:embed cuda/op_shift_f32_fragment.cu
 var cu_op_shift_f32_fragment string
 
-//go:embed op_shift_bf16_fragment.cu
+//go:embed cuda/op_shift_bf16_fragment.cu
 var cu_op_shift_bf16_fragment string
 
-//go:embed op_shift_f16_striped.cu
+//go:embed cuda/op_shift_f16_striped.cu
 var cu_op_shift_f16_striped string
 
 // shiftFamily drives the checks and the choice of the kernel.

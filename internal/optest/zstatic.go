@@ -43,13 +43,13 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(staticLayout{})]struct{}{}
 )
 
-//go:embed op_static_f32.cu
+//go:embed cuda/op_static_f32.cu
 var cu_op_static_f32 string
 
-//go:embed op_static_f16.cu
+//go:embed cuda/op_static_f16.cu
 var cu_op_static_f16 string
 
-//go:embed op_static_i64.cu
+//go:embed cuda/op_static_i64.cu
 var cu_op_static_i64 string
 
 // staticFamily drives the checks and the choice of the kernel.

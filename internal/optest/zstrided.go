@@ -55,13 +55,13 @@ var (
 	_ [72]struct{} = [unsafe.Sizeof(stridedLayout{})]struct{}{}
 )
 
-//go:embed op_strided_f32.cu
+//go:embed cuda/op_strided_f32.cu
 var cu_op_strided_f32 string
 
-//go:embed op_strided_bf16.cu
+//go:embed cuda/op_strided_bf16.cu
 var cu_op_strided_bf16 string
 
-//go:embed op_strided_i64.cu
+//go:embed cuda/op_strided_i64.cu
 var cu_op_strided_i64 string
 
 // stridedFamily drives the checks and the choice of the kernel.

@@ -44,10 +44,10 @@ var (
 	_ [32]struct{} = [unsafe.Sizeof(tellLayout{})]struct{}{}
 )
 
-//go:embed op_tell_f32.cu
+//go:embed cuda/op_tell_f32.cu
 var cu_op_tell_f32 string
 
-//go:embed op_tell_i64.cu
+//go:embed cuda/op_tell_i64.cu
 var cu_op_tell_i64 string
 
 // tellFamily drives the checks and the choice of the kernel.

@@ -44,10 +44,10 @@ var (
 	_ [320]struct{} = [unsafe.Sizeof(tensor1Layout{})]struct{}{}
 )
 
-//go:embed op_tensor1_f32.cu
+//go:embed cuda/op_tensor1_f32.cu
 var cu_op_tensor1_f32 string
 
-//go:embed op_tensor1_bf16.cu
+//go:embed cuda/op_tensor1_bf16.cu
 var cu_op_tensor1_bf16 string
 
 // tensor1Family drives the checks and the choice of the kernel.

@@ -50,19 +50,19 @@ var (
 	_ [320]struct{} = [unsafe.Sizeof(tensor2Layout{})]struct{}{}
 )
 
-//go:embed op_tensor2_f32.cu
+//go:embed cuda/op_tensor2_f32.cu
 var cu_op_tensor2_f32 string
 
-//go:embed op_tensor2_i64.cu
+//go:embed cuda/op_tensor2_i64.cu
 var cu_op_tensor2_i64 string
 
-//go:embed op_tensor2_bf16.cu
+//go:embed cuda/op_tensor2_bf16.cu
 var cu_op_tensor2_bf16 string
 
-//go:embed op_tensor2_f16.cu
+//go:embed cuda/op_tensor2_f16.cu
 var cu_op_tensor2_f16 string
 
-//go:embed op_tensor2_i32.cu
+//go:embed cuda/op_tensor2_i32.cu
 var cu_op_tensor2_i32 string
 
 // tensor2Family drives the checks and the choice of the kernel.

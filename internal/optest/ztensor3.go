@@ -56,10 +56,10 @@ var (
 	_ [320]struct{} = [unsafe.Sizeof(tensor3Layout{})]struct{}{}
 )
 
-//go:embed op_tensor3_bf16.cu
+//go:embed cuda/op_tensor3_bf16.cu
 var cu_op_tensor3_bf16 string
 
-//go:embed op_tensor3_f32.cu
+//go:embed cuda/op_tensor3_f32.cu
 var cu_op_tensor3_f32 string
 
 // tensor3Family drives the checks and the choice of the kernel.

@@ -62,10 +62,10 @@ var (
 	_ [384]struct{} = [unsafe.Sizeof(tensor4Layout{})]struct{}{}
 )
 
-//go:embed op_tensor4_f16.cu
+//go:embed cuda/op_tensor4_f16.cu
 var cu_op_tensor4_f16 string
 
-//go:embed op_tensor4_f32.cu
+//go:embed cuda/op_tensor4_f32.cu
 var cu_op_tensor4_f32 string
 
 // tensor4Family drives the checks and the choice of the kernel.

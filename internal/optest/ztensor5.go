@@ -68,7 +68,7 @@ var (
 	_ [384]struct{} = [unsafe.Sizeof(tensor5Layout{})]struct{}{}
 )
 
-//go:embed op_tensor5_u32.cu
+//go:embed cuda/op_tensor5_u32.cu
 var cu_op_tensor5_u32 string
 
 // tensor5Family drives the checks and the choice of the kernel.

@@ -54,16 +54,16 @@ var (
 	_ [320]struct{} = [unsafe.Sizeof(tensorReduceLayout{})]struct{}{}
 )
 
-//go:embed op_tensor_add_f32.cu
+//go:embed cuda/op_tensor_add_f32.cu
 var cu_op_tensor_add_f32 string
 
-//go:embed op_tensor_add_bf16.cu
+//go:embed cuda/op_tensor_add_bf16.cu
 var cu_op_tensor_add_bf16 string
 
-//go:embed op_tensor_min_i32.cu
+//go:embed cuda/op_tensor_min_i32.cu
 var cu_op_tensor_min_i32 string
 
-//go:embed op_tensor_max_f16.cu
+//go:embed cuda/op_tensor_max_f16.cu
 var cu_op_tensor_max_f16 string
 
 // tensorReduceFamily drives the checks and the choice of the kernel.

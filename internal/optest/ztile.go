@@ -65,28 +65,28 @@ var (
 	_ [104]struct{} = [unsafe.Sizeof(tileLayout{})]struct{}{}
 )
 
-//go:embed op_tile_f32_warp.cu
+//go:embed cuda/op_tile_f32_warp.cu
 var cu_op_tile_f32_warp string
 
-//go:embed op_tile_f32_across16.cu
+//go:embed cuda/op_tile_f32_across16.cu
 var cu_op_tile_f32_across16 string
 
-//go:embed op_tile_f32_across8.cu
+//go:embed cuda/op_tile_f32_across8.cu
 var cu_op_tile_f32_across8 string
 
-//go:embed op_tile_bf16_across4.cu
+//go:embed cuda/op_tile_bf16_across4.cu
 var cu_op_tile_bf16_across4 string
 
-//go:embed op_tile_f16_across128.cu
+//go:embed cuda/op_tile_f16_across128.cu
 var cu_op_tile_f16_across128 string
 
-//go:embed op_tile_i32_across1.cu
+//go:embed cuda/op_tile_i32_across1.cu
 var cu_op_tile_i32_across1 string
 
-//go:embed op_tile_u32_warp.cu
+//go:embed cuda/op_tile_u32_warp.cu
 var cu_op_tile_u32_warp string
 
-//go:embed op_tile_i64_across64.cu
+//go:embed cuda/op_tile_i64_across64.cu
 var cu_op_tile_i64_across64 string
 
 // tileFamily drives the checks and the choice of the kernel.

@@ -45,10 +45,10 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(trackLayout{})]struct{}{}
 )
 
-//go:embed op_track_f32.cu
+//go:embed cuda/op_track_f32.cu
 var cu_op_track_f32 string
 
-//go:embed op_track_bf16.cu
+//go:embed cuda/op_track_bf16.cu
 var cu_op_track_bf16 string
 
 // trackFamily drives the checks and the choice of the kernel.

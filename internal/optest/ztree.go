@@ -68,7 +68,7 @@ var (
 	_ [96]struct{} = [unsafe.Sizeof(treeLayout{})]struct{}{}
 )
 
-//go:embed op_tree.cu
+//go:embed cuda/op_tree.cu
 var cu_op_tree string
 
 // treeFamily drives the checks and the choice of the kernel.

@@ -50,13 +50,13 @@ var (
 	_ [56]struct{} = [unsafe.Sizeof(triangularLayout{})]struct{}{}
 )
 
-//go:embed op_triangular_f32_w1_8x8.cu
+//go:embed cuda/op_triangular_f32_w1_8x8.cu
 var cu_op_triangular_f32_w1_8x8 string
 
-//go:embed op_triangular_f32_w2_16x16.cu
+//go:embed cuda/op_triangular_f32_w2_16x16.cu
 var cu_op_triangular_f32_w2_16x16 string
 
-//go:embed op_triangular_f32_w4_32x32.cu
+//go:embed cuda/op_triangular_f32_w4_32x32.cu
 var cu_op_triangular_f32_w4_32x32 string
 
 // triangularFamily drives the checks and the choice of the kernel.

@@ -71,22 +71,22 @@ var (
 	_ [128]struct{} = [unsafe.Sizeof(turnLayout{})]struct{}{}
 )
 
-//go:embed op_turn_f32_w1_16x16.cu
+//go:embed cuda/op_turn_f32_w1_16x16.cu
 var cu_op_turn_f32_w1_16x16 string
 
-//go:embed op_turn_f32_w4_16x64.cu
+//go:embed cuda/op_turn_f32_w4_16x64.cu
 var cu_op_turn_f32_w4_16x64 string
 
-//go:embed op_turn_bf16_w1_16x16.cu
+//go:embed cuda/op_turn_bf16_w1_16x16.cu
 var cu_op_turn_bf16_w1_16x16 string
 
-//go:embed op_turn_bf16_w1_48x32.cu
+//go:embed cuda/op_turn_bf16_w1_48x32.cu
 var cu_op_turn_bf16_w1_48x32 string
 
-//go:embed op_turn_f16_w4_64x16.cu
+//go:embed cuda/op_turn_f16_w4_64x16.cu
 var cu_op_turn_f16_w4_64x16 string
 
-//go:embed op_turn_i64_striped.cu
+//go:embed cuda/op_turn_i64_striped.cu
 var cu_op_turn_i64_striped string
 
 // turnFamily drives the checks and the choice of the kernel.

@@ -71,10 +71,10 @@ var (
 	_ [128]struct{} = [unsafe.Sizeof(turnGroupLayout{})]struct{}{}
 )
 
-//go:embed op_turn_f32_wg_64x64.cu
+//go:embed cuda/op_turn_f32_wg_64x64.cu
 var cu_op_turn_f32_wg_64x64 string
 
-//go:embed op_turn_bf16_wg_64x64.cu
+//go:embed cuda/op_turn_bf16_wg_64x64.cu
 var cu_op_turn_bf16_wg_64x64 string
 
 // turnGroupFamily drives the checks and the choice of the kernel.

@@ -46,13 +46,13 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(variableLayout{})]struct{}{}
 )
 
-//go:embed op_variable_i32.cu
+//go:embed cuda/op_variable_i32.cu
 var cu_op_variable_i32 string
 
-//go:embed op_variable_f32.cu
+//go:embed cuda/op_variable_f32.cu
 var cu_op_variable_f32 string
 
-//go:embed op_variable_bf16.cu
+//go:embed cuda/op_variable_bf16.cu
 var cu_op_variable_bf16 string
 
 // variableFamily drives the checks and the choice of the kernel.

@@ -46,37 +46,37 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(vectorLayout{})]struct{}{}
 )
 
-//go:embed op_vector_f32_warp.cu
+//go:embed cuda/op_vector_f32_warp.cu
 var cu_op_vector_f32_warp string
 
-//go:embed op_vector_f32_96.cu
+//go:embed cuda/op_vector_f32_96.cu
 var cu_op_vector_f32_96 string
 
-//go:embed op_vector_f32_1024.cu
+//go:embed cuda/op_vector_f32_1024.cu
 var cu_op_vector_f32_1024 string
 
-//go:embed op_vector_bf16_warp.cu
+//go:embed cuda/op_vector_bf16_warp.cu
 var cu_op_vector_bf16_warp string
 
-//go:embed op_vector_bf16_256.cu
+//go:embed cuda/op_vector_bf16_256.cu
 var cu_op_vector_bf16_256 string
 
-//go:embed op_vector_f16_160.cu
+//go:embed cuda/op_vector_f16_160.cu
 var cu_op_vector_f16_160 string
 
-//go:embed op_vector_i32_1024.cu
+//go:embed cuda/op_vector_i32_1024.cu
 var cu_op_vector_i32_1024 string
 
-//go:embed op_vector_u32_32.cu
+//go:embed cuda/op_vector_u32_32.cu
 var cu_op_vector_u32_32 string
 
-//go:embed op_vector_u32_512.cu
+//go:embed cuda/op_vector_u32_512.cu
 var cu_op_vector_u32_512 string
 
-//go:embed op_vector_i64_warp.cu
+//go:embed cuda/op_vector_i64_warp.cu
 var cu_op_vector_i64_warp string
 
-//go:embed op_vector_i64_256.cu
+//go:embed cuda/op_vector_i64_256.cu
 var cu_op_vector_i64_256 string
 
 // vectorFamily drives the checks and the choice of the kernel.

@@ -46,7 +46,7 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(warpLayout{})]struct{}{}
 )
 
-//go:embed op_warps.cu
+//go:embed cuda/op_warps.cu
 var cu_op_warps string
 
 // warpFamily drives the checks and the choice of the kernel.

@@ -46,7 +46,7 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(warpSharedLayout{})]struct{}{}
 )
 
-//go:embed op_warp_shared.cu
+//go:embed cuda/op_warp_shared.cu
 var cu_op_warp_shared string
 
 // warpSharedFamily drives the checks and the choice of the kernel.

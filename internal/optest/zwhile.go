@@ -43,7 +43,7 @@ var (
 	_ [32]struct{} = [unsafe.Sizeof(whileLayout{})]struct{}{}
 )
 
-//go:embed op_while.cu
+//go:embed cuda/op_while.cu
 var cu_op_while string
 
 // whileFamily drives the checks and the choice of the kernel.

@@ -49,16 +49,16 @@ var (
 	_ [48]struct{} = [unsafe.Sizeof(wholeLayout{})]struct{}{}
 )
 
-//go:embed op_whole_f32_v.cu
+//go:embed cuda/op_whole_f32_v.cu
 var cu_op_whole_f32_v string
 
-//go:embed op_whole_f32.cu
+//go:embed cuda/op_whole_f32.cu
 var cu_op_whole_f32 string
 
-//go:embed op_whole_bf16_v.cu
+//go:embed cuda/op_whole_bf16_v.cu
 var cu_op_whole_bf16_v string
 
-//go:embed op_whole_bf16.cu
+//go:embed cuda/op_whole_bf16.cu
 var cu_op_whole_bf16 string
 
 // wholeFamily drives the checks and the choice of the kernel.

@@ -58,7 +58,7 @@ func (y *syncer) refuseInFlight(h hazards, at thr.At, t touch) {
 		if o.flight == 0 || o.mem != t.mem || o.op == t.op && o.lap == t.lap {
 			continue
 		}
-		same, apart := y.slots[o.op].meets(y.slots[t.op], o.lap == t.lap && !t.peer) // blocks may differ in an index
+		same, apart := y.slot(o).meets(y.slot(t), o.lap == t.lap && !t.peer) // blocks may differ in an index
 		if apart || !same && (o.lap <= t.lap || o.waited) {
 			continue
 		}
@@ -104,33 +104,54 @@ func (a slot) meets(b slot, iteration bool) (same, apart bool) {
 	return same, false
 }
 
+// use is an op's access of a shared tile.
+type use struct {
+	op   int
+	tile *ir.SharedTile
+}
+
+// slot is the part that a touch is of.
+func (y *syncer) slot(t touch) slot {
+	b, _ := t.mem.(*thr.SharedBuf)
+	return y.slots[use{t.op, y.origins[b].tile}]
+}
+
 // sharedSlots finds the parts of shared tiles that ops access.
-func sharedSlots(k *ir.Kernel, f *flow) map[int]slot {
-	out := map[int]slot{}
+func sharedSlots(k *ir.Kernel, f *flow) map[use]slot {
+	out := map[use]slot{}
 	eachOp(k.Body, func(v *ir.Value) {
-		var offsets []*ir.Value
-		rank := v.Type.Span.Rank()
+		add := func(t *ir.SharedTile, offsets []*ir.Value, rank int) {
+			if t == nil {
+				return
+			}
+			var s slot
+			for _, o := range offsets[:len(offsets)-rank] {
+				o = f.canonical(o)
+				if o.Op == ir.Const {
+					s = append(s, fmt.Sprint("#", o.Attr))
+				} else {
+					s = append(s, fmt.Sprintf("%p", o))
+				}
+			}
+			out[use{v.ID, t}] = s
+		}
 		switch a := v.Attr.(type) {
 		case *ir.Access:
 			if a.Shared != nil {
-				offsets = v.Args[len(v.Args)-len(a.Shared.Shape):] // without a peer's rank
+				add(a.Shared, v.Args[len(v.Args)-len(a.Shared.Shape):], v.Type.Span.Rank()) // without a peer's rank
 			}
 		case *ir.CopyInfo:
-			offsets = v.Args[:len(a.Dst.Shape)]
-		}
-		if len(offsets) == 0 {
-			return
-		}
-		var s slot
-		for _, o := range offsets[:len(offsets)-rank] {
-			o = f.canonical(o)
-			if o.Op == ir.Const {
-				s = append(s, fmt.Sprint("#", o.Attr))
-			} else {
-				s = append(s, fmt.Sprintf("%p", o))
+			add(a.Dst, v.Args[:len(a.Dst.Shape)], v.Type.Span.Rank())
+		case *ir.MMAInfo:
+			const matrix = 2
+			_, x, y := v.Operands()
+			add(a.A, x, matrix)
+			if b := out[use{v.ID, a.B}]; a.A == nil || a.A != a.B {
+				add(a.B, y, matrix)
+			} else if add(a.B, y, matrix); !slices.Equal(b, out[use{v.ID, a.B}]) { // two parts of one tile: neither for certain
+				out[use{v.ID, a.B}] = slot{"two"}
 			}
 		}
-		out[v.ID] = s
 	})
 	return out
 }

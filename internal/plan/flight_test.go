@@ -152,3 +152,53 @@ func TestCopiesInFlight(t *testing.T) {
 		})
 	}
 }
+
+type productArgs struct {
+	X tile.Global[tile.BF16] `tile:"n,16"`
+	Y tile.Global[tile.F32]  `tile:"16,16"`
+}
+
+// Both operands of a product are of a stage of a ring: that which was waited for, or one that is being filled.
+func TestProductsInFlight(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		a, b int // the stages of A and B; the copy of stage 0 was waited for, that of stage 1 not
+		two  bool
+		want string
+	}{
+		{"filled", 0, 0, true, ""},
+		{"A in flight", 1, 0, true, "s0 is used here"},
+		{"B in flight", 0, 1, true, "s1 is used here"},
+		{"filled, of one tile", 0, 0, false, ""},
+		{"in flight, of one tile", 1, 1, false, "s0 is used here"},
+	} {
+		k, err := tile.Define("k", func(k *tile.Builder, a productArgs) {
+			block, warp := k.Block(), k.Warp()
+			x := tile.NewShared[tile.BF16](k, 2, 16, 16)
+			y := x
+			if c.two {
+				y = tile.NewShared[tile.BF16](k, 2, 16, 16)
+			}
+			for i := range 2 {
+				tile.CopyAsync(block, x.At(i), a.X)
+				if c.two {
+					tile.CopyAsync(block, y.At(i), a.X)
+				}
+				tile.Commit(block)
+			}
+			tile.WaitGroup(block, 1)
+			block.Sync()
+			acc := tile.NewAcc[tile.F32](warp, 16, 16)
+			tile.MMA(acc, x.At(c.a, 0).Matrix(16, 16), y.At(c.b, 0).Matrix(16, 16))
+			tile.Store(warp, a.Y, acc.Get())
+			tile.WaitGroup(block, 0)
+		}, tile.Threads(32))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = k.Lower("sm_80")
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
+		}
+	}
+}

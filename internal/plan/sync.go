@@ -18,7 +18,7 @@ import (
 // and arguments that share memory, are the author's business. What the blocks of a cluster do to one another is in
 // sync_cluster.go.
 func synchronise(s *state) error {
-	y := &syncer{global: globalUses(s.k, s.flow), slots: sharedSlots(s.k, s.flow), copies: copyUses(s.k), whole: wholeUses(s.k), groups: mostGroups(s.k)}
+	y := &syncer{global: globalUses(s.k, s.flow), slots: sharedSlots(s.k, s.flow), origins: s.origins, copies: copyUses(s.k), whole: wholeUses(s.k), groups: mostGroups(s.k)}
 	y.reach(s.out.Body)
 	var h hazards
 	s.out.Body, h = y.block(s.out.Body, y.entry(), 0)
@@ -54,8 +54,9 @@ type touch struct {
 type hazards map[touch]ir.Pos
 
 type syncer struct {
-	global    map[int]touch    // by tile op: loads and stores of arguments that are written
-	slots     map[int]slot     // by tile op: which part of a shared tile it accesses
+	global    map[int]touch // by tile op: loads and stores of arguments that are written
+	slots     map[use]slot  // which part of a shared tile an op accesses
+	origins   map[*thr.SharedBuf]origin
 	copies    map[int]string   // by tile op: of asynchronous copies, which thread writes what, as touch.where
 	whole     map[int]string   // by tile op: of accesses of whole boxes of a shared tile, the same
 	groups    int              // the most groups that a WaitGroup leaves in flight

@@ -45,13 +45,13 @@ var (
 	_ [32]struct{} = [unsafe.Sizeof(addLayout{})]struct{}{}
 )
 
-//go:embed add_bf16.cu
+//go:embed cuda/add_bf16.cu
 var cu_add_bf16 string
 
-//go:embed add_f16.cu
+//go:embed cuda/add_f16.cu
 var cu_add_f16 string
 
-//go:embed add_f32.cu
+//go:embed cuda/add_f32.cu
 var cu_add_f32 string
 
 // addFamily drives the checks and the choice of the kernel.

@@ -42,13 +42,13 @@ var (
 	_ [24]struct{} = [unsafe.Sizeof(addScalarLayout{})]struct{}{}
 )
 
-//go:embed add_scalar_bf16.cu
+//go:embed cuda/add_scalar_bf16.cu
 var cu_add_scalar_bf16 string
 
-//go:embed add_scalar_f16.cu
+//go:embed cuda/add_scalar_f16.cu
 var cu_add_scalar_f16 string
 
-//go:embed add_scalar_f32.cu
+//go:embed cuda/add_scalar_f32.cu
 var cu_add_scalar_f32 string
 
 // addScalarFamily drives the checks and the choice of the kernel.

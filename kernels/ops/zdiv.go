@@ -45,13 +45,13 @@ var (
 	_ [32]struct{} = [unsafe.Sizeof(divLayout{})]struct{}{}
 )
 
-//go:embed div_bf16.cu
+//go:embed cuda/div_bf16.cu
 var cu_div_bf16 string
 
-//go:embed div_f16.cu
+//go:embed cuda/div_f16.cu
 var cu_div_f16 string
 
-//go:embed div_f32.cu
+//go:embed cuda/div_f32.cu
 var cu_div_f32 string
 
 // divFamily drives the checks and the choice of the kernel.

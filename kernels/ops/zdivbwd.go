@@ -45,7 +45,7 @@ var (
 	_ [32]struct{} = [unsafe.Sizeof(divBwdLayout{})]struct{}{}
 )
 
-//go:embed div_bwd_f32.cu
+//go:embed cuda/div_bwd_f32.cu
 var cu_div_bwd_f32 string
 
 // divBwdFamily drives the checks and the choice of the kernel.

@@ -48,13 +48,13 @@ var (
 	_ [48]struct{} = [unsafe.Sizeof(divColsLayout{})]struct{}{}
 )
 
-//go:embed div_cols_bf16.cu
+//go:embed cuda/div_cols_bf16.cu
 var cu_div_cols_bf16 string
 
-//go:embed div_cols_f16.cu
+//go:embed cuda/div_cols_f16.cu
 var cu_div_cols_f16 string
 
-//go:embed div_cols_f32.cu
+//go:embed cuda/div_cols_f32.cu
 var cu_div_cols_f32 string
 
 // divColsFamily drives the checks and the choice of the kernel.

@@ -46,13 +46,13 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(divGradLayout{})]struct{}{}
 )
 
-//go:embed div_grad_bf16.cu
+//go:embed cuda/div_grad_bf16.cu
 var cu_div_grad_bf16 string
 
-//go:embed div_grad_f16.cu
+//go:embed cuda/div_grad_f16.cu
 var cu_div_grad_f16 string
 
-//go:embed div_grad_f32.cu
+//go:embed cuda/div_grad_f32.cu
 var cu_div_grad_f32 string
 
 // divGradFamily drives the checks and the choice of the kernel.

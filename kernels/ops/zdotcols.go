@@ -48,13 +48,13 @@ var (
 	_ [48]struct{} = [unsafe.Sizeof(dotColsLayout{})]struct{}{}
 )
 
-//go:embed dot_cols_bf16.cu
+//go:embed cuda/dot_cols_bf16.cu
 var cu_dot_cols_bf16 string
 
-//go:embed dot_cols_f16.cu
+//go:embed cuda/dot_cols_f16.cu
 var cu_dot_cols_f16 string
 
-//go:embed dot_cols_f32.cu
+//go:embed cuda/dot_cols_f32.cu
 var cu_dot_cols_f32 string
 
 // dotColsFamily drives the checks and the choice of the kernel.

@@ -48,19 +48,19 @@ var (
 	_ [48]struct{} = [unsafe.Sizeof(dotRowsLayout{})]struct{}{}
 )
 
-//go:embed dot_rows_bf16_bf16.cu
+//go:embed cuda/dot_rows_bf16_bf16.cu
 var cu_dot_rows_bf16_bf16 string
 
-//go:embed dot_rows_bf16_f32.cu
+//go:embed cuda/dot_rows_bf16_f32.cu
 var cu_dot_rows_bf16_f32 string
 
-//go:embed dot_rows_f16_f16.cu
+//go:embed cuda/dot_rows_f16_f16.cu
 var cu_dot_rows_f16_f16 string
 
-//go:embed dot_rows_f16_f32.cu
+//go:embed cuda/dot_rows_f16_f32.cu
 var cu_dot_rows_f16_f32 string
 
-//go:embed dot_rows_f32_f32.cu
+//go:embed cuda/dot_rows_f32_f32.cu
 var cu_dot_rows_f32_f32 string
 
 // dotRowsFamily drives the checks and the choice of the kernel.

@@ -47,13 +47,13 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(expandLayout{})]struct{}{}
 )
 
-//go:embed expand_bf16.cu
+//go:embed cuda/expand_bf16.cu
 var cu_expand_bf16 string
 
-//go:embed expand_f16.cu
+//go:embed cuda/expand_f16.cu
 var cu_expand_f16 string
 
-//go:embed expand_f32.cu
+//go:embed cuda/expand_f32.cu
 var cu_expand_f32 string
 
 // expandFamily drives the checks and the choice of the kernel.

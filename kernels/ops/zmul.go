@@ -45,13 +45,13 @@ var (
 	_ [32]struct{} = [unsafe.Sizeof(mulLayout{})]struct{}{}
 )
 
-//go:embed mul_bf16.cu
+//go:embed cuda/mul_bf16.cu
 var cu_mul_bf16 string
 
-//go:embed mul_f16.cu
+//go:embed cuda/mul_f16.cu
 var cu_mul_f16 string
 
-//go:embed mul_f32.cu
+//go:embed cuda/mul_f32.cu
 var cu_mul_f32 string
 
 // mulFamily drives the checks and the choice of the kernel.

@@ -48,19 +48,19 @@ var (
 	_ [48]struct{} = [unsafe.Sizeof(mulRowsLayout{})]struct{}{}
 )
 
-//go:embed mul_rows_bf16_bf16.cu
+//go:embed cuda/mul_rows_bf16_bf16.cu
 var cu_mul_rows_bf16_bf16 string
 
-//go:embed mul_rows_bf16_f32.cu
+//go:embed cuda/mul_rows_bf16_f32.cu
 var cu_mul_rows_bf16_f32 string
 
-//go:embed mul_rows_f16_f16.cu
+//go:embed cuda/mul_rows_f16_f16.cu
 var cu_mul_rows_f16_f16 string
 
-//go:embed mul_rows_f16_f32.cu
+//go:embed cuda/mul_rows_f16_f32.cu
 var cu_mul_rows_f16_f32 string
 
-//go:embed mul_rows_f32_f32.cu
+//go:embed cuda/mul_rows_f32_f32.cu
 var cu_mul_rows_f32_f32 string
 
 // mulRowsFamily drives the checks and the choice of the kernel.

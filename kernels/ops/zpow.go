@@ -42,13 +42,13 @@ var (
 	_ [24]struct{} = [unsafe.Sizeof(powLayout{})]struct{}{}
 )
 
-//go:embed pow_bf16.cu
+//go:embed cuda/pow_bf16.cu
 var cu_pow_bf16 string
 
-//go:embed pow_f16.cu
+//go:embed cuda/pow_f16.cu
 var cu_pow_f16 string
 
-//go:embed pow_f32.cu
+//go:embed cuda/pow_f32.cu
 var cu_pow_f32 string
 
 // powFamily drives the checks and the choice of the kernel.

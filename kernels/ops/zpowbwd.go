@@ -45,13 +45,13 @@ var (
 	_ [32]struct{} = [unsafe.Sizeof(powBwdLayout{})]struct{}{}
 )
 
-//go:embed pow_bwd_bf16.cu
+//go:embed cuda/pow_bwd_bf16.cu
 var cu_pow_bwd_bf16 string
 
-//go:embed pow_bwd_f16.cu
+//go:embed cuda/pow_bwd_f16.cu
 var cu_pow_bwd_f16 string
 
-//go:embed pow_bwd_f32.cu
+//go:embed cuda/pow_bwd_f32.cu
 var cu_pow_bwd_f32 string
 
 // powBwdFamily drives the checks and the choice of the kernel.

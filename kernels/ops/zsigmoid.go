@@ -42,13 +42,13 @@ var (
 	_ [24]struct{} = [unsafe.Sizeof(sigmoidLayout{})]struct{}{}
 )
 
-//go:embed sigmoid_bf16.cu
+//go:embed cuda/sigmoid_bf16.cu
 var cu_sigmoid_bf16 string
 
-//go:embed sigmoid_f16.cu
+//go:embed cuda/sigmoid_f16.cu
 var cu_sigmoid_f16 string
 
-//go:embed sigmoid_f32.cu
+//go:embed cuda/sigmoid_f32.cu
 var cu_sigmoid_f32 string
 
 // sigmoidFamily drives the checks and the choice of the kernel.

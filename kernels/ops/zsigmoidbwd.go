@@ -45,13 +45,13 @@ var (
 	_ [32]struct{} = [unsafe.Sizeof(sigmoidBwdLayout{})]struct{}{}
 )
 
-//go:embed sigmoid_bwd_bf16.cu
+//go:embed cuda/sigmoid_bwd_bf16.cu
 var cu_sigmoid_bwd_bf16 string
 
-//go:embed sigmoid_bwd_f16.cu
+//go:embed cuda/sigmoid_bwd_f16.cu
 var cu_sigmoid_bwd_f16 string
 
-//go:embed sigmoid_bwd_f32.cu
+//go:embed cuda/sigmoid_bwd_f32.cu
 var cu_sigmoid_bwd_f32 string
 
 // sigmoidBwdFamily drives the checks and the choice of the kernel.

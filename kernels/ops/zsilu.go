@@ -42,13 +42,13 @@ var (
 	_ [24]struct{} = [unsafe.Sizeof(siluLayout{})]struct{}{}
 )
 
-//go:embed silu_bf16.cu
+//go:embed cuda/silu_bf16.cu
 var cu_silu_bf16 string
 
-//go:embed silu_f16.cu
+//go:embed cuda/silu_f16.cu
 var cu_silu_f16 string
 
-//go:embed silu_f32.cu
+//go:embed cuda/silu_f32.cu
 var cu_silu_f32 string
 
 // siluFamily drives the checks and the choice of the kernel.

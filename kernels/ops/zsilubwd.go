@@ -45,13 +45,13 @@ var (
 	_ [32]struct{} = [unsafe.Sizeof(siluBwdLayout{})]struct{}{}
 )
 
-//go:embed silu_bwd_bf16.cu
+//go:embed cuda/silu_bwd_bf16.cu
 var cu_silu_bwd_bf16 string
 
-//go:embed silu_bwd_f16.cu
+//go:embed cuda/silu_bwd_f16.cu
 var cu_silu_bwd_f16 string
 
-//go:embed silu_bwd_f32.cu
+//go:embed cuda/silu_bwd_f32.cu
 var cu_silu_bwd_f32 string
 
 // siluBwdFamily drives the checks and the choice of the kernel.

@@ -42,13 +42,13 @@ var (
 	_ [24]struct{} = [unsafe.Sizeof(sqrtLayout{})]struct{}{}
 )
 
-//go:embed sqrt_bf16.cu
+//go:embed cuda/sqrt_bf16.cu
 var cu_sqrt_bf16 string
 
-//go:embed sqrt_f16.cu
+//go:embed cuda/sqrt_f16.cu
 var cu_sqrt_f16 string
 
-//go:embed sqrt_f32.cu
+//go:embed cuda/sqrt_f32.cu
 var cu_sqrt_f32 string
 
 // sqrtFamily drives the checks and the choice of the kernel.

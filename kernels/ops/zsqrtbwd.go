@@ -45,13 +45,13 @@ var (
 	_ [32]struct{} = [unsafe.Sizeof(sqrtBwdLayout{})]struct{}{}
 )
 
-//go:embed sqrt_bwd_bf16.cu
+//go:embed cuda/sqrt_bwd_bf16.cu
 var cu_sqrt_bwd_bf16 string
 
-//go:embed sqrt_bwd_f16.cu
+//go:embed cuda/sqrt_bwd_f16.cu
 var cu_sqrt_bwd_f16 string
 
-//go:embed sqrt_bwd_f32.cu
+//go:embed cuda/sqrt_bwd_f32.cu
 var cu_sqrt_bwd_f32 string
 
 // sqrtBwdFamily drives the checks and the choice of the kernel.

@@ -47,13 +47,13 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(sumColsLayout{})]struct{}{}
 )
 
-//go:embed sum_cols_bf16.cu
+//go:embed cuda/sum_cols_bf16.cu
 var cu_sum_cols_bf16 string
 
-//go:embed sum_cols_f16.cu
+//go:embed cuda/sum_cols_f16.cu
 var cu_sum_cols_f16 string
 
-//go:embed sum_cols_f32.cu
+//go:embed cuda/sum_cols_f32.cu
 var cu_sum_cols_f32 string
 
 // sumColsFamily drives the checks and the choice of the kernel.

@@ -64,13 +64,13 @@ var (
 	_ [72]struct{} = [unsafe.Sizeof(adamLayout{})]struct{}{}
 )
 
-//go:embed adamw_bf16.cu
+//go:embed cuda/adamw_bf16.cu
 var cu_adamw_bf16 string
 
-//go:embed adamw_f16.cu
+//go:embed cuda/adamw_f16.cu
 var cu_adamw_f16 string
 
-//go:embed adamw_f32.cu
+//go:embed cuda/adamw_f32.cu
 var cu_adamw_f32 string
 
 // adamFamily drives the checks and the choice of the kernel.

@@ -42,7 +42,7 @@ var (
 	_ [24]struct{} = [unsafe.Sizeof(clipLayout{})]struct{}{}
 )
 
-//go:embed clip_f32.cu
+//go:embed cuda/clip_f32.cu
 var cu_clip_f32 string
 
 // clipFamily drives the checks and the choice of the kernel.

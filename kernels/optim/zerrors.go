@@ -44,13 +44,13 @@ var (
 	_ [32]struct{} = [unsafe.Sizeof(errorsLayout{})]struct{}{}
 )
 
-//go:embed squared_errors_bf16.cu
+//go:embed cuda/squared_errors_bf16.cu
 var cu_squared_errors_bf16 string
 
-//go:embed squared_errors_f16.cu
+//go:embed cuda/squared_errors_f16.cu
 var cu_squared_errors_f16 string
 
-//go:embed squared_errors_f32.cu
+//go:embed cuda/squared_errors_f32.cu
 var cu_squared_errors_f32 string
 
 // errorsFamily drives the checks and the choice of the kernel.

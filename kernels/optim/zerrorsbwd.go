@@ -48,13 +48,13 @@ var (
 	_ [40]struct{} = [unsafe.Sizeof(errorsBwdLayout{})]struct{}{}
 )
 
-//go:embed squared_errors_bwd_bf16.cu
+//go:embed cuda/squared_errors_bwd_bf16.cu
 var cu_squared_errors_bwd_bf16 string
 
-//go:embed squared_errors_bwd_f16.cu
+//go:embed cuda/squared_errors_bwd_f16.cu
 var cu_squared_errors_bwd_f16 string
 
-//go:embed squared_errors_bwd_f32.cu
+//go:embed cuda/squared_errors_bwd_f32.cu
 var cu_squared_errors_bwd_f32 string
 
 // errorsBwdFamily drives the checks and the choice of the kernel.

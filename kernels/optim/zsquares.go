@@ -41,13 +41,13 @@ var (
 	_ [24]struct{} = [unsafe.Sizeof(squaresLayout{})]struct{}{}
 )
 
-//go:embed squares_bf16.cu
+//go:embed cuda/squares_bf16.cu
 var cu_squares_bf16 string
 
-//go:embed squares_f16.cu
+//go:embed cuda/squares_f16.cu
 var cu_squares_f16 string
 
-//go:embed squares_f32.cu
+//go:embed cuda/squares_f32.cu
 var cu_squares_f32 string
 
 // squaresFamily drives the checks and the choice of the kernel.

@@ -42,7 +42,7 @@ var (
 	_ [24]struct{} = [unsafe.Sizeof(totalLayout{})]struct{}{}
 )
 
-//go:embed total_f32.cu
+//go:embed cuda/total_f32.cu
 var cu_total_f32 string
 
 // totalFamily drives the checks and the choice of the kernel.

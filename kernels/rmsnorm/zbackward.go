@@ -65,190 +65,190 @@ var (
 	_ [96]struct{} = [unsafe.Sizeof(backwardLayout{})]struct{}{}
 )
 
-//go:embed rmsnorm_bwd_bf16_bf16_c512_v.cu
+//go:embed cuda/rmsnorm_bwd_bf16_bf16_c512_v.cu
 var cu_rmsnorm_bwd_bf16_bf16_c512_v string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c512.cu
+//go:embed cuda/rmsnorm_bwd_bf16_bf16_c512.cu
 var cu_rmsnorm_bwd_bf16_bf16_c512 string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c1024_v.cu
+//go:embed cuda/rmsnorm_bwd_bf16_bf16_c1024_v.cu
 var cu_rmsnorm_bwd_bf16_bf16_c1024_v string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c2048_v.cu
+//go:embed cuda/rmsnorm_bwd_bf16_bf16_c2048_v.cu
 var cu_rmsnorm_bwd_bf16_bf16_c2048_v string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c2048.cu
+//go:embed cuda/rmsnorm_bwd_bf16_bf16_c2048.cu
 var cu_rmsnorm_bwd_bf16_bf16_c2048 string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c4096_v.cu
+//go:embed cuda/rmsnorm_bwd_bf16_bf16_c4096_v.cu
 var cu_rmsnorm_bwd_bf16_bf16_c4096_v string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c8192_v.cu
+//go:embed cuda/rmsnorm_bwd_bf16_bf16_c8192_v.cu
 var cu_rmsnorm_bwd_bf16_bf16_c8192_v string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c16384_v_x2_ring.cu
+//go:embed cuda/rmsnorm_bwd_bf16_bf16_c16384_v_x2_ring.cu
 var cu_rmsnorm_bwd_bf16_bf16_c16384_v_x2_ring string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c16384.cu
+//go:embed cuda/rmsnorm_bwd_bf16_bf16_c16384.cu
 var cu_rmsnorm_bwd_bf16_bf16_c16384 string
 
-//go:embed rmsnorm_bwd_bf16_f32_c512_v.cu
+//go:embed cuda/rmsnorm_bwd_bf16_f32_c512_v.cu
 var cu_rmsnorm_bwd_bf16_f32_c512_v string
 
-//go:embed rmsnorm_bwd_bf16_f32_c512.cu
+//go:embed cuda/rmsnorm_bwd_bf16_f32_c512.cu
 var cu_rmsnorm_bwd_bf16_f32_c512 string
 
-//go:embed rmsnorm_bwd_bf16_f32_c1024_v.cu
+//go:embed cuda/rmsnorm_bwd_bf16_f32_c1024_v.cu
 var cu_rmsnorm_bwd_bf16_f32_c1024_v string
 
-//go:embed rmsnorm_bwd_bf16_f32_c2048_v.cu
+//go:embed cuda/rmsnorm_bwd_bf16_f32_c2048_v.cu
 var cu_rmsnorm_bwd_bf16_f32_c2048_v string
 
-//go:embed rmsnorm_bwd_bf16_f32_c2048.cu
+//go:embed cuda/rmsnorm_bwd_bf16_f32_c2048.cu
 var cu_rmsnorm_bwd_bf16_f32_c2048 string
 
-//go:embed rmsnorm_bwd_bf16_f32_c4096_v.cu
+//go:embed cuda/rmsnorm_bwd_bf16_f32_c4096_v.cu
 var cu_rmsnorm_bwd_bf16_f32_c4096_v string
 
-//go:embed rmsnorm_bwd_bf16_f32_c8192_v.cu
+//go:embed cuda/rmsnorm_bwd_bf16_f32_c8192_v.cu
 var cu_rmsnorm_bwd_bf16_f32_c8192_v string
 
-//go:embed rmsnorm_bwd_bf16_f32_c16384.cu
+//go:embed cuda/rmsnorm_bwd_bf16_f32_c16384.cu
 var cu_rmsnorm_bwd_bf16_f32_c16384 string
 
-//go:embed rmsnorm_bwd_f16_f16_c512_v.cu
+//go:embed cuda/rmsnorm_bwd_f16_f16_c512_v.cu
 var cu_rmsnorm_bwd_f16_f16_c512_v string
 
-//go:embed rmsnorm_bwd_f16_f16_c512.cu
+//go:embed cuda/rmsnorm_bwd_f16_f16_c512.cu
 var cu_rmsnorm_bwd_f16_f16_c512 string
 
-//go:embed rmsnorm_bwd_f16_f16_c1024_v.cu
+//go:embed cuda/rmsnorm_bwd_f16_f16_c1024_v.cu
 var cu_rmsnorm_bwd_f16_f16_c1024_v string
 
-//go:embed rmsnorm_bwd_f16_f16_c2048_v.cu
+//go:embed cuda/rmsnorm_bwd_f16_f16_c2048_v.cu
 var cu_rmsnorm_bwd_f16_f16_c2048_v string
 
-//go:embed rmsnorm_bwd_f16_f16_c2048.cu
+//go:embed cuda/rmsnorm_bwd_f16_f16_c2048.cu
 var cu_rmsnorm_bwd_f16_f16_c2048 string
 
-//go:embed rmsnorm_bwd_f16_f16_c4096_v.cu
+//go:embed cuda/rmsnorm_bwd_f16_f16_c4096_v.cu
 var cu_rmsnorm_bwd_f16_f16_c4096_v string
 
-//go:embed rmsnorm_bwd_f16_f16_c8192_v.cu
+//go:embed cuda/rmsnorm_bwd_f16_f16_c8192_v.cu
 var cu_rmsnorm_bwd_f16_f16_c8192_v string
 
-//go:embed rmsnorm_bwd_f16_f16_c16384_v_x2_ring.cu
+//go:embed cuda/rmsnorm_bwd_f16_f16_c16384_v_x2_ring.cu
 var cu_rmsnorm_bwd_f16_f16_c16384_v_x2_ring string
 
-//go:embed rmsnorm_bwd_f16_f16_c16384.cu
+//go:embed cuda/rmsnorm_bwd_f16_f16_c16384.cu
 var cu_rmsnorm_bwd_f16_f16_c16384 string
 
-//go:embed rmsnorm_bwd_f16_f32_c512_v.cu
+//go:embed cuda/rmsnorm_bwd_f16_f32_c512_v.cu
 var cu_rmsnorm_bwd_f16_f32_c512_v string
 
-//go:embed rmsnorm_bwd_f16_f32_c512.cu
+//go:embed cuda/rmsnorm_bwd_f16_f32_c512.cu
 var cu_rmsnorm_bwd_f16_f32_c512 string
 
-//go:embed rmsnorm_bwd_f16_f32_c1024_v.cu
+//go:embed cuda/rmsnorm_bwd_f16_f32_c1024_v.cu
 var cu_rmsnorm_bwd_f16_f32_c1024_v string
 
-//go:embed rmsnorm_bwd_f16_f32_c2048_v.cu
+//go:embed cuda/rmsnorm_bwd_f16_f32_c2048_v.cu
 var cu_rmsnorm_bwd_f16_f32_c2048_v string
 
-//go:embed rmsnorm_bwd_f16_f32_c2048.cu
+//go:embed cuda/rmsnorm_bwd_f16_f32_c2048.cu
 var cu_rmsnorm_bwd_f16_f32_c2048 string
 
-//go:embed rmsnorm_bwd_f16_f32_c4096_v.cu
+//go:embed cuda/rmsnorm_bwd_f16_f32_c4096_v.cu
 var cu_rmsnorm_bwd_f16_f32_c4096_v string
 
-//go:embed rmsnorm_bwd_f16_f32_c8192_v.cu
+//go:embed cuda/rmsnorm_bwd_f16_f32_c8192_v.cu
 var cu_rmsnorm_bwd_f16_f32_c8192_v string
 
-//go:embed rmsnorm_bwd_f16_f32_c16384.cu
+//go:embed cuda/rmsnorm_bwd_f16_f32_c16384.cu
 var cu_rmsnorm_bwd_f16_f32_c16384 string
 
-//go:embed rmsnorm_bwd_f32_f32_c512_v.cu
+//go:embed cuda/rmsnorm_bwd_f32_f32_c512_v.cu
 var cu_rmsnorm_bwd_f32_f32_c512_v string
 
-//go:embed rmsnorm_bwd_f32_f32_c512.cu
+//go:embed cuda/rmsnorm_bwd_f32_f32_c512.cu
 var cu_rmsnorm_bwd_f32_f32_c512 string
 
-//go:embed rmsnorm_bwd_f32_f32_c1024_v.cu
+//go:embed cuda/rmsnorm_bwd_f32_f32_c1024_v.cu
 var cu_rmsnorm_bwd_f32_f32_c1024_v string
 
-//go:embed rmsnorm_bwd_f32_f32_c2048_v.cu
+//go:embed cuda/rmsnorm_bwd_f32_f32_c2048_v.cu
 var cu_rmsnorm_bwd_f32_f32_c2048_v string
 
-//go:embed rmsnorm_bwd_f32_f32_c2048.cu
+//go:embed cuda/rmsnorm_bwd_f32_f32_c2048.cu
 var cu_rmsnorm_bwd_f32_f32_c2048 string
 
-//go:embed rmsnorm_bwd_f32_f32_c4096_v.cu
+//go:embed cuda/rmsnorm_bwd_f32_f32_c4096_v.cu
 var cu_rmsnorm_bwd_f32_f32_c4096_v string
 
-//go:embed rmsnorm_bwd_f32_f32_c8192_v.cu
+//go:embed cuda/rmsnorm_bwd_f32_f32_c8192_v.cu
 var cu_rmsnorm_bwd_f32_f32_c8192_v string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring.cu
+//go:embed cuda/rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring.cu
 var cu_rmsnorm_bwd_bf16_bf16_c32768_v_x4_ring string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c65536_v_x8_ring.cu
+//go:embed cuda/rmsnorm_bwd_bf16_bf16_c65536_v_x8_ring.cu
 var cu_rmsnorm_bwd_bf16_bf16_c65536_v_x8_ring string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c32768_v_x2.cu
+//go:embed cuda/rmsnorm_bwd_bf16_bf16_c32768_v_x2.cu
 var cu_rmsnorm_bwd_bf16_bf16_c32768_v_x2 string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c131072_v_x8_ring.cu
+//go:embed cuda/rmsnorm_bwd_bf16_bf16_c131072_v_x8_ring.cu
 var cu_rmsnorm_bwd_bf16_bf16_c131072_v_x8_ring string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c65536_v_x4.cu
+//go:embed cuda/rmsnorm_bwd_bf16_bf16_c65536_v_x4.cu
 var cu_rmsnorm_bwd_bf16_bf16_c65536_v_x4 string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c262144_v_x8.cu
+//go:embed cuda/rmsnorm_bwd_bf16_bf16_c262144_v_x8.cu
 var cu_rmsnorm_bwd_bf16_bf16_c262144_v_x8 string
 
-//go:embed rmsnorm_bwd_bf16_bf16_c131072_v_x8.cu
+//go:embed cuda/rmsnorm_bwd_bf16_bf16_c131072_v_x8.cu
 var cu_rmsnorm_bwd_bf16_bf16_c131072_v_x8 string
 
-//go:embed rmsnorm_bwd_f16_f16_c32768_v_x4_ring.cu
+//go:embed cuda/rmsnorm_bwd_f16_f16_c32768_v_x4_ring.cu
 var cu_rmsnorm_bwd_f16_f16_c32768_v_x4_ring string
 
-//go:embed rmsnorm_bwd_f16_f16_c65536_v_x8_ring.cu
+//go:embed cuda/rmsnorm_bwd_f16_f16_c65536_v_x8_ring.cu
 var cu_rmsnorm_bwd_f16_f16_c65536_v_x8_ring string
 
-//go:embed rmsnorm_bwd_f16_f16_c32768_v_x2.cu
+//go:embed cuda/rmsnorm_bwd_f16_f16_c32768_v_x2.cu
 var cu_rmsnorm_bwd_f16_f16_c32768_v_x2 string
 
-//go:embed rmsnorm_bwd_f16_f16_c131072_v_x8_ring.cu
+//go:embed cuda/rmsnorm_bwd_f16_f16_c131072_v_x8_ring.cu
 var cu_rmsnorm_bwd_f16_f16_c131072_v_x8_ring string
 
-//go:embed rmsnorm_bwd_f16_f16_c65536_v_x4.cu
+//go:embed cuda/rmsnorm_bwd_f16_f16_c65536_v_x4.cu
 var cu_rmsnorm_bwd_f16_f16_c65536_v_x4 string
 
-//go:embed rmsnorm_bwd_f16_f16_c262144_v_x8.cu
+//go:embed cuda/rmsnorm_bwd_f16_f16_c262144_v_x8.cu
 var cu_rmsnorm_bwd_f16_f16_c262144_v_x8 string
 
-//go:embed rmsnorm_bwd_f16_f16_c131072_v_x8.cu
+//go:embed cuda/rmsnorm_bwd_f16_f16_c131072_v_x8.cu
 var cu_rmsnorm_bwd_f16_f16_c131072_v_x8 string
 
-//go:embed rmsnorm_bwd_f32_f32_c16384_v_x4_ring.cu
+//go:embed cuda/rmsnorm_bwd_f32_f32_c16384_v_x4_ring.cu
 var cu_rmsnorm_bwd_f32_f32_c16384_v_x4_ring string
 
-//go:embed rmsnorm_bwd_f32_f32_c32768_v_x8_ring.cu
+//go:embed cuda/rmsnorm_bwd_f32_f32_c32768_v_x8_ring.cu
 var cu_rmsnorm_bwd_f32_f32_c32768_v_x8_ring string
 
-//go:embed rmsnorm_bwd_f32_f32_c16384_v_x2.cu
+//go:embed cuda/rmsnorm_bwd_f32_f32_c16384_v_x2.cu
 var cu_rmsnorm_bwd_f32_f32_c16384_v_x2 string
 
-//go:embed rmsnorm_bwd_f32_f32_c65536_v_x8_ring.cu
+//go:embed cuda/rmsnorm_bwd_f32_f32_c65536_v_x8_ring.cu
 var cu_rmsnorm_bwd_f32_f32_c65536_v_x8_ring string
 
-//go:embed rmsnorm_bwd_f32_f32_c32768_v_x4.cu
+//go:embed cuda/rmsnorm_bwd_f32_f32_c32768_v_x4.cu
 var cu_rmsnorm_bwd_f32_f32_c32768_v_x4 string
 
-//go:embed rmsnorm_bwd_f32_f32_c131072_v_x8.cu
+//go:embed cuda/rmsnorm_bwd_f32_f32_c131072_v_x8.cu
 var cu_rmsnorm_bwd_f32_f32_c131072_v_x8 string
 
-//go:embed rmsnorm_bwd_f32_f32_c65536_v_x8.cu
+//go:embed cuda/rmsnorm_bwd_f32_f32_c65536_v_x8.cu
 var cu_rmsnorm_bwd_f32_f32_c65536_v_x8 string
 
 // backwardFamily drives the checks and the choice of the kernel.

@@ -60,196 +60,196 @@ var (
 	_ [80]struct{} = [unsafe.Sizeof(forwardSigmoidLayout{})]struct{}{}
 )
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_c512_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_bf16_c512_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c512_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_c512.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_bf16_c512.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c512 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_c1024_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_bf16_c1024_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c1024_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_c2048_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_bf16_c2048_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c2048_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_c2048.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_bf16_c2048.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c2048 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_c4096_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_bf16_c4096_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c4096_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_c8192_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_bf16_c8192_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c8192_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_c16384_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_bf16_c16384_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c16384_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_f32_c512_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_f32_c512_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c512_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_f32_c512.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_f32_c512.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c512 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_f32_c1024_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_f32_c1024_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c1024_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_f32_c2048_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_f32_c2048_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c2048_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_f32_c2048.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_f32_c2048.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c2048 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_f32_c4096_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_f32_c4096_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c4096_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_f32_c8192_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_f32_c8192_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c8192_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_f32_c16384_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_f32_c16384_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c16384_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_c512_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f16_c512_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c512_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_c512.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f16_c512.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c512 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_c1024_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f16_c1024_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c1024_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_c2048_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f16_c2048_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c2048_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_c2048.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f16_c2048.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c2048 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_c4096_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f16_c4096_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c4096_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_c8192_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f16_c8192_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c8192_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_c16384_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f16_c16384_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c16384_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f32_c512_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f32_c512_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c512_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f32_c512.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f32_c512.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c512 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f32_c1024_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f32_c1024_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c1024_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f32_c2048_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f32_c2048_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c2048_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f32_c2048.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f32_c2048.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c2048 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f32_c4096_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f32_c4096_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c4096_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f32_c8192_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f32_c8192_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c8192_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f32_c16384_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f32_c16384_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c16384_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c512_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f32_f32_c512_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c512_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c512.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f32_f32_c512.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c512 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c1024_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f32_f32_c1024_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c1024_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c2048_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f32_f32_c2048_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c2048_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c2048.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f32_f32_c2048.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c2048 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c4096_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f32_f32_c4096_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c4096_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c8192_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f32_f32_c8192_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c8192_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_c32768_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_bf16_c32768_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c32768_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_c65536_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_bf16_c65536_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c65536_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_c131072_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_bf16_c131072_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c131072_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_c262144_v_x2.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_bf16_c262144_v_x2.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c262144_v_x2 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_c131072_v_x2.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_bf16_c131072_v_x2.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c131072_v_x2 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_c262144_v_x4.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_bf16_c262144_v_x4.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c262144_v_x4 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_c32768_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f16_c32768_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c32768_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_c65536_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f16_c65536_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c65536_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_c131072_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f16_c131072_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c131072_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_c262144_v_x2.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f16_c262144_v_x2.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c262144_v_x2 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_c131072_v_x2.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f16_c131072_v_x2.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c131072_v_x2 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_c262144_v_x4.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f16_c262144_v_x4.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c262144_v_x4 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c16384_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f32_f32_c16384_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c16384_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c32768_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f32_f32_c32768_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c32768_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c65536_v.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f32_f32_c65536_v.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c65536_v string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c131072_v_x2.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f32_f32_c131072_v_x2.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c131072_v_x2 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c65536_v_x2.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f32_f32_c65536_v_x2.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c65536_v_x2 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c262144_v_x4.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f32_f32_c262144_v_x4.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c262144_v_x4 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c131072_v_x4.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f32_f32_c131072_v_x4.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c131072_v_x4 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_c262144_v_x8.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f32_f32_c262144_v_x8.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c262144_v_x8 string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_bf16_wide.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_bf16_wide.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_wide string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_bf16_f32_wide.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_bf16_f32_wide.cu
 var cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_wide string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f16_wide.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f16_wide.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f16_wide string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f16_f32_wide.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f16_f32_wide.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f16_f32_wide string
 
-//go:embed rmsnorm_gated_fwd_sigmoid_f32_f32_wide.cu
+//go:embed cuda/rmsnorm_gated_fwd_sigmoid_f32_f32_wide.cu
 var cu_rmsnorm_gated_fwd_sigmoid_f32_f32_wide string
 
 // forwardSigmoidFamily drives the checks and the choice of the kernel.

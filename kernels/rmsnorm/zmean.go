@@ -54,19 +54,19 @@ var (
 	_ [64]struct{} = [unsafe.Sizeof(meanLayout{})]struct{}{}
 )
 
-//go:embed rmsnorm_mean_bf16_bf16_wide.cu
+//go:embed cuda/rmsnorm_mean_bf16_bf16_wide.cu
 var cu_rmsnorm_mean_bf16_bf16_wide string
 
-//go:embed rmsnorm_mean_bf16_f32_wide.cu
+//go:embed cuda/rmsnorm_mean_bf16_f32_wide.cu
 var cu_rmsnorm_mean_bf16_f32_wide string
 
-//go:embed rmsnorm_mean_f16_f16_wide.cu
+//go:embed cuda/rmsnorm_mean_f16_f16_wide.cu
 var cu_rmsnorm_mean_f16_f16_wide string
 
-//go:embed rmsnorm_mean_f16_f32_wide.cu
+//go:embed cuda/rmsnorm_mean_f16_f32_wide.cu
 var cu_rmsnorm_mean_f16_f32_wide string
 
-//go:embed rmsnorm_mean_f32_f32_wide.cu
+//go:embed cuda/rmsnorm_mean_f32_f32_wide.cu
 var cu_rmsnorm_mean_f32_f32_wide string
 
 // meanFamily drives the checks and the choice of the kernel.

@@ -59,19 +59,19 @@ var (
 	_ [80]struct{} = [unsafe.Sizeof(meanSigmoidLayout{})]struct{}{}
 )
 
-//go:embed rmsnorm_gated_mean_sigmoid_bf16_bf16_wide.cu
+//go:embed cuda/rmsnorm_gated_mean_sigmoid_bf16_bf16_wide.cu
 var cu_rmsnorm_gated_mean_sigmoid_bf16_bf16_wide string
 
-//go:embed rmsnorm_gated_mean_sigmoid_bf16_f32_wide.cu
+//go:embed cuda/rmsnorm_gated_mean_sigmoid_bf16_f32_wide.cu
 var cu_rmsnorm_gated_mean_sigmoid_bf16_f32_wide string
 
-//go:embed rmsnorm_gated_mean_sigmoid_f16_f16_wide.cu
+//go:embed cuda/rmsnorm_gated_mean_sigmoid_f16_f16_wide.cu
 var cu_rmsnorm_gated_mean_sigmoid_f16_f16_wide string
 
-//go:embed rmsnorm_gated_mean_sigmoid_f16_f32_wide.cu
+//go:embed cuda/rmsnorm_gated_mean_sigmoid_f16_f32_wide.cu
 var cu_rmsnorm_gated_mean_sigmoid_f16_f32_wide string
 
-//go:embed rmsnorm_gated_mean_sigmoid_f32_f32_wide.cu
+//go:embed cuda/rmsnorm_gated_mean_sigmoid_f32_f32_wide.cu
 var cu_rmsnorm_gated_mean_sigmoid_f32_f32_wide string
 
 // meanSigmoidFamily drives the checks and the choice of the kernel.

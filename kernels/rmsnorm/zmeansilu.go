@@ -59,19 +59,19 @@ var (
 	_ [80]struct{} = [unsafe.Sizeof(meanSiluLayout{})]struct{}{}
 )
 
-//go:embed rmsnorm_gated_mean_silu_bf16_bf16_wide.cu
+//go:embed cuda/rmsnorm_gated_mean_silu_bf16_bf16_wide.cu
 var cu_rmsnorm_gated_mean_silu_bf16_bf16_wide string
 
-//go:embed rmsnorm_gated_mean_silu_bf16_f32_wide.cu
+//go:embed cuda/rmsnorm_gated_mean_silu_bf16_f32_wide.cu
 var cu_rmsnorm_gated_mean_silu_bf16_f32_wide string
 
-//go:embed rmsnorm_gated_mean_silu_f16_f16_wide.cu
+//go:embed cuda/rmsnorm_gated_mean_silu_f16_f16_wide.cu
 var cu_rmsnorm_gated_mean_silu_f16_f16_wide string
 
-//go:embed rmsnorm_gated_mean_silu_f16_f32_wide.cu
+//go:embed cuda/rmsnorm_gated_mean_silu_f16_f32_wide.cu
 var cu_rmsnorm_gated_mean_silu_f16_f32_wide string
 
-//go:embed rmsnorm_gated_mean_silu_f32_f32_wide.cu
+//go:embed cuda/rmsnorm_gated_mean_silu_f32_f32_wide.cu
 var cu_rmsnorm_gated_mean_silu_f32_f32_wide string
 
 // meanSiluFamily drives the checks and the choice of the kernel.

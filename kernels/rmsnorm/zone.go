@@ -77,34 +77,34 @@ var (
 	_ [128]struct{} = [unsafe.Sizeof(oneLayout{})]struct{}{}
 )
 
-//go:embed rmsnorm_bwd_one_bf16_bf16_c512_v.cu
+//go:embed cuda/rmsnorm_bwd_one_bf16_bf16_c512_v.cu
 var cu_rmsnorm_bwd_one_bf16_bf16_c512_v string
 
-//go:embed rmsnorm_bwd_one_bf16_bf16_c1024_v.cu
+//go:embed cuda/rmsnorm_bwd_one_bf16_bf16_c1024_v.cu
 var cu_rmsnorm_bwd_one_bf16_bf16_c1024_v string
 
-//go:embed rmsnorm_bwd_one_bf16_f32_c512_v.cu
+//go:embed cuda/rmsnorm_bwd_one_bf16_f32_c512_v.cu
 var cu_rmsnorm_bwd_one_bf16_f32_c512_v string
 
-//go:embed rmsnorm_bwd_one_bf16_f32_c1024_v.cu
+//go:embed cuda/rmsnorm_bwd_one_bf16_f32_c1024_v.cu
 var cu_rmsnorm_bwd_one_bf16_f32_c1024_v string
 
-//go:embed rmsnorm_bwd_one_f16_f16_c512_v.cu
+//go:embed cuda/rmsnorm_bwd_one_f16_f16_c512_v.cu
 var cu_rmsnorm_bwd_one_f16_f16_c512_v string
 
-//go:embed rmsnorm_bwd_one_f16_f16_c1024_v.cu
+//go:embed cuda/rmsnorm_bwd_one_f16_f16_c1024_v.cu
 var cu_rmsnorm_bwd_one_f16_f16_c1024_v string
 
-//go:embed rmsnorm_bwd_one_f16_f32_c512_v.cu
+//go:embed cuda/rmsnorm_bwd_one_f16_f32_c512_v.cu
 var cu_rmsnorm_bwd_one_f16_f32_c512_v string
 
-//go:embed rmsnorm_bwd_one_f16_f32_c1024_v.cu
+//go:embed cuda/rmsnorm_bwd_one_f16_f32_c1024_v.cu
 var cu_rmsnorm_bwd_one_f16_f32_c1024_v string
 
-//go:embed rmsnorm_bwd_one_f32_f32_c512_v.cu
+//go:embed cuda/rmsnorm_bwd_one_f32_f32_c512_v.cu
 var cu_rmsnorm_bwd_one_f32_f32_c512_v string
 
-//go:embed rmsnorm_bwd_one_f32_f32_c1024_v.cu
+//go:embed cuda/rmsnorm_bwd_one_f32_f32_c1024_v.cu
 var cu_rmsnorm_bwd_one_f32_f32_c1024_v string
 
 // oneFamily drives the checks and the choice of the kernel.

@@ -87,34 +87,34 @@ var (
 	_ [160]struct{} = [unsafe.Sizeof(oneSigmoidLayout{})]struct{}{}
 )
 
-//go:embed rmsnorm_gated_bwd_one_sigmoid_bf16_bf16_c512_v.cu
+//go:embed cuda/rmsnorm_gated_bwd_one_sigmoid_bf16_bf16_c512_v.cu
 var cu_rmsnorm_gated_bwd_one_sigmoid_bf16_bf16_c512_v string
 
-//go:embed rmsnorm_gated_bwd_one_sigmoid_bf16_bf16_c1024_v.cu
+//go:embed cuda/rmsnorm_gated_bwd_one_sigmoid_bf16_bf16_c1024_v.cu
 var cu_rmsnorm_gated_bwd_one_sigmoid_bf16_bf16_c1024_v string
 
-//go:embed rmsnorm_gated_bwd_one_sigmoid_bf16_f32_c512_v.cu
+//go:embed cuda/rmsnorm_gated_bwd_one_sigmoid_bf16_f32_c512_v.cu
 var cu_rmsnorm_gated_bwd_one_sigmoid_bf16_f32_c512_v string
 
-//go:embed rmsnorm_gated_bwd_one_sigmoid_bf16_f32_c1024_v.cu
+//go:embed cuda/rmsnorm_gated_bwd_one_sigmoid_bf16_f32_c1024_v.cu
 var cu_rmsnorm_gated_bwd_one_sigmoid_bf16_f32_c1024_v string
 
-//go:embed rmsnorm_gated_bwd_one_sigmoid_f16_f16_c512_v.cu
+//go:embed cuda/rmsnorm_gated_bwd_one_sigmoid_f16_f16_c512_v.cu
 var cu_rmsnorm_gated_bwd_one_sigmoid_f16_f16_c512_v string
 
-//go:embed rmsnorm_gated_bwd_one_sigmoid_f16_f16_c1024_v.cu
+//go:embed cuda/rmsnorm_gated_bwd_one_sigmoid_f16_f16_c1024_v.cu
 var cu_rmsnorm_gated_bwd_one_sigmoid_f16_f16_c1024_v string
 
-//go:embed rmsnorm_gated_bwd_one_sigmoid_f16_f32_c512_v.cu
+//go:embed cuda/rmsnorm_gated_bwd_one_sigmoid_f16_f32_c512_v.cu
 var cu_rmsnorm_gated_bwd_one_sigmoid_f16_f32_c512_v string
 
-//go:embed rmsnorm_gated_bwd_one_sigmoid_f16_f32_c1024_v.cu
+//go:embed cuda/rmsnorm_gated_bwd_one_sigmoid_f16_f32_c1024_v.cu
 var cu_rmsnorm_gated_bwd_one_sigmoid_f16_f32_c1024_v string
 
-//go:embed rmsnorm_gated_bwd_one_sigmoid_f32_f32_c512_v.cu
+//go:embed cuda/rmsnorm_gated_bwd_one_sigmoid_f32_f32_c512_v.cu
 var cu_rmsnorm_gated_bwd_one_sigmoid_f32_f32_c512_v string
 
-//go:embed rmsnorm_gated_bwd_one_sigmoid_f32_f32_c1024_v.cu
+//go:embed cuda/rmsnorm_gated_bwd_one_sigmoid_f32_f32_c1024_v.cu
 var cu_rmsnorm_gated_bwd_one_sigmoid_f32_f32_c1024_v string
 
 // oneSigmoidFamily drives the checks and the choice of the kernel.

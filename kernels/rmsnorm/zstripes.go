@@ -67,19 +67,19 @@ var (
 	_ [104]struct{} = [unsafe.Sizeof(stripesLayout{})]struct{}{}
 )
 
-//go:embed rmsnorm_bwd_bf16_bf16_wide.cu
+//go:embed cuda/rmsnorm_bwd_bf16_bf16_wide.cu
 var cu_rmsnorm_bwd_bf16_bf16_wide string
 
-//go:embed rmsnorm_bwd_bf16_f32_wide.cu
+//go:embed cuda/rmsnorm_bwd_bf16_f32_wide.cu
 var cu_rmsnorm_bwd_bf16_f32_wide string
 
-//go:embed rmsnorm_bwd_f16_f16_wide.cu
+//go:embed cuda/rmsnorm_bwd_f16_f16_wide.cu
 var cu_rmsnorm_bwd_f16_f16_wide string
 
-//go:embed rmsnorm_bwd_f16_f32_wide.cu
+//go:embed cuda/rmsnorm_bwd_f16_f32_wide.cu
 var cu_rmsnorm_bwd_f16_f32_wide string
 
-//go:embed rmsnorm_bwd_f32_f32_wide.cu
+//go:embed cuda/rmsnorm_bwd_f32_f32_wide.cu
 var cu_rmsnorm_bwd_f32_f32_wide string
 
 // stripesFamily drives the checks and the choice of the kernel.

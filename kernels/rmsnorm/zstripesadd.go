@@ -72,19 +72,19 @@ var (
 	_ [120]struct{} = [unsafe.Sizeof(stripesAddLayout{})]struct{}{}
 )
 
-//go:embed rmsnorm_add_bwd_bf16_bf16_wide.cu
+//go:embed cuda/rmsnorm_add_bwd_bf16_bf16_wide.cu
 var cu_rmsnorm_add_bwd_bf16_bf16_wide string
 
-//go:embed rmsnorm_add_bwd_bf16_f32_wide.cu
+//go:embed cuda/rmsnorm_add_bwd_bf16_f32_wide.cu
 var cu_rmsnorm_add_bwd_bf16_f32_wide string
 
-//go:embed rmsnorm_add_bwd_f16_f16_wide.cu
+//go:embed cuda/rmsnorm_add_bwd_f16_f16_wide.cu
 var cu_rmsnorm_add_bwd_f16_f16_wide string
 
-//go:embed rmsnorm_add_bwd_f16_f32_wide.cu
+//go:embed cuda/rmsnorm_add_bwd_f16_f32_wide.cu
 var cu_rmsnorm_add_bwd_f16_f32_wide string
 
-//go:embed rmsnorm_add_bwd_f32_f32_wide.cu
+//go:embed cuda/rmsnorm_add_bwd_f32_f32_wide.cu
 var cu_rmsnorm_add_bwd_f32_f32_wide string
 
 // stripesAddFamily drives the checks and the choice of the kernel.

@@ -77,19 +77,19 @@ var (
 	_ [136]struct{} = [unsafe.Sizeof(stripesSigmoidLayout{})]struct{}{}
 )
 
-//go:embed rmsnorm_gated_bwd_sigmoid_bf16_bf16_wide.cu
+//go:embed cuda/rmsnorm_gated_bwd_sigmoid_bf16_bf16_wide.cu
 var cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_wide string
 
-//go:embed rmsnorm_gated_bwd_sigmoid_bf16_f32_wide.cu
+//go:embed cuda/rmsnorm_gated_bwd_sigmoid_bf16_f32_wide.cu
 var cu_rmsnorm_gated_bwd_sigmoid_bf16_f32_wide string
 
-//go:embed rmsnorm_gated_bwd_sigmoid_f16_f16_wide.cu
+//go:embed cuda/rmsnorm_gated_bwd_sigmoid_f16_f16_wide.cu
 var cu_rmsnorm_gated_bwd_sigmoid_f16_f16_wide string
 
-//go:embed rmsnorm_gated_bwd_sigmoid_f16_f32_wide.cu
+//go:embed cuda/rmsnorm_gated_bwd_sigmoid_f16_f32_wide.cu
 var cu_rmsnorm_gated_bwd_sigmoid_f16_f32_wide string
 
-//go:embed rmsnorm_gated_bwd_sigmoid_f32_f32_wide.cu
+//go:embed cuda/rmsnorm_gated_bwd_sigmoid_f32_f32_wide.cu
 var cu_rmsnorm_gated_bwd_sigmoid_f32_f32_wide string
 
 // stripesSigmoidFamily drives the checks and the choice of the kernel.

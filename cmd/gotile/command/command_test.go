@@ -115,7 +115,7 @@ func TestBootstrap(t *testing.T) {
 		{"z-file of an older interface", func() {
 			m.write(t, "kernels/axpy/zaxpy.go", strings.ReplaceAll(want, "GenV1", "GenV0"))
 		}, "zaxpy.go"},
-		{".cu deleted", func() { os.Remove("axpy_f32_c64.cu") }, "axpy_f32_c64.cu"},
+		{".cu deleted", func() { os.Remove("cuda/axpy_f32_c64.cu") }, "cuda/axpy_f32_c64.cu"},
 	} {
 		c.spoil()
 		if out := mustRun(t, "gen"); out != "wrote "+c.file+"\n" {

@@ -119,7 +119,7 @@ func TestOutsideTheModule(t *testing.T) {
 		mustRun(t, "gen", "-cubin", "sm_90a,sm_120a")
 		mustRun(t, "gen", "-check")
 		goRun(t, "test", "-run", "TestCases/sim/.*/5x100$", ".")
-		os.Remove("softmax_f32_c4096.sm_120a.cubin")
+		os.Remove("cuda/softmax_f32_c4096.sm_120a.cubin")
 		mustFail(t, 1, "run: gotile gen", "sim")
 	}
 }

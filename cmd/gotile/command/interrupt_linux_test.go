@@ -260,7 +260,7 @@ func (s slow) files(t *testing.T) map[string]string {
 // they were, or whole. Package worker has the others.
 func TestInterrupt(t *testing.T) {
 	s := newSlow(t)
-	if err := os.Remove(filepath.Join(s.pkg, "slow_07.cu")); err != nil { // what gen is to write
+	if err := os.Remove(filepath.Join(s.pkg, "cuda", "slow_07.cu")); err != nil { // what gen is to write
 		t.Fatal(err)
 	}
 	without := s.files(t)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/gotile/gotile/codegen/gowrap"
 	"github.com/gotile/gotile/codegen/nvrtc"
 	"github.com/gotile/gotile/internal/progress"
 	"github.com/gotile/gotile/internal/target"
@@ -127,7 +128,7 @@ func (j *job) committed(s *source) (text, hash string, err error) {
 	if j.Travels {
 		return s.text, j.Sources[s.File], nil
 	}
-	file, err := os.ReadFile(filepath.Join(j.Dir, s.File))
+	file, err := os.ReadFile(filepath.Join(j.Dir, gowrap.Folder, s.File))
 	if err != nil {
 		return "", "", fmt.Errorf("kernel %s is not generated: %w; run: gotile gen", s.Kernel.Name, err)
 	}

@@ -42,7 +42,7 @@ func TestCheck(t *testing.T) {
 func TestCheckFails(t *testing.T) {
 	needNVRTC(t)
 	p := fixture(t)
-	cu := filepath.Join(p.Dir, "sum_f32_c512.cu")
+	cu := filepath.Join(p.Dir, "cuda", "sum_f32_c512.cu")
 	text := read(t, cu)
 
 	write(t, text+"this is not C\n", cu)
@@ -60,7 +60,7 @@ func TestCheckFails(t *testing.T) {
 func TestCheckFailsOnStaleFiles(t *testing.T) {
 	needNVRTC(t)
 	p := fixture(t)
-	cu := filepath.Join(p.Dir, "sum_f32_c512.cu")
+	cu := filepath.Join(p.Dir, "cuda", "sum_f32_c512.cu")
 	write(t, read(t, cu)+"// edited\n", cu)
 	code, out, _ := call(t, p, "check", "-target", "sm_80")
 	if want := "STALE sum_f32_c512.cu is not what the kernel prints now; run gotile gen\n"; code != 1 || !strings.HasSuffix(out, want) ||
@@ -73,7 +73,7 @@ func TestCheckFailsOnStaleFiles(t *testing.T) {
 func TestCheckTravels(t *testing.T) {
 	needNVRTC(t)
 	p := fixture(t)
-	cu := filepath.Join(p.Dir, "sum_f32_c512.cu")
+	cu := filepath.Join(p.Dir, "cuda", "sum_f32_c512.cu")
 	write(t, read(t, cu)+"this is not C\n", cu)
 	p = hashed(t, p)
 	p.Dir, p.Travels = filepath.Join(p.Dir, "away"), true

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gotile/gotile/codegen/gowrap"
 	"github.com/gotile/gotile/codegen/nvrtc"
 	"github.com/gotile/gotile/internal/image"
 	"github.com/gotile/gotile/internal/progress"
@@ -18,7 +19,7 @@ import (
 
 // compiled is a file of compiled code, to be embedded.
 type compiled struct {
-	name   string
+	name   string // from the package's directory
 	source *source
 	target *target.Target
 	why    string // it must be made: missing, or what is wrong with it; empty: it is fresh
@@ -59,7 +60,7 @@ func (j *job) embedTargets() ([]string, error) {
 
 // embeddedTargets are the targets of the files of compiled code in a directory.
 func embeddedTargets(dir string) ([]string, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "*"+image.Suffix))
+	paths, err := filepath.Glob(filepath.Join(dir, gowrap.Folder, "*"+image.Suffix))
 	if err != nil {
 		return nil, err
 	}
@@ -95,11 +96,12 @@ func (j *job) embeds(sources []*source, targets []string) ([]*compiled, error) {
 			if err != nil {
 				return nil, err
 			}
-			c := &compiled{name: strings.TrimSuffix(s.File, ".cu") + "." + name + image.Suffix, source: s, target: t}
+			file := strings.TrimSuffix(s.File, ".cu") + "." + name + image.Suffix
+			c := &compiled{name: filepath.Join(gowrap.Folder, file), source: s, target: t}
 			if c.why, err = c.stale(j.Dir); err != nil {
 				return nil, err
 			}
-			s.Images = append(s.Images, c.name)
+			s.Images = append(s.Images, file)
 			out = append(out, c)
 		}
 	}

@@ -5,6 +5,7 @@ package worker
 import (
 	"errors"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,15 +16,15 @@ import (
 	"github.com/gotile/gotile/internal/image"
 )
 
-// cubins are the names of the files of code in a directory.
+// cubins are the files of code of the package in a directory, named from it.
 func cubins(t *testing.T, dir string) (out []string) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, "*.cubin"))
+	paths, err := filepath.Glob(filepath.Join(dir, "cuda", "*.cubin"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range paths {
-		out = append(out, filepath.Base(p))
+		out = append(out, path.Join("cuda", filepath.Base(p)))
 	}
 	return out
 }
@@ -43,7 +44,7 @@ func TestGenEmbeds(t *testing.T) {
 	without := read(t, p.Dir, "zaxpy.go")
 	out := mustRun(t, p, "gen", "-cubin", "sm_120a,sm_90a")
 	all := cubins(t, p.Dir)
-	if cus, _ := filepath.Glob(filepath.Join(p.Dir, "*.cu")); len(all) != 2*len(cus) {
+	if cus, _ := filepath.Glob(filepath.Join(p.Dir, "cuda", "*.cu")); len(all) != 2*len(cus) {
 		t.Fatalf("%d files of code for %d kernels and 2 targets", len(all), len(cus))
 	}
 	for _, name := range all {
@@ -57,7 +58,7 @@ func TestGenEmbeds(t *testing.T) {
 	}
 	z := read(t, p.Dir, "zsum.go")
 	for _, words := range []string{
-		"//go:embed sum_f32_c512.sm_90a.cubin\nvar cubin_sum_f32_c512_sm_90a string\n",
+		"//go:embed cuda/sum_f32_c512.sm_90a.cubin\nvar cubin_sum_f32_c512_sm_90a string\n",
 		"[]string{cubin_sum_f32_c512_sm_90a, cubin_sum_f32_c512_sm_120a}",
 	} {
 		if !strings.Contains(z, words) {
@@ -96,12 +97,12 @@ func TestGenEmbeds(t *testing.T) {
 	mustRun(t, p, "gen")
 
 	// Fewer targets, then none: what is left is what was before.
-	if out := mustRun(t, p, "gen", "-cubin", "sm_90a"); !strings.Contains(out, "removed sum_f32_c512.sm_120a.cubin") {
+	if out := mustRun(t, p, "gen", "-cubin", "sm_90a"); !strings.Contains(out, "removed cuda/sum_f32_c512.sm_120a.cubin") {
 		t.Errorf("gen says %q", out)
 	}
-	write(t, "a cubin of the user's", p.Dir, "mine.sm_90a.cubin")
+	write(t, "a cubin of the user's", p.Dir, "cuda", "mine.sm_90a.cubin")
 	mustRun(t, p, "gen", "-cubin", "none")
-	if left := cubins(t, p.Dir); !slices.Equal(left, []string{"mine.sm_90a.cubin"}) || read(t, p.Dir, "zaxpy.go") != without {
+	if left := cubins(t, p.Dir); !slices.Equal(left, []string{"cuda/mine.sm_90a.cubin"}) || read(t, p.Dir, "zaxpy.go") != without {
 		t.Errorf("left: %v", left)
 	}
 	mustRun(t, p, "gen", "-check")

@@ -183,7 +183,7 @@ func chips(names []string) []string {
 	return out
 }
 
-// file is a generated file.
+// file is a generated file, named from the package's directory.
 type file struct{ name, text string }
 
 // files are all files that the package should have, the .cu files of a family before its z-file, and those of compiled
@@ -203,7 +203,7 @@ func (j *job) files(ctx context.Context) (out []file, embeds []*compiled, err er
 	for _, family := range families {
 		wrap := gowrap.Family{Package: j.Name}
 		for _, s := range family {
-			out = append(out, file{s.File, s.text})
+			out = append(out, file{filepath.Join(gowrap.Folder, s.File), s.text})
 			wrap.Variants = append(wrap.Variants, s.Variant)
 		}
 		text, err := gowrap.Generate(wrap)
@@ -219,10 +219,10 @@ func (j *job) files(ctx context.Context) (out []file, embeds []*compiled, err er
 	return out, embeds, nil
 }
 
-// HashSources gives the SHA-256 of each generated .cu file of a directory.
+// HashSources gives the SHA-256 of each generated .cu file of the package in a directory.
 func HashSources(dir string) (map[string]string, error) {
 	out := map[string]string{}
-	paths, err := filepath.Glob(filepath.Join(dir, "*.cu"))
+	paths, err := filepath.Glob(filepath.Join(dir, gowrap.Folder, "*.cu"))
 	if err != nil {
 		return nil, err
 	}

@@ -25,9 +25,9 @@ var genCommand = &Command{
 	Name:  "gen",
 	Short: "print the kernels as CUDA C with typed Go wrappers",
 	Long: `
-Gen writes, into the directory of each package, a .cu file for each kernel and lowering set and a z*.go file for each
-family (the kernels of one Args type). Only files whose text changes are written. Generated files of kernels that no
-longer exist are removed; nothing else is.
+Gen writes a z*.go file for each family (the kernels of one Args type) into the directory of its package, and a .cu file
+for each kernel and lowering set into its folder cuda. Only files whose text changes are written. Generated files of
+kernels that no longer exist are removed; nothing else is.
 
 With -lines it writes the .cu files with #line markers into another directory, and nothing into the package: the text
 that is compiled where GOTILE_LINES is set, but for the names of Go files, which are relative here.
@@ -73,10 +73,12 @@ func (j *job) genLines(ctx context.Context) error {
 	if err := os.MkdirAll(j.Lines, 0o777); err != nil {
 		return err
 	}
-	if same, err := sameDir(j.Lines, j.Dir); err != nil {
-		return err
-	} else if same {
-		return errors.New("-lines names the package's own directory, where the clean text belongs; name another")
+	for _, own := range []string{j.Dir, filepath.Join(j.Dir, gowrap.Folder)} {
+		if same, err := sameDir(j.Lines, own); err != nil {
+			return err
+		} else if same {
+			return errors.New("-lines names the package's own directory, where the clean text belongs; name another")
+		}
 	}
 	for _, s := range slices.Concat(families...) {
 		text, err := s.lined(j.place)
@@ -122,6 +124,11 @@ func (j *job) gen(ctx context.Context) error {
 	old, err := vanished(j.Dir, want, embeds)
 	if err != nil {
 		return err
+	}
+	if !j.Check {
+		if err := os.MkdirAll(filepath.Join(j.Dir, gowrap.Folder), 0o777); err != nil {
+			return err
+		}
 	}
 	stale, err := j.genEmbeds(embeds) // before the Go files that embed them
 	if err != nil {
@@ -208,16 +215,20 @@ func diff(have, want string) string {
 	return cmp.Diff(lines(have), lines(want), cmp.Comparer(func(a, b line) bool { return a == b }))
 }
 
-// vanished lists the generated files of a directory, known by their first line, that are not wanted.
+// vanished lists the generated files of a package, known by their first line, that are not wanted. Before there was a
+// folder for CUDA C, it was beside the Go files.
 func vanished(dir string, want []file, embeds []*compiled) ([]string, error) {
 	var out []string
-	for _, pattern := range []string{"*.cu", "z*.go", "*" + image.Suffix} {
+	for _, pattern := range []string{gowrap.Folder + "/*.cu", gowrap.Folder + "/*" + image.Suffix, "z*.go", "*.cu", "*" + image.Suffix} {
 		paths, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
 			return nil, err
 		}
 		for _, path := range paths {
-			name := filepath.Base(path)
+			name, err := filepath.Rel(dir, path)
+			if err != nil {
+				return nil, err
+			}
 			if slices.ContainsFunc(want, func(f file) bool { return f.name == name }) ||
 				slices.ContainsFunc(embeds, func(c *compiled) bool { return c.name == name }) {
 				continue

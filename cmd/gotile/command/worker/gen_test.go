@@ -3,9 +3,11 @@
 package worker
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,14 +49,12 @@ func (ending) KernelName() string { return "ends" }
 
 func TestGenIsReproducible(t *testing.T) {
 	a, b := fixture(t), fixture(t)
-	paths, err := filepath.Glob(filepath.Join(a.Dir, "*"))
-	if err != nil || len(paths) != 8 {
-		t.Fatalf("got %v, %v; want 5 .cu and 3 z-files", paths, err)
+	files, others := filesOf(t, a), filesOf(t, b)
+	if len(files) != 8 || len(others) != 8 {
+		t.Fatalf("got %v; want 5 .cu and 3 z-files", slices.Collect(maps.Keys(files)))
 	}
-	for _, path := range paths {
-		name := filepath.Base(path)
-		text := read(t, path)
-		if text != read(t, b.Dir, name) {
+	for name, text := range files {
+		if text != others[name] {
 			t.Errorf("%s differs between runs", name)
 		}
 		if !strings.HasPrefix(text, gowrap.Header+"\n") {
@@ -69,7 +69,7 @@ func TestGenIsReproducible(t *testing.T) {
 func TestGenWritesOnlyWhatChanges(t *testing.T) {
 	p := fixture(t)
 	past := time.Now().Add(-time.Hour)
-	cu, z := filepath.Join(p.Dir, "sum_f32_c512.cu"), filepath.Join(p.Dir, "zsum.go")
+	cu, z := filepath.Join(p.Dir, "cuda", "sum_f32_c512.cu"), filepath.Join(p.Dir, "zsum.go")
 	for _, path := range []string{cu, z} {
 		if err := os.Chtimes(path, past, past); err != nil {
 			t.Fatal(err)
@@ -82,7 +82,7 @@ func TestGenWritesOnlyWhatChanges(t *testing.T) {
 	}
 	text := read(t, cu)
 	write(t, text+"// edited\n", cu)
-	if out := mustRun(t, p, "gen"); out != "wrote sum_f32_c512.cu\n" {
+	if out := mustRun(t, p, "gen"); out != "wrote cuda/sum_f32_c512.cu\n" {
 		t.Errorf("got %q", out)
 	}
 	if read(t, cu) != text {
@@ -99,7 +99,7 @@ func TestGenWritesOnlyWhatChanges(t *testing.T) {
 func TestGenCheck(t *testing.T) {
 	p := fixture(t)
 	mustRun(t, p, "gen", "-check")
-	cu := filepath.Join(p.Dir, "axpy_f32_c64.cu")
+	cu := filepath.Join(p.Dir, "cuda", "axpy_f32_c64.cu")
 	text := read(t, cu)
 	write(t, strings.Replace(text, "Launch: 64 threads", "Launch: 46 threads", 1), cu)
 	mustFail(t, 1, "axpy_f32_c64.cu is stale (-have +want)", p, "gen", "-check")
@@ -116,20 +116,23 @@ func TestGenCheck(t *testing.T) {
 
 func TestGenRemovesOnlyItsOwn(t *testing.T) {
 	p := fixture(t)
-	write(t, gowrap.Header+"\n\nold", p.Dir, "axpy_f32_c32.cu")
+	write(t, gowrap.Header+"\n\nold", p.Dir, "cuda", "axpy_f32_c32.cu")
+	write(t, gowrap.Header+"\n\nolder", p.Dir, "axpy_f32_c64.cu") // beside the Go files, as it once was
 	write(t, gowrap.Header+"\n//go:build !gotilegen\n\npackage axpy\n", p.Dir, "zold.go")
 	write(t, "// by hand\n", p.Dir, "mine.cu")
+	write(t, "// by hand\n", p.Dir, "cuda", "mine.cu")
 	write(t, "package axpy\n", p.Dir, "zebra.go")
 	write(t, "<<<<<<< ours\n", p.Dir, "zbroken.go")
 	mustFail(t, 1, "axpy_f32_c32.cu belongs to no kernel any more", p, "gen", "-check")
 	code, out, errs := call(t, p, "gen")
-	if want := "removed axpy_f32_c32.cu: it belongs to no kernel any more\nremoved zold.go: it belongs to no kernel any more\n"; code != 0 || out != want {
+	removed := func(name string) string { return "removed " + name + ": it belongs to no kernel any more\n" }
+	if want := removed("cuda/axpy_f32_c32.cu") + removed("zold.go") + removed("axpy_f32_c64.cu"); code != 0 || out != want {
 		t.Errorf("exit code %d, got\n%s", code, out)
 	}
 	if !strings.Contains(errs, "zbroken.go is not Go") {
 		t.Errorf("no word of the broken file: %q", errs)
 	}
-	for _, name := range []string{"mine.cu", "zebra.go", "zbroken.go"} {
+	for _, name := range []string{"mine.cu", "cuda/mine.cu", "zebra.go", "zbroken.go"} {
 		read(t, p.Dir, name)
 	}
 }

@@ -5,6 +5,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,16 +16,20 @@ import (
 	"github.com/gotile/gotile/tile"
 )
 
-// filesOf are the contents of a package's directory.
+// filesOf are the contents of a package's files, named from its directory.
 func filesOf(t *testing.T, p Package) map[string]string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(p.Dir, "*"))
+	out := map[string]string{}
+	err := filepath.WalkDir(p.Dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(p.Dir, path)
+		out[name] = read(t, path)
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	out := map[string]string{}
-	for _, path := range paths {
-		out[filepath.Base(path)] = read(t, path)
 	}
 	return out
 }
@@ -34,7 +39,7 @@ func TestInterruptedWhileRecording(t *testing.T) {
 	for _, args := range [][]string{{"gen"}, {"check"}, {"verify"}, {"verify", "-check"}} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			p := fixture(t)
-			os.Remove(filepath.Join(p.Dir, "sum_f32_c512.cu")) // what gen is to write
+			os.Remove(filepath.Join(p.Dir, "cuda", "sum_f32_c512.cu")) // what gen is to write
 			before := filesOf(t, p)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()

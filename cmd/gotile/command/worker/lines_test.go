@@ -28,7 +28,7 @@ func TestGenLines(t *testing.T) {
 	p.From = root
 	dir := filepath.Join(t.TempDir(), "lined")
 	mustRun(t, p, "gen", "-lines", dir)
-	lined, clean := read(t, dir, "sum_f32_c512.cu"), read(t, p.Dir, "sum_f32_c512.cu")
+	lined, clean := read(t, dir, "sum_f32_c512.cu"), read(t, p.Dir, "cuda", "sum_f32_c512.cu")
 	if cuda.WithoutLines(lined) != clean {
 		t.Errorf("without its markers it is not the committed text:\n%s", lined)
 	}

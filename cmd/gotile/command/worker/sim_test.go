@@ -57,7 +57,7 @@ func TestSimWarnsOfStaleFiles(t *testing.T) {
 	if _, _, errs := call(t, p, "sim", "-run", "sum"); strings.Contains(errs, "warning") { // a slow machine may report progress
 		t.Errorf("fresh files: %q", errs)
 	}
-	cu := filepath.Join(p.Dir, "sum_f32_c512.cu")
+	cu := filepath.Join(p.Dir, "cuda", "sum_f32_c512.cu")
 	write(t, read(t, cu)+"// edited\n", cu)
 	code, out, errs := call(t, hashed(t, p), "sim", "-run", "sum")
 	if want := "gotile: sim: warning: sum_f32_c512.cu is not what the kernel prints now; run gotile gen\n"; code != 0 || !strings.HasSuffix(errs, want) || strings.Count(errs, "warning") != 1 || out != "2 cases passed on sim\n" {

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/gotile/gotile/cmd/gotile/command/internal/axpy"
+	"github.com/gotile/gotile/codegen/gowrap"
 	"github.com/gotile/gotile/tile"
 	"github.com/gotile/gotile/tile/tiletest"
 )
@@ -142,7 +143,7 @@ func TestVerifyCheckSeesChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range slices.Concat(families...) {
-		write(t, s.text, p.Dir, s.File)
+		write(t, s.text, p.Dir, gowrap.Folder, s.File)
 	}
 	p = hashed(t, p)
 	mustFail(t, 1, "sum_f32_c512.cu has changed since it was verified in sim.json", p, "verify", "-check")

@@ -43,13 +43,13 @@ var (
 	_ [32]struct{} = [unsafe.Sizeof(addLayout{})]struct{}{}
 )
 
-//go:embed grad_add_bf16.cu
+//go:embed cuda/grad_add_bf16.cu
 var cu_grad_add_bf16 string
 
-//go:embed grad_add_f16.cu
+//go:embed cuda/grad_add_f16.cu
 var cu_grad_add_f16 string
 
-//go:embed grad_add_f32.cu
+//go:embed cuda/grad_add_f32.cu
 var cu_grad_add_f32 string
 
 // addFamily drives the checks and the choice of the kernel.

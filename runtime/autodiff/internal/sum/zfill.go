@@ -39,13 +39,13 @@ var (
 	_ [16]struct{} = [unsafe.Sizeof(fillLayout{})]struct{}{}
 )
 
-//go:embed grad_fill_bf16.cu
+//go:embed cuda/grad_fill_bf16.cu
 var cu_grad_fill_bf16 string
 
-//go:embed grad_fill_f16.cu
+//go:embed cuda/grad_fill_f16.cu
 var cu_grad_fill_f16 string
 
-//go:embed grad_fill_f32.cu
+//go:embed cuda/grad_fill_f32.cu
 var cu_grad_fill_f32 string
 
 // fillFamily drives the checks and the choice of the kernel.

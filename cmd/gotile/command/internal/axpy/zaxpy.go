@@ -53,13 +53,13 @@ var (
 	_ [56]struct{} = [unsafe.Sizeof(axpyLayout{})]struct{}{}
 )
 
-//go:embed axpy_f32_c64.cu
+//go:embed cuda/axpy_f32_c64.cu
 var cu_axpy_f32_c64 string
 
-//go:embed axpy_f32_c1000.cu
+//go:embed cuda/axpy_f32_c1000.cu
 var cu_axpy_f32_c1000 string
 
-//go:embed axpy_bf16_c1000.cu
+//go:embed cuda/axpy_bf16_c1000.cu
 var cu_axpy_bf16_c1000 string
 
 // axpyFamily drives the checks and the choice of the kernel.

@@ -55,7 +55,7 @@ var (
 	_ [64]struct{} = [unsafe.Sizeof(pairsLayout{})]struct{}{}
 )
 
-//go:embed pairs_f32_c4.cu
+//go:embed cuda/pairs_f32_c4.cu
 var cu_pairs_f32_c4 string
 
 // pairsFamily drives the checks and the choice of the kernel.

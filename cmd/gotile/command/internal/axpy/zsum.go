@@ -49,7 +49,7 @@ var (
 	_ [48]struct{} = [unsafe.Sizeof(sumLayout{})]struct{}{}
 )
 
-//go:embed sum_f32_c512.cu
+//go:embed cuda/sum_f32_c512.cu
 var cu_sum_f32_c512 string
 
 // sumFamily drives the checks and the choice of the kernel.

@@ -1,0 +1,172 @@
+//go:build !gotilegen
+
+package gemm
+
+import (
+	"fmt"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/runtime/device"
+	"github.com/gotile/gotile/tile/tiletest"
+)
+
+// Cases are the differential tests of every committed kernel, for the simulator and for GPUs.
+func Cases() []tiletest.Case {
+	var out []tiletest.Case
+	add := func(p problem) { out = append(out, tiletest.Case{Name: p.String(), Run: p.check}) }
+	for _, z := range sizes {
+		for _, f := range Forms {
+			for _, t := range []dtype.Type{dtype.BF16, dtype.F16} {
+				for _, p := range shapes(z) {
+					p.form, p.t, p.choice = f, t, choice{size: z.name}
+					for _, o := range []dtype.Type{t, dtype.F32} {
+						p.o = o
+						add(p)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// problem is a product to check.
+type problem struct {
+	form           Form
+	t, o           dtype.Type // of A and B, and of D
+	batch, m, n, k int        // batch 0: matrices
+	pad            int        // elements between rows
+	apart          int        // rows between matrices
+	offset         int        // elements by which the tensors start past a 256-byte boundary
+	bias, add      bool
+	accumulate     bool // into D
+	uniform        bool // numbers in [-1, 1) instead of small integers, whose products and sums are exact
+	choice
+}
+
+func (p problem) String() string {
+	out := fmt.Sprintf("%s/%v/%v/%v", p.size, p.form, p.t, p.o)
+	if p.size == "" {
+		out = out[1:]
+	}
+	out += "/"
+	if p.batch > 0 {
+		out += fmt.Sprintf("%dx", p.batch)
+	}
+	out += fmt.Sprintf("%dx%dx%d", p.m, p.n, p.k)
+	if p.pad > 0 {
+		out += fmt.Sprintf("+%d", p.pad)
+	}
+	if p.apart > 0 {
+		out += fmt.Sprintf("+%drows", p.apart)
+	}
+	if p.offset > 0 {
+		out += fmt.Sprintf("@%d", p.offset)
+	}
+	for _, o := range []struct {
+		on   bool
+		name string
+	}{{p.bias, "bias"}, {p.add, "add"}, {p.accumulate, "accumulate"}, {p.uniform, "uniform"}} {
+		if o.on {
+			out += "/" + o.name
+		}
+	}
+	return out
+}
+
+// shapes are the problems of a size: empty, of one element, ragged along each dimension, of several tiles and rounds of
+// the pipeline, padded, unaligned, batched. Kernels for whole vectors take those that have them.
+func shapes(z size) []problem {
+	m, n, k := z.M, z.N, z.K
+	out := []problem{
+		{m: m, n: n, k: k},
+		{m: 2*m + 8, n: n + 16, k: (z.Stages+1)*k + 8, bias: true},
+		{m: 8, n: 8, k: 8, add: true},
+		{m: m + 24, n: n, k: k + 16, pad: 8, accumulate: true},
+		{batch: 3, m: 40, n: 24, k: 2*k - 8, pad: 8, apart: 3, bias: true, accumulate: true, uniform: true},
+	}
+	if z.Whole {
+		return out
+	}
+	return append(out,
+		problem{m: 0, n: 5, k: 3}, problem{m: 5, n: 0, k: 3}, problem{m: 5, n: 3, k: 0}, problem{batch: 0, m: 1, n: 1, k: 1},
+		problem{batch: 2, m: m, n: 2*n - 8, k: 0, bias: true, add: true},
+		problem{m: 1, n: 1, k: 1, bias: true, add: true},
+		problem{m: m + 1, n: n - 1, k: 5*k + 1, bias: true},
+		problem{m: 17, n: n + 3, k: 2*k + 7, pad: 5, add: true},
+		problem{m: 33, n: 31, k: 29, offset: 1, bias: true, accumulate: true, uniform: true},
+		problem{batch: 2, m: 19, n: 23, k: k + 2, pad: 1, apart: 2, offset: 3, bias: true, add: true},
+	)
+}
+
+// matrix places a matrix, or a batch of them.
+func (p problem) matrix(r *tiletest.Run, role tiletest.Role, t dtype.Type, rows, cols int, values []float64) device.Tensor {
+	shape, strides := []int{rows, cols}, []int{cols + p.pad, 1}
+	if p.batch > 0 {
+		shape, strides = append([]int{p.batch}, shape...), append([]int{(rows + p.apart) * (cols + p.pad)}, strides...)
+	}
+	return r.Place(tiletest.Spec{Role: role, DType: t, Shape: shape, Strides: strides, Offset: p.offset, Values: values})
+}
+
+// numbers are n inputs of a type.
+func (p problem) numbers(r *tiletest.Run, t dtype.Type, salt uint64, n int) []float64 {
+	if p.uniform {
+		return r.Uniform(t, salt, n)
+	}
+	return r.Ints(-3, 3, salt, n)
+}
+
+// check computes the product and compares it with float64. Small integers are exact but for the rounding to d's type.
+func (p problem) check(r *tiletest.Run) error {
+	ref := Reference{Form: p.form, Batch: max(p.batch, 1), M: p.m, N: p.n, K: p.k}
+	ref.A, ref.B = p.numbers(r, p.t, 1, ref.Batch*p.m*p.k), p.numbers(r, p.t, 2, ref.Batch*p.k*p.n)
+	ar, ac, br, bc := p.m, p.k, p.k, p.n
+	if p.form.TransA() {
+		ar, ac = ac, ar
+	}
+	if p.form.TransB() {
+		br, bc = bc, br
+	}
+	in := Inputs{A: p.matrix(r, tiletest.Input, p.t, ar, ac, ref.A), B: p.matrix(r, tiletest.Input, p.t, br, bc, ref.B)}
+	if p.bias {
+		ref.Bias = p.numbers(r, p.t, 3, p.n)
+		in.Bias = r.Place(tiletest.Spec{Role: tiletest.Input, DType: p.t, Shape: []int{p.n}, Offset: p.offset, Values: ref.Bias})
+	}
+	if p.add || p.accumulate {
+		ref.C = p.numbers(r, p.o, 4, ref.Batch*p.m*p.n)
+	}
+	var d device.Tensor
+	if p.accumulate {
+		d = p.matrix(r, tiletest.Both, p.o, p.m, p.n, ref.C)
+		in.C = d
+	} else {
+		d = p.matrix(r, tiletest.Output, p.o, p.m, p.n, nil)
+		if p.add {
+			in.C = p.matrix(r, tiletest.Input, p.o, p.m, p.n, ref.C)
+		}
+	}
+	if err := multiply(r.Stream, p.form, in, d, p.choice); err != nil {
+		return err
+	}
+	want, bar := ref.Product(), barOf(p.o)
+	if !p.uniform {
+		bar = 0
+		for i := range want {
+			want[i] = float64(p.o.Round(float32(want[i])))
+		}
+	}
+	r.Compare("d", r.Floats(d), want, bar)
+	return nil
+}
+
+// barOf is the largest scale-relative error of a product of uniform numbers: half a step of the type, and for f32 the
+// rounding of sums.
+func barOf(t dtype.Type) float64 {
+	switch t {
+	case dtype.BF16:
+		return 4e-3
+	case dtype.F16:
+		return 5e-4
+	}
+	return 2e-6
+}

@@ -1,0 +1,74 @@
+//go:build !gotilegen
+
+package gemm_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/kernels/gemm"
+	"github.com/gotile/gotile/runtime/device"
+)
+
+// y = x W' + bias, as a layer computes it, and the same added once more to y.
+func ExampleMultiply() {
+	d := must(device.Default())
+	defer d.Close()
+	s := d.Stream()
+	tensor := func(values []float64, shape ...int) device.Tensor {
+		t := must(device.NewTensor(d, dtype.BF16, shape...))
+		check(device.UploadFloats(s, t, values))
+		return t
+	}
+	x := tensor([]float64{1, 2, 3, 4, 5, 6}, 2, 3)
+	w := tensor([]float64{1, 0, 0, 0, 1, 1}, 2, 3)
+	y := must(device.NewTensor(d, dtype.BF16, 2, 2))
+	in := gemm.Inputs{A: x, B: w, Bias: tensor([]float64{0.5, -0.5}, 2)}
+	check(gemm.Multiply(s, gemm.NT, in, y))
+	fmt.Println(must(device.DownloadFloats(s, y)))
+	in.C = y
+	check(gemm.MultiplySync(s, gemm.NT, in, y)) // by mma.sync, wherever it runs
+	check(s.Sync(context.Background()))
+	fmt.Println(must(device.DownloadFloats(s, y)))
+	// Output:
+	// [1.5 4.5 4.5 10.5]
+	// [3 9 9 21]
+}
+
+// The four forms, and which operand each takes transposed.
+func ExampleForm() {
+	for _, f := range gemm.Forms {
+		fmt.Println(f, f.TransA(), f.TransB())
+	}
+	// Output:
+	// NN false false
+	// NT false true
+	// TN true false
+	// TT true true
+}
+
+// The float64 product that the kernels are judged by.
+func ExampleReference() {
+	r := gemm.Reference{Form: gemm.TN, Batch: 1, M: 2, N: 1, K: 2, A: []float64{1, 2, 3, 4}, B: []float64{1, 10}, Bias: []float64{0.5}}
+	fmt.Println(r.Product())
+	// Output: [31.5 42.5]
+}
+
+// The kernels, by name.
+func ExampleKernels() {
+	k := must(gemm.Kernels().Build(gemm.Kernels().Names()[0]))
+	fmt.Println(k.Name(), len(gemm.Cases()) > 100)
+	// Output: gemm_nn_bf16_tma_m128n128k64 true
+}
+
+func must[T any](x T, err error) T {
+	check(err)
+	return x
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,48 @@
+package gemm
+
+import (
+	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/tile"
+)
+
+//go:generate go run ../../cmd/gotile gen .
+
+// size is a size of the kernels' tiles, with the instruction that multiplies them.
+type size struct {
+	name string
+	config
+	bf16, f16 byForm
+}
+
+// tensorTargets have tensor copies.
+var tensorTargets = []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a"}
+
+// The sizes. A warp of the large ones has 64x32, for which it loads 6 matrices of fragments for 16 products. async64 takes
+// all tensors; the others have whole vectors only.
+var sizes = []size{
+	{"tma128", config{Way: warps, M: 128, N: 128, K: 64, Down: 2, Right: 4, Stages: 3, Height: 8, Whole: true, Targets: tensorTargets}, tma128[tile.BF16](), tma128[tile.F16]()},
+	{"async128", config{M: 128, N: 128, K: 32, Down: 2, Right: 4, Stages: 3, Height: 8, MinBlocks: 2, Whole: true}, async128[tile.BF16](), async128[tile.F16]()},
+	{"async64", config{M: 64, N: 64, K: 32, Down: 2, Right: 2, Stages: 4, Height: 8}, async64[tile.BF16](), async64[tile.F16]()},
+}
+
+// Kernels lists the committed kernels: a family for each size and form.
+func Kernels() tile.Set {
+	var sets []tile.Set
+	for _, z := range sizes {
+		for _, f := range Forms {
+			var cs []config
+			for _, t := range []dtype.Type{dtype.BF16, dtype.F16} {
+				c := z.config
+				c.Form, c.T = f, t
+				cs = append(cs, c)
+			}
+			sets = append(sets, tile.Configs(func(c config) (*tile.Kernel, error) {
+				if c.T == dtype.F16 {
+					return z.f16[f](c)
+				}
+				return z.bf16[f](c)
+			}, cs...))
+		}
+	}
+	return tile.Sets(sets...)
+}
