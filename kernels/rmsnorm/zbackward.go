@@ -245,8 +245,8 @@ var cu_rmsnorm_bwd_f32_f32_c65536_v_x8_ring string
 //go:embed cuda/rmsnorm_bwd_f32_f32_c32768_v_x4.cu
 var cu_rmsnorm_bwd_f32_f32_c32768_v_x4 string
 
-//go:embed cuda/rmsnorm_bwd_f32_f32_c131072_v_x8.cu
-var cu_rmsnorm_bwd_f32_f32_c131072_v_x8 string
+//go:embed cuda/rmsnorm_bwd_f32_f32_c131072_v_x8_ring.cu
+var cu_rmsnorm_bwd_f32_f32_c131072_v_x8_ring string
 
 //go:embed cuda/rmsnorm_bwd_f32_f32_c65536_v_x8.cu
 var cu_rmsnorm_bwd_f32_f32_c65536_v_x8 string
@@ -313,10 +313,10 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c1024_v",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
+				Threads:  512,
 				Waits:    true,
 				Triggers: true,
-				Shared:   16416,
+				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c1024_v")
@@ -328,7 +328,7 @@ var backwardFamily = bind.Family{
 			Multiple: []int{1, 8, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     4,
+			Step:     8,
 			Work:     []int{0},
 		},
 		{
@@ -694,10 +694,10 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c1024_v",
 				Source:   cu_rmsnorm_bwd_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
+				Threads:  512,
 				Waits:    true,
 				Triggers: true,
-				Shared:   16416,
+				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c1024_v")
@@ -709,7 +709,7 @@ var backwardFamily = bind.Family{
 			Multiple: []int{1, 8, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     4,
+			Step:     8,
 			Work:     []int{0},
 		},
 		{
@@ -1072,14 +1072,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c1024_v",
-				Source:   cu_rmsnorm_bwd_f32_f32_c1024_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Waits:    true,
-				Triggers: true,
-				Shared:   8224,
-				ArgBytes: 96,
+				Name:      "rmsnorm_bwd_f32_f32_c1024_v",
+				Source:    cu_rmsnorm_bwd_f32_f32_c1024_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   256,
+				Waits:     true,
+				Triggers:  true,
+				MinBlocks: 4,
+				Shared:    8224,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c1024_v")
 				},
@@ -1090,19 +1091,20 @@ var backwardFamily = bind.Family{
 			Multiple: []int{1, 4, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     2,
+			Step:     1,
 			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c2048_v",
-				Source:   cu_rmsnorm_bwd_f32_f32_c2048_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Waits:    true,
-				Triggers: true,
-				Shared:   16448,
-				ArgBytes: 96,
+				Name:      "rmsnorm_bwd_f32_f32_c2048_v",
+				Source:    cu_rmsnorm_bwd_f32_f32_c2048_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				Waits:     true,
+				Triggers:  true,
+				MinBlocks: 2,
+				Shared:    16448,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c2048_v")
 				},
@@ -1113,7 +1115,7 @@ var backwardFamily = bind.Family{
 			Multiple: []int{1, 4, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     2,
+			Step:     1,
 			Work:     []int{0},
 		},
 		{
@@ -1139,14 +1141,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c4096_v",
-				Source:   cu_rmsnorm_bwd_f32_f32_c4096_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Waits:    true,
-				Triggers: true,
-				Shared:   64,
-				ArgBytes: 96,
+				Name:      "rmsnorm_bwd_f32_f32_c4096_v",
+				Source:    cu_rmsnorm_bwd_f32_f32_c4096_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				Waits:     true,
+				Triggers:  true,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c4096_v")
 				},
@@ -1650,17 +1653,18 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c131072_v_x8",
-				Source:   cu_rmsnorm_bwd_f32_f32_c131072_v_x8,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Waits:    true,
-				Triggers: true,
-				Shared:   196704,
-				ArgBytes: 96,
+				Name:      "rmsnorm_bwd_f32_f32_c131072_v_x8_ring",
+				Source:    cu_rmsnorm_bwd_f32_f32_c131072_v_x8_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   640,
+				Cluster:   8,
+				Waits:     true,
+				Triggers:  true,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f32_f32_c131072_v_x8")
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c131072_v_x8_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1702,18 +1706,21 @@ var backwardFamily = bind.Family{
 // backwardWork is the number of blocks, or clusters where the kernel has them, that find work.
 func backwardWork(config int, p *backwardParams, dims []int32) int {
 	switch config {
-	case 0, 1, 17, 18:
+	case 0, 1, 2, 17, 18, 19:
 		rows := int64(dims[0])
 		return bind.Work(rows, 8)
-	case 2, 3, 4, 9, 10, 19, 20, 21, 26, 27, 34, 35:
+	case 3, 4, 9, 10, 20, 21, 26, 27, 34, 35:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
-	case 5, 11, 22, 28, 36, 37, 38:
+	case 5, 11, 22, 28, 38:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
+	case 6, 7, 8, 12, 13, 14, 15, 16, 23, 24, 25, 29, 30, 31, 32, 33, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61:
+		rows := int64(dims[0])
+		return bind.Work(rows, 1)
 	}
 	rows := int64(dims[0])
-	return bind.Work(rows, 1)
+	return bind.Work((rows+1)/2, 1)
 }
 
 // launchBackward checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns

@@ -1039,14 +1039,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c1024_v",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c1024_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  128,
-				Waits:    true,
-				Triggers: true,
-				Shared:   16,
-				ArgBytes: 112,
+				Name:      "rmsnorm_add_bwd_f32_f32_c1024_v",
+				Source:    cu_rmsnorm_add_bwd_f32_f32_c1024_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   128,
+				Waits:     true,
+				Triggers:  true,
+				MinBlocks: 8,
+				Shared:    16,
+				ArgBytes:  112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c1024_v")
 				},
@@ -1062,14 +1063,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c2048_v",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c2048_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Waits:    true,
-				Triggers: true,
-				Shared:   32,
-				ArgBytes: 112,
+				Name:      "rmsnorm_add_bwd_f32_f32_c2048_v",
+				Source:    cu_rmsnorm_add_bwd_f32_f32_c2048_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   256,
+				Waits:     true,
+				Triggers:  true,
+				MinBlocks: 4,
+				Shared:    32,
+				ArgBytes:  112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c2048_v")
 				},
@@ -1106,14 +1108,15 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_bwd_f32_f32_c4096_v",
-				Source:   cu_rmsnorm_add_bwd_f32_f32_c4096_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Waits:    true,
-				Triggers: true,
-				Shared:   64,
-				ArgBytes: 112,
+				Name:      "rmsnorm_add_bwd_f32_f32_c4096_v",
+				Source:    cu_rmsnorm_add_bwd_f32_f32_c4096_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				Waits:     true,
+				Triggers:  true,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c4096_v")
 				},

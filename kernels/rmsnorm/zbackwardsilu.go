@@ -1182,7 +1182,7 @@ var backwardSiluFamily = bind.Family{
 				Waits:     true,
 				Triggers:  true,
 				MinBlocks: 1,
-				Shared:    196800,
+				Shared:    196864,
 				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_bf16_c131072_v_x8_ring")
@@ -1377,7 +1377,7 @@ var backwardSiluFamily = bind.Family{
 				Waits:     true,
 				Triggers:  true,
 				MinBlocks: 1,
-				Shared:    196800,
+				Shared:    196864,
 				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f16_c131072_v_x8_ring")
@@ -1572,7 +1572,7 @@ var backwardSiluFamily = bind.Family{
 				Waits:     true,
 				Triggers:  true,
 				MinBlocks: 1,
-				Shared:    196800,
+				Shared:    196864,
 				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_silu_f32_f32_c65536_v_x8_ring")
