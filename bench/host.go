@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -131,6 +132,18 @@ func writable(dir string) error {
 		return err
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// replaceable says why a file cannot be replaced by a whole new one: a folder, or a device such as /dev/stdout.
+func replaceable(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file, which a new one could replace", path)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return writable(filepath.Dir(path))
 }
 
 // processor is the host's, as far as it is known, with what of it the program uses and the version of Go.

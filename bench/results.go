@@ -87,6 +87,9 @@ func (c Case) Bandwidth(arm string) float64 {
 
 // Read reads a results file, and refuses what it does not fully understand: writing it again would lose that.
 func Read(path string) (*Results, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a pipe would make the reader wait
+		return nil, fmt.Errorf("%s is no results file, nor a regular one; move it away", path)
+	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,10 @@
 package bench
 
 import (
+	"bytes"
 	"encoding/json"
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,15 +47,51 @@ func TestWriteRead(t *testing.T) {
 	}
 }
 
-// The results in this repository are readable, whatever version wrote them.
+// The results in this repository are readable, whatever version wrote them, and were measured as is promised.
 func TestReadCommitted(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join("results", "*", "*.json"))
+	earlier, _ := filepath.Glob(filepath.Join("results", "*", "earlier", "*.json"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no results: %v", err)
+	}
+	for _, path := range append(paths, earlier...) {
+		r, err := Read(path)
+		if err != nil || len(r.Cases) == 0 || r.Suite+".json" != filepath.Base(path) {
+			t.Errorf("%s: %v, %+v", path, err, r)
+			continue
+		}
+		var rounds, replays int
+		if _, err := fmt.Sscanf(r.Plan, "%d rounds of %d replays", &rounds, &replays); err != nil || rounds < 5 || replays < 20 {
+			t.Errorf("%s: %q: published are at least 5 rounds of 20 replays", path, r.Plan)
+		}
+		if r.Commit == unknown || r.Dirty || r.Command == "" || r.Clocks["clocks_event_reasons.active"] == "" {
+			t.Errorf("%s: commit %s (dirty: %v), command %q, clocks %v: published results name what was measured, and how", path, r.Commit, r.Dirty, r.Command, r.Clocks)
+		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the committed results as benchfmt")
+
+// The results in this repository stand beside themselves as benchfmt, of the same run.
+func TestBenchfmtCommitted(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join("results", "*", "*.json"))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no results: %v", err)
 	}
 	for _, path := range paths {
-		if r, err := Read(path); err != nil || len(r.Cases) == 0 || r.Suite+".json" != filepath.Base(path) {
-			t.Errorf("%s: %v, %+v", path, err, r)
+		r, err := Read(path)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		path = strings.TrimSuffix(path, ".json") + ".benchfmt.txt"
+		if *update {
+			if err := os.WriteFile(path, r.Benchfmt(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, r.Benchfmt()) {
+			t.Errorf("%s differs from the results: go test ./bench -run TestBenchfmtCommitted -update writes it (%v)", path, err)
 		}
 	}
 }

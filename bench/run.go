@@ -99,8 +99,8 @@ func Run(ctx context.Context, s Suite, o Options, stdout io.Writer) error {
 		defer unlock()
 	}
 	if o.Benchfmt != "" {
-		if err := writable(filepath.Dir(o.Benchfmt)); err != nil {
-			return err
+		if err := replaceable(o.Benchfmt); err != nil {
+			return fmt.Errorf("-benchfmt: %w", err)
 		}
 	}
 	if o.Python != "" && s.Peers != nil {

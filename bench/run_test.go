@@ -156,6 +156,12 @@ func TestRunCannotWrite(t *testing.T) {
 		}
 	}
 	refused("file", Options{Out: filepath.Join(dir, "file")})
+	refused("-benchfmt: "+dir+" is no regular file", Options{Benchfmt: dir})
+	refused("-benchfmt: "+os.DevNull+" is no regular file", Options{Benchfmt: os.DevNull})
+	if err := os.MkdirAll(filepath.Join(dir, "taken", "sim", "fills.json"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	refused("nor a regular one; move it away", Options{Out: filepath.Join(dir, "taken")})
 	refused("none", Options{Benchfmt: filepath.Join(dir, "none", "new.txt")})
 	if os.Getuid() > 0 { // root writes where nobody may
 		closed := filepath.Join(dir, "closed")

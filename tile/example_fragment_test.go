@@ -100,6 +100,126 @@ func ExampleMMA() {
 	//   store %19 o[0, 0] : #0
 }
 
+type productArgs struct {
+	A tile.Global[tile.BF16] `tile:"m,k"`
+	B tile.Global[tile.BF16] `tile:"k,n"`
+	C tile.Global[tile.F32]  `tile:"m,n"`
+}
+
+type productSlot struct {
+	tile.Slot
+	A, B tile.Shared[tile.BF16]
+}
+
+// A product of matrices by two warpgroups, which read the same slots and have 64 rows of a tile each. Their MMAs stay in
+// flight from one slot to the next, and are over where the accumulator is stored; WaitMMA says so where it is read.
+func ExampleWaitMMA() {
+	show(tile.Define("product", func(k *tile.Builder, a productArgs) {
+		pipe := tile.NewPipeline(k, 4, productSlot{
+			A: tile.NewShared[tile.BF16](k, 128, 64).Swizzle(layout.Swizzle128),
+			B: tile.NewShared[tile.BF16](k, 64, 128).Swizzle(layout.Swizzle128),
+		})
+		work, depth := k.Schedule(tile.SuperRows(a.C, 128, 128, 8)), a.A.Dim(1)
+		k.Roles(tile.Producer(40, func(p tile.Warp) {
+			for t := range work.Tiles(p) {
+				for at := range tile.Range(p, 0, depth, 64) {
+					s := pipe.Acquire(p)
+					tile.CopyTensor(p, s.A, a.A.At(t.Row, at), s)
+					tile.CopyTensor(p, s.B, a.B.At(at, t.Col), s)
+				}
+			}
+		}), tile.Consumers(2, 232, func(c tile.Warpgroup) {
+			row := c.Index().Scale(64)
+			for t := range work.Tiles(c) {
+				acc := tile.NewAcc[tile.F32](c, 64, 128)
+				for range tile.Range(c, 0, depth, 64) {
+					s := pipe.Wait(c)
+					tile.MMA(acc, s.A.Rows(row, 64), s.B)
+					s.Release(c)
+				}
+				tile.WaitMMA(c, 0)
+				tile.Store(c, a.C.At(t.Row.Add(row), t.Col), acc.Get())
+			}
+		}))
+	}, tile.Threads(384), tile.Targets("sm_90a")))
+	// Output:
+	// kernel product(a bf16[m,k] r, b bf16[k,n] r, c f32[m,n] w) threads 384 targets sm_90a
+	//   shared pipe_a bf16[4 128 64] manual swizzle 128
+	//   shared pipe_b bf16[4 64 128] manual swizzle 128
+	//   work %5
+	//   pipeline pipe of 4: pipe_a pipe_b
+	//   #0 = group [64,128] thread (4:2@1,8:1@0,4:16@0) value (2:1@1,2:8@0,16:8@1)
+	//   pipe_init pipe
+	//   %1 = add m, 127 : i32
+	//   %2 = div %1, 128 : i32
+	//   %3 = add n, 127 : i32
+	//   %4 = div %3, 128 : i32
+	//   %5 = mul %2, %4 : i32
+	//   roles producer warps 1 of 1 at warp from 0 {
+	//     set_max_regs 40 warp
+	//     %8 = block_id : i32
+	//     %9 = num_blocks : i32
+	//     range %8, %5, %9 warp { %11
+	//       %12 = add m, 127 : i32
+	//       %13 = div %12, 128 : i32
+	//       %14 = add n, 127 : i32
+	//       %15 = div %14, 128 : i32
+	//       %16 = mul %15, 8 : i32
+	//       %17 = div %11, %16 : i32 warp
+	//       %18 = mul %17, 8 : i32 warp
+	//       %19 = sub %13, %18 : i32 warp
+	//       %20 = min %19, 8 : i32 warp
+	//       %21 = rem %11, %16 : i32 warp
+	//       %22 = rem %21, %20 : i32 warp
+	//       %23 = add %18, %22 : i32 warp
+	//       %24 = mul %23, 128 : i32 warp
+	//       %25 = div %21, %20 : i32 warp
+	//       %26 = mul %25, 128 : i32 warp
+	//       range 0, k, 64 warp { %28
+	//         %29 = slot_acquire pipe : i32 warp
+	//         copy_tensor pipe_a[%29, 0, 0], a[%24, %28], box 128x64 warp
+	//         copy_tensor pipe_b[%29, 0, 0], b[%28, %26], box 64x128 warp
+	//       }
+	//     }
+	//   } consumers warps 8 of 2 at group from 4 {
+	//     set_max_regs 232
+	//     %33 = group_id : i32
+	//     %34 = mul %33, 64 : i32
+	//     %35 = block_id : i32
+	//     %36 = num_blocks : i32
+	//     range %35, %5, %36 { %38
+	//       %39 = add m, 127 : i32
+	//       %40 = div %39, 128 : i32
+	//       %41 = add n, 127 : i32
+	//       %42 = div %41, 128 : i32
+	//       %43 = mul %42, 8 : i32
+	//       %44 = div %38, %43 : i32
+	//       %45 = mul %44, 8 : i32
+	//       %46 = sub %40, %45 : i32
+	//       %47 = min %46, 8 : i32
+	//       %48 = rem %38, %43 : i32
+	//       %49 = rem %48, %47 : i32
+	//       %50 = add %45, %49 : i32
+	//       %51 = mul %50, 128 : i32
+	//       %52 = div %48, %47 : i32
+	//       %53 = mul %52, 128 : i32
+	//       %54 = broadcast 0.0 : f32 #0
+	//       %55 = var %54 : f32 #0
+	//       range 0, k, 64 { %57
+	//         %58 = slot_wait pipe : i32
+	//         mma %55 += pipe_a[%58, %34, 0] pipe_b[%58, 0, 0] AB m64n128k64 bf16
+	//         slot_release pipe %58
+	//       }
+	//       wait_mma 0
+	//       %62 = add %51, %34 : i32
+	//       %63 = get %55 : f32 #0
+	//       %64 = sub m, %62 : i32
+	//       %65 = sub n, %53 : i32
+	//       store %63 c[%62, %53] : #0{%64, %65}
+	//     }
+	//   }
+}
+
 type turnArgs struct {
 	X tile.Global[tile.F16] `tile:"rows,n"`
 	Y tile.Global[tile.F16] `tile:"n,rows"`

@@ -91,3 +91,17 @@ func ExampleSets() {
 	// [scale_c1024 scale_c8192]
 	// [fill_c1024]
 }
+
+// Of tests with many large kernels, which they launch by themselves, hashes are committed and no CUDA.
+func ExampleHashed() {
+	tests := tile.Hashed(tile.Configs(func(f fills) (*tile.Kernel, error) {
+		return tile.Define(f.KernelName(), func(k *tile.Builder, a chunkArgs) {
+			tile.Store(k, a.Y, tile.Full(k, k.Block().Striped(int(f), 4), a.A))
+		})
+	}, 1024))
+	for _, family := range tests.Families() {
+		fmt.Println(family.Names(), family.Hashed())
+	}
+	// Output:
+	// [fill_c1024] true
+}

@@ -29,6 +29,7 @@ func matrixOps(name string) (*tile.Kernel, error) {
 		}
 		h := tile.NewAcc[tile.F16](warp, 16, 16)
 		tile.MMA(h, tile.Cast[tile.F16](tile.LoadMatrix(warp, s.At(0, 16), warp.Fragment(16, 16))), tile.Cast[tile.F16](tile.LoadMatrix(warp, s, warp.Fragment(16, 16))), tile.Overwrite, tile.ABt)
+		tile.WaitMMA(warp, 0)
 		tile.Store(warp, a.Z, acc.Get())
 		tile.Store(warp, a.Y, tile.Cast[tile.BF16](tile.Cast[tile.F32](h.Get())))
 	}, tile.Threads(32))

@@ -2,12 +2,12 @@ package tile
 
 import "github.com/gotile/gotile/internal/ir"
 
-// MMAOption is an option of MMA: a Form, or Overwrite.
+// MMAOption is an option of MMA: a Form, Overwrite or MMASync.
 type MMAOption interface{ mmaOption(*mmaOptions) }
 
 type mmaOptions struct {
-	form      ir.Form
-	overwrite bool
+	form            ir.Form
+	overwrite, sync bool
 }
 
 // Form says which operands of MMA are given transposed.
@@ -29,6 +29,21 @@ func (overwrite) mmaOption(o *mmaOptions) { o.overwrite = true }
 
 // Overwrite makes MMA set the accumulator to the product instead of adding.
 var Overwrite MMAOption = overwrite{}
+
+type mmaSync struct{}
+
+func (mmaSync) mmaOption(o *mmaOptions) { o.sync = true }
+
+// MMASync makes MMA of a warpgroup use mma.sync also where the target has wgmma: for operands that wgmma cannot have.
+var MMASync MMAOption = mmaSync{}
+
+// WaitMMA waits until at most n of the newest MMAs of the scope, 0 to 7, are in flight. Nothing asks for it: what uses the
+// accumulator or the operands of an MMA waits by itself. It is for what the planner does not see, such as a signal that a
+// tile is read, or for ending one MMA before the next begins. By mma.sync nothing is in flight.
+func WaitMMA(s TensorScope, n int) {
+	b, scope := scopeOf(s)
+	b.WaitMMA(scope, n)
+}
 
 // MatrixOperand is an operand of MMA: a Reg, a Shared tile of rank 2, or a part of one.
 type MatrixOperand[T Elem] interface {
@@ -84,7 +99,7 @@ func MMA[C Float, T Number](acc Var[C], a, b MatrixOperand[T], opts ...MMAOption
 	}
 	x, y := matrixOperand(k, "A", a), matrixOperand(k, "B", b)
 	if x != nil && y != nil {
-		k.MMA(acc.v, o.form, o.overwrite, *x, *y)
+		k.MMA(acc.v, o.form, o.overwrite, o.sync, *x, *y)
 	}
 }
 

@@ -14,7 +14,10 @@ type Named interface{ KernelName() string }
 type Set struct{ families []Family }
 
 // Family is the kernels of one Args type: one generated wrapper, which picks among them.
-type Family struct{ f *family }
+type Family struct {
+	f      *family
+	hashed bool
+}
 
 type family struct {
 	entries []*entry // in order of preference
@@ -38,7 +41,7 @@ func Configs[C Named](build func(C) (*Kernel, error), cs ...C) Set {
 	for _, c := range cs {
 		f.entries = append(f.entries, &entry{name: c.KernelName(), build: func() (*Kernel, error) { return build(c) }})
 	}
-	return Set{[]Family{{f}}}
+	return Set{[]Family{{f: f}}}
 }
 
 // Sets joins sets.
@@ -49,6 +52,20 @@ func Sets(sets ...Set) Set {
 	}
 	return all
 }
+
+// Hashed is a set whose CUDA is not committed: gotile gen keeps a hash of each text, in kernels.sha256, and writes neither
+// .cu files nor wrappers. It is for tests of many large kernels, which launch them by themselves; receipts are of what
+// the hashes stand for.
+func Hashed(s Set) Set {
+	var out Set
+	for _, f := range s.families {
+		out.families = append(out.families, Family{f.f, true})
+	}
+	return out
+}
+
+// Hashed reports whether nothing but hashes of the family's CUDA is committed.
+func (f Family) Hashed() bool { return f.hashed }
 
 // Families are the families of the set, in order.
 func (s Set) Families() []Family { return append([]Family(nil), s.families...) }

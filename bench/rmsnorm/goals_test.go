@@ -3,6 +3,9 @@
 package rmsnorm
 
 import (
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +15,8 @@ import (
 )
 
 // missed are the goals that the committed results do not reach, and what they do not fall behind: a part of the copy's
-// bandwidth, a part of the time of the fastest peer. All other goals are reached. docs/performance.md says why.
+// bandwidth, a part of the time of the fastest peer. All other goals are reached, but for half a per cent.
+// docs/performance.md says why.
 var missed = map[string]bench.Goal{
 	"fwd/4096x512/bf16":        {Copy: 0.95, Peers: 1.04},
 	"add_fwd/4096x512/bf16":    {Copy: 0.95, Peers: 1.04},
@@ -42,13 +46,10 @@ var missed = map[string]bench.Goal{
 	"fwd/4096x512/f32":         {Copy: 0.95},
 	"bwd/32768x1024/f32":       {Copy: 0.87},
 	"bwd/32768x2048/f32":       {Copy: 0.91},
-	"fwd/32768x4096/f32":       {Peers: 1.02},
 	"bwd/32768x4096/f32":       {Copy: 0.92},
 	"bwd/16384x8192/f32":       {Copy: 0.93},
-	"fwd/8192x16384/f32":       {Peers: 1.02},
 	"bwd/8192x16384/f32":       {Copy: 0.95},
 	"fwd/4096x32768/f32":       {Copy: 0.94},
-	"bwd/4096x32768/f32":       {Copy: 0.96},
 	"fwd/4096x65536/f32":       {Copy: 0.93},
 	"bwd/4096x65536/f32":       {Copy: 0.95},
 	"fwd/2048x131072/f32":      {Copy: 0.87},
@@ -66,18 +67,19 @@ var missed = map[string]bench.Goal{
 	"add_bwd/2048x131072/f32":  {Copy: 0.87},
 }
 
+// earlier is a run that had peers where the present results have none. Theirs are the same kernels.
+const earlier = "../results/h200/earlier/rmsnorm.json"
+
+// alone are the cases of goals that no peer was measured beside, in neither run.
+var alone = regexp.MustCompile(`^add_fwd/(16384x8192|4096x32768|4096x65536|2048x131072)/bf16$` +
+	`|^add_bwd/(16384x8192|8192x16384|4096x32768|4096x65536|2048x131072)/bf16$` +
+	`|^(fwd|bwd)/(4096x512|32768x2048|16384x8192|4096x32768|4096x65536|2048x131072)/f32$|^add_.*/f32$`)
+
 // TestGoals holds the committed results against what was asked of them: a part of a copy's bandwidth, and to be faster
 // than every peer. A case that misses a goal that was reached fails, and so does one that falls further behind, an arm
-// of ours without a time, and a case that the results do not have any more.
+// of ours without a time, a case that the results do not have any more, and a goal that there is nothing to compare with.
 func TestGoals(t *testing.T) {
-	r, err := bench.Read("../results/h200/rmsnorm.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cases := map[string]bench.Case{}
-	for _, c := range r.Cases {
-		cases[strings.TrimPrefix(c.Name, "rmsnorm/")] = c
-	}
+	cases, before := read(t, "../results/h200/rmsnorm.json"), read(t, earlier)
 	all, err := benchmarks(bench.Selection{})
 	if err != nil {
 		t.Fatal(err)
@@ -93,13 +95,44 @@ func TestGoals(t *testing.T) {
 			t.Errorf("%s: %+v", name, a)
 		}
 		if b.Goal != nil {
-			judge(t, name, c, *b.Goal)
+			judge(t, name, c, before[name], *b.Goal)
 		}
 	}
 }
 
+// read gives the cases of a file by name.
+func read(t *testing.T, path string) map[string]bench.Case {
+	t.Helper()
+	r, err := bench.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]bench.Case{}
+	for _, c := range r.Cases {
+		cases[strings.TrimPrefix(c.Name, "rmsnorm/")] = c
+	}
+	return cases
+}
+
+func isCopy(arm string) bool { return strings.HasPrefix(arm, "copy") }
+
+// ratios are our part of the times of peers and copies: of a case's own run, or of the earlier run's peers where it has
+// none.
+func ratios(c, before bench.Case) map[string]float64 {
+	out := maps.Clone(c.Ratio)
+	if slices.ContainsFunc(slices.Collect(maps.Keys(out)), func(arm string) bool { return !isCopy(arm) }) {
+		return out
+	}
+	for arm, a := range before.Arms {
+		if !isCopy(arm) && arm != before.Base && a.Median > 0 {
+			out[arm] = c.Arms["gotile"].Median / a.Median
+		}
+	}
+	return out
+}
+
 // judge holds a case against its goal, or against what it may not fall behind.
-func judge(t *testing.T, name string, c bench.Case, goal bench.Goal) {
+func judge(t *testing.T, name string, c, before bench.Case, goal bench.Goal) {
 	t.Helper()
 	least := goal
 	if m := missed[name]; m.Copy > 0 {
@@ -109,8 +142,10 @@ func judge(t *testing.T, name string, c bench.Case, goal bench.Goal) {
 		least.Peers = m.Peers
 	}
 	const slack = 0.005 // of a run to the next
-	for arm, ratio := range c.Ratio {
-		if !strings.HasPrefix(arm, "copy") {
+	copies, peers := 0, 0
+	for arm, ratio := range ratios(c, before) {
+		if !isCopy(arm) {
+			peers++
 			if ratio > least.Peers+slack {
 				t.Errorf("%s falls behind: %.3f of the time of %s, it had reached %.2f", name, ratio, arm, least.Peers)
 			} else if ratio > goal.Peers {
@@ -118,11 +153,15 @@ func judge(t *testing.T, name string, c bench.Case, goal bench.Goal) {
 			}
 			continue
 		}
-		if part := c.Bandwidth("gotile") / c.Bandwidth(arm); part < least.Copy-slack {
+		copies++
+		if part := float64(c.Bytes) / float64(c.Arms[arm].Bytes) / ratio; part < least.Copy-slack {
 			t.Errorf("%s falls behind: %.3f of %s, it had reached %.2f", name, part, arm, least.Copy)
 		} else if part < goal.Copy {
 			t.Logf("missed: %s: %.3f of %s, asked for %.2f", name, part, arm, goal.Copy)
 		}
+	}
+	if copies == 0 || goal.Peers > 0 && (peers == 0) != alone.MatchString(name) {
+		t.Errorf("%s is compared with %d copies and %d peers: alone lists the cases without peers, and no others", name, copies, peers)
 	}
 }
 

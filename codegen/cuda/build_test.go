@@ -90,7 +90,7 @@ func mustPrint(t *testing.T, k *thr.Kernel, o Options) string {
 // printed gives the text of one expression, whose locals are named as they are.
 func printed(t *testing.T, e thr.Expr, locals ...*thr.Local) string {
 	t.Helper()
-	p := &printer{k: &thr.Kernel{Name: "k", Threads: 256, SharedBytes: 64}, used: map[string]bool{}, accesses: map[string]access{}}
+	p := &printer{k: &thr.Kernel{Name: "k", Threads: 256, SharedBytes: 64}, used: map[string]bool{}, accesses: map[string]access{}, made: map[string]string{}}
 	p.ranges = newRanges(p.k)
 	p.names = map[string]string{}
 	for _, l := range locals {

@@ -126,10 +126,13 @@ func TestDistinctFns(t *testing.T) {
 
 // fnText prints a built-in on u32 operands.
 func fnText(t *testing.T, f thr.Fn) string {
-	l := local("x", dtype.U32)
+	l, desc := local("x", dtype.U32), local("desc", dtype.I64)
 	var args []thr.Expr
 	for range thr.Fns[f].Arity {
 		args = append(args, ref(l))
+	}
+	if f == thr.WGMMADesc {
+		args = []thr.Expr{ref(l), i32(16), i32(1024), i32(128)}
 	}
 	if thr.Fns[f].Pure {
 		return printed(t, thr.Call{Fn: f, R: dtype.F32, Args: args}, l)
@@ -143,14 +146,22 @@ func fnText(t *testing.T, f thr.Fn) string {
 		args = []thr.Expr{u32c(1)}
 	}
 	regs, typ := array("r", dtype.U32, 8), dtype.U32
-	if f == thr.MMASync {
+	if f == thr.MMASync || f.Warpgroup() {
 		typ = dtype.F16
+	}
+	switch f { // descriptors, then constants
+	case thr.WGMMA:
+		args = []thr.Expr{ref(desc), ref(desc), i32(0), i32(1), i32(1)}
+	case thr.WGMMARegs:
+		args = []thr.Expr{ref(desc), i32(1), i32(0)}
+	case thr.WGMMAWait:
+		args = []thr.Expr{i32(1)}
 	}
 	var frags []thr.Frag
 	for i, use := range f.Frags() {
 		frags = append(frags, thr.Frag{Local: regs, First: i32(int32(i)), N: use.Counts[0], Step: 1})
 	}
-	k := newTensors().kernel("k", decl(regs, nil), decl(l, u32c(1)), thr.Do{Fn: f, DT: typ, Args: args, Map: m, Frags: frags})
+	k := newTensors().kernel("k", decl(regs, nil), decl(desc, nil), decl(l, u32c(1)), thr.Do{Fn: f, DT: typ, Args: args, Map: m, Frags: frags})
 	if f.Matrix() || f.Tensor() || f.CopyBytes() > 0 || f.Barrier() >= 0 || f == thr.BulkStore {
 		k.SharedBytes = 16
 	}

@@ -114,6 +114,13 @@ func init() {
 		thr.StMatrixTrans: {stmt: matrix(true, true)},
 		thr.MovMatrix:     {expr: function("movmatrix")},
 		thr.MMASync:       {stmt: mmaSync},
+
+		thr.WGMMADesc:   {expr: wgmmaDesc},
+		thr.WGMMA:       {stmt: wgmma},
+		thr.WGMMARegs:   {stmt: wgmma},
+		thr.WGMMAFence:  {stmt: wgmmaFence},
+		thr.WGMMACommit: shared("wgmma_commit", -1),
+		thr.WGMMAWait:   {stmt: wgmmaWait},
 	}
 }
 

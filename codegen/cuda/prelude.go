@@ -125,6 +125,8 @@ var prelude = append([]snippet{
 }
 `},
 
+	{"wgmma_commit", device + "void wgmma_commit() { asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\"); }\n"},
+
 	{"cluster_rank", registerPTX("cluster_rank", "%cluster_ctarank")},
 	{"cluster_x", registerPTX("cluster_x", "%clusterid.x")},
 	{"clusters_x", registerPTX("clusters_x", "%nclusterid.x")},

@@ -15,7 +15,7 @@ func assigned(ss []thr.Stmt, to map[*thr.Local]bool) {
 				to[s.Dst.Local] = true
 			}
 			for i, f := range s.Frags {
-				if s.Fn.Frags()[i].Writes {
+				if s.Fn.Whole() || s.Fn.Frags()[i].Writes {
 					to[f.Local] = true
 				}
 			}

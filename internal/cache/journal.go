@@ -46,7 +46,11 @@ const fields = 8
 // Note appends a line to the journal of a directory. A failure costs the record, no more: whoever calls goes on.
 func Note(dir string, l Lookup) error {
 	path := filepath.Join(dir, journalName)
-	if info, err := os.Stat(path); err == nil && info.Size() > journalLimit {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() { // a pipe would make the writer wait
+		return notRegular(path)
+	}
+	if err == nil && info.Size() > journalLimit {
 		if err := os.Rename(path, path+oldSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) { // another process was first
 			return err
 		}
@@ -64,10 +68,18 @@ func Note(dir string, l Lookup) error {
 func Journal(dir string) ([]Lookup, error) {
 	var out []Lookup
 	for _, name := range []string{journalName + oldSuffix, journalName} {
-		text, err := os.ReadFile(filepath.Join(dir, name))
+		path := filepath.Join(dir, name)
+		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+		if err != nil {
+			return nil, err
+		}
+		if !info.Mode().IsRegular() {
+			return nil, notRegular(path)
+		}
+		text, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
@@ -78,6 +90,10 @@ func Journal(dir string) ([]Lookup, error) {
 		}
 	}
 	return out, nil
+}
+
+func notRegular(path string) error {
+	return fmt.Errorf("%s is no regular file: remove it, and the journal begins anew", path)
 }
 
 func parse(line string) (Lookup, bool) {

@@ -74,7 +74,7 @@ func source(t *testing.T, name string) (text string, markdown bool, err error) {
 	case "targets":
 		text, err = targets()
 		return text, true, err
-	case "bench", "floors", "goals", "missing", "budget", "of", "recompute", "host", "async":
+	case "bench", "floors", "goals", "missing", "earlier", "budget", "of", "recompute", "host", "async":
 		text, err = results(kind, rest)
 		return text, true, err
 	case "quickstart":

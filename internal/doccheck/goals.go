@@ -69,6 +69,33 @@ func Missing(r *bench.Results, names []string) string {
 	return table([]string{"not measured", "rows x n"}, append(figures.lines(""), peers.lines(", peers")...))
 }
 
+// EarlierPeers is the table of cases that the results have no peer of, and earlier ones do: what libraries' kernels took
+// does not depend on ours. What our present time does not beat is bold.
+func EarlierPeers(r, earlier *bench.Results) (string, error) {
+	var lines [][]string
+	for _, c := range r.Cases {
+		k, shape, ok := split(c)
+		i := slices.IndexFunc(earlier.Cases, func(o bench.Case) bool { return o.Name == c.Name })
+		if !ok || i < 0 {
+			continue
+		}
+		now, then := rowOf(shape, c), rowOf(shape, earlier.Cases[i])
+		if now.peer != "" || now.ours == "" || then.peer == "" {
+			continue
+		}
+		ours, theirs := c.Arms[now.ours].Median, then.c.Arms[then.peer].Median
+		form := "%.3f"
+		if ours > theirs {
+			form = "**%.3f**"
+		}
+		lines = append(lines, []string{k.title(), shape, fmt.Sprintf("%.1f", ours), then.peer, fmt.Sprintf("%.1f", theirs), fmt.Sprintf(form, ours/theirs)})
+	}
+	if lines == nil {
+		return "", fmt.Errorf("the results of %s have no peer that those of %s lack", earlier.Commit, r.Commit)
+	}
+	return table([]string{"pass", "rows x n", "µs", "fastest peer, earlier", "its µs", "our time against it"}, lines), nil
+}
+
 // gaps are the shapes of each kind that something lacks.
 type gaps struct {
 	kinds []kind

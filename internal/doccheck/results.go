@@ -218,7 +218,7 @@ func wrap(line string) string {
 // The bandwidth of reads plus writes that the floor assumes, in TB/s, and the part of it that a kernel should reach.
 const (
 	floorBandwidth = 4.28
-	floorPart      = 0.93
+	floorPart      = 0.97
 )
 
 // FloorsTable compares one shape with its floor: the time that its tensors, without the vectors, take at floorBandwidth.

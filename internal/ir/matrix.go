@@ -198,5 +198,9 @@ func (c *checker) matrix(v *Value, r *Region) {
 		}
 	case MMA:
 		c.mma(v, r)
+	case WaitMMA:
+		if n, ok := v.Attr.(Groups); !ok || n < 0 || n > maxMMAs {
+			c.fail(v, "it waits for %v MMAs", v.Attr)
+		}
 	}
 }

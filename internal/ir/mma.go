@@ -30,6 +30,7 @@ func (f Form) String() string { return [...]string{"AB", "ABt", "AtB", "AtBt"}[f
 type MMAInfo struct {
 	Form      Form
 	Overwrite bool        // C = A B
+	Sync      bool        // by mma.sync also where the target has a multiply of warpgroups
 	A, B      *SharedTile // where they lie; nil: in registers
 	M, N, K   int
 	DT        dtype.Type // of A and B
@@ -63,8 +64,8 @@ func (o MMAOperand) sides() (rows, cols int, dt dtype.Type) {
 	return o.Rows, o.Cols, o.Place.Shared.DT
 }
 
-// MMA records C += A B into a variable.
-func (b *Builder) MMA(acc *Value, form Form, overwrite bool, x, y MMAOperand) {
+// MMA records C += A B into a variable; sync asks for mma.sync.
+func (b *Builder) MMA(acc *Value, form Form, overwrite, sync bool, x, y MMAOperand) {
 	if b.poisoned(MMA, acc) {
 		return
 	}
@@ -76,7 +77,7 @@ func (b *Builder) MMA(acc *Value, form Form, overwrite bool, x, y MMAOperand) {
 	if !b.executes(MMA, s.Scope) {
 		return
 	}
-	i := &MMAInfo{Form: form, Overwrite: overwrite, M: s.Dist.Shape[0], N: s.Dist.Shape[1]}
+	i := &MMAInfo{Form: form, Overwrite: overwrite, Sync: sync, M: s.Dist.Shape[0], N: s.Dist.Shape[1]}
 	args := []*Value{acc}
 	for n, o := range []MMAOperand{x, y} {
 		name, trans := "A", form.TransA()
@@ -179,7 +180,25 @@ func (p *printer) mma(v *Value, i *MMAInfo) {
 		}
 	}
 	p.printf(" %v m%dn%dk%d %v", i.Form, i.M, i.N, i.K, i.DT)
+	if i.Sync {
+		p.printf(" sync")
+	}
 }
+
+// WaitMMA records a wait until at most n MMAs of a scope are in flight.
+func (b *Builder) WaitMMA(s Scope, n int) {
+	switch {
+	case n < 0 || n > maxMMAs:
+		b.Errorf(WaitMMA, ErrLimit, "WaitMMA with %d MMAs in flight: use 0 to %d; 0 waits for all", n, maxMMAs)
+	case s != ScopeWarp && s != ScopeGroup:
+		b.Errorf(WaitMMA, ErrScope, "WaitMMA at scope %v: tensor cores work for warps and warpgroups; name the scope of the MMAs", s)
+	case b.executes(WaitMMA, s):
+		b.emit(&Value{Op: WaitMMA, Scope: s, Attr: Groups(n)})
+	}
+}
+
+// maxMMAs is what the instruction takes.
+const maxMMAs = 7
 
 // mma checks an MMA.
 func (c *checker) mma(v *Value, r *Region) {

@@ -225,6 +225,7 @@ const (
 	StoreMatrix // Attr *Access; Args: the value, the offsets
 	MoveMatrix  // a tile from a fragment to the transpose of one, or back
 	MMA         // Attr *MMAInfo; Args: the variable, then of A and of B the tile or the offsets
+	WaitMMA     // Attr Groups: how many of the newest MMAs may stay in flight
 
 	Asm // inline PTX, elementwise; Attr *AsmInfo
 
@@ -414,6 +415,7 @@ var Table = [NumOps]Info{
 	StoreMatrix: {"store_matrix", "StoreMatrix", -1, Matrix, Halves, Nothing, 0, "a fragment to a shared tile: stmatrix, with .trans for the transpose of one"},
 	MoveMatrix:  {"move_matrix", "MoveMatrix", 1, Matrix, Halves, Same, 0, "the same tile as the transpose of a fragment, or back: movmatrix"},
 	MMA:         {"mma", "MMA", -1, Matrix, Floats, Nothing, 0, "adds a product of matrices to an accumulator, or overwrites it"},
+	WaitMMA:     {"wait_mma", "WaitMMA", 0, Matrix, None, Nothing, 0, "waits until at most n of the scope's newest MMAs are in flight"},
 
 	Range:      {"range", "Range", 3, Control, Ints, Nothing, 0, "a loop; its body is recorded once"},
 	Persistent: {"persistent", "Persistent", 2, Control, Ints, Nothing, 0, "a loop whose iterations the grid's blocks share"},

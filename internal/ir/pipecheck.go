@@ -162,14 +162,29 @@ func (u *pipeUse) release(v *Value, given map[*Value][]*Value) int {
 
 // access refuses reads of what is not there, and accesses of what is given back.
 func (u *pipeUse) access(v *Value, given map[*Value][]*Value) {
-	slot, tile := ReadSlot(v), memberOf(v)
-	if slot == nil {
-		slot = filledSlot(v)
-	} else if slot.Op == SlotAcquire && tile.Pipe == u.p {
-		u.b.errorAt(v.Pos, v.Op, ErrControl, "%s of the slot acquired at %s: nothing is there yet; use what Wait gives", Table[v.Op].Go, slot.Pos)
+	if i, ok := v.Attr.(*MMAInfo); ok {
+		_, a, b := v.Operands()
+		if i.A != nil && i.A.Pipe == u.p {
+			u.accessTo(v, i.A, a[0], true, given)
+		}
+		if i.B != nil && i.B.Pipe == u.p {
+			u.accessTo(v, i.B, b[0], true, given)
+		}
 		return
 	}
-	if tile == nil || tile.Pipe != u.p {
+	slot, read := ReadSlot(v), true
+	if slot == nil {
+		slot, read = filledSlot(v), false
+	}
+	if tile := memberOf(v); tile != nil && tile.Pipe == u.p {
+		u.accessTo(v, tile, slot, read, given)
+	}
+}
+
+// accessTo is access of a tile of a slot.
+func (u *pipeUse) accessTo(v *Value, tile *SharedTile, slot *Value, read bool, given map[*Value][]*Value) {
+	if read && slot.Op == SlotAcquire {
+		u.b.errorAt(v.Pos, v.Op, ErrControl, "%s of the slot acquired at %s: nothing is there yet; use what Wait gives", Table[v.Op].Go, slot.Pos)
 		return
 	}
 	for _, o := range given[slot] {

@@ -109,7 +109,7 @@ func filledSlot(v *Value) *Value {
 			return v.Args[0]
 		}
 	case *Access:
-		if v.Op == Store && a.Shared != nil && a.Shared.Pipe != nil {
+		if (v.Op == Store || v.Op == StoreMatrix) && a.Shared != nil && a.Shared.Pipe != nil {
 			return v.Args[values(Store)]
 		}
 	}
@@ -131,7 +131,7 @@ func ReadSlot(v *Value) *Value {
 			return v.Args[0]
 		}
 	case *Access:
-		if v.Op == Load && a.Shared != nil && a.Shared.Pipe != nil {
+		if (v.Op == Load || v.Op == LoadMatrix) && a.Shared != nil && a.Shared.Pipe != nil {
 			return v.Args[0]
 		}
 	}

@@ -26,7 +26,7 @@ func Cases() []tiletest.Case {
 		arithCases[tile.F32](), arithCases[tile.BF16](), arithCases[tile.F16](), arithCases[tile.I32](), arithCases[tile.U32](), arithCases[tile.I64](),
 		boolCases(), chainCases(), castCases(), reduceCases(), foldCases(), shapeCases(), controlCases(), memoryCases(), atomicCases(), scalarCases(), orderCases(),
 		clusterCases(), asyncCases(), columnsCases(), wholeCases(), mbarrierCases(), tensorCases(), remoteCases(), pipeCases(), fragmentCases(),
-		algebraCases(), matrixCases(), mmaCases(),
+		algebraCases(), matrixCases(), mmaCases(), wgmmaCases(),
 	} {
 		out = append(out, cs...)
 	}
@@ -58,7 +58,7 @@ var fnCases = map[thr.Fn]string{
 	thr.MBarTest: "op/mbar_test/poll/i32", thr.MBarTestToken: "op/mbar_test/poll/i32", thr.MBarTry: "op/mbar_try/poll/i32", thr.MBarTryToken: "op/mbar_try/poll/i32",
 	thr.MBarWait: "op/mbar_wait/relay/f32", thr.MBarWaitToken: "op/mbar_wait/exchange/f32", thr.MBarTrack: "op/mbar_track/copies/f32", thr.MBarInval: "op/mbar_inval/exchange/f32",
 	thr.BulkLoad: "op/copy_bulk/ring/f32", thr.BulkStore: "op/store_bulk/ring/f32", thr.BulkCommit: "op/commit_bulk/ring/f32",
-	thr.BulkWait: "op/wait_bulk/ring/f32", thr.BulkWaitRead: "op/wait_bulk_read/ring/f32", thr.FenceAsync: "op/fence_async/ring/f32",
+	thr.BulkWait: "op/wait_bulk/twice/f32", thr.BulkWaitRead: "op/wait_bulk_read/ring/f32", thr.FenceAsync: "op/fence_async/ring/f32",
 	thr.TensorLoad: "op/copy_tensor/rank2/bf16", thr.TensorMulticast: "op/multicast_tensor/cluster/f32", thr.TensorStore: "op/store_tensor/rank2/i32",
 	thr.TensorAdd: "op/reduce_tensor/add/f32", thr.TensorMin: "op/reduce_tensor/min/i32", thr.TensorMax: "op/reduce_tensor/max/f16", thr.TensorPrefetch: "op/prefetch_tensor/halo/f32",
 	thr.CpAsync8: "op/copy_async/pieces/i64", thr.CpAsync4: "op/copy_async/pieces/f32",
@@ -69,6 +69,8 @@ var fnCases = map[thr.Fn]string{
 	thr.RegsDec: "op/set_max_regs/pipe/f32", thr.RegsInc: "op/set_max_regs/pipe/f32", thr.Elect: "op/elect/i32",
 	thr.LdMatrix: "op/load_matrix/load/bf16", thr.LdMatrixTrans: "op/load_matrix/load/bf16", thr.StMatrix: "op/store_matrix/store/bf16", thr.StMatrixTrans: "op/store_matrix/group/bf16",
 	thr.MovMatrix: "op/move_matrix/load/bf16", thr.MMASync: "op/mma/ab/bf16",
+	thr.WGMMADesc: "op/mma/group_ab/bf16", thr.WGMMA: "op/mma/group_ab/bf16", thr.WGMMARegs: "op/mma/group_ab/bf16",
+	thr.WGMMAFence: "op/mma/group_ab/bf16", thr.WGMMACommit: "op/mma/group_ab/bf16", thr.WGMMAWait: "op/mma/group_ab/bf16",
 }
 
 // FnCase is the case of a built-in of thread IR; its Name is empty where there is none.

@@ -46,6 +46,9 @@ func mbarrierCases() []tiletest.Case {
 		add("ring/"+t.String(), func(r run) error { return checkBulk(r, t) },
 			ir.MBarInit, ir.MBarArrive, ir.MBarArriveTx, ir.MBarExpectTx, ir.MBarWait, ir.CopyBulk, ir.StoreBulk, ir.CommitBulk, ir.WaitBulk, ir.WaitBulkRead, ir.FenceAsync)
 	}
+	for _, t := range []dtype.Type{dtype.F32, dtype.BF16} {
+		add("twice/"+t.String(), func(r run) error { return checkOverwrite(r, t) }, ir.StoreBulk, ir.CommitBulk, ir.WaitBulk)
+	}
 	return out
 }
 
@@ -65,6 +68,27 @@ func checkTwice(r run, t dtype.Type, n, most int, launch func(s *device.Stream, 
 			return err
 		}
 		ints(r, "twice "+l.String(), y, want)
+	}
+	return nil
+}
+
+// checkOverwrite compares y with 2x on rows of whole vectors, shorter and longer than a chunk.
+func checkOverwrite(r run, t dtype.Type) error {
+	vec := 16 / t.Size()
+	for _, l := range []lie{{1, vec, 0, 0}, {3, overwriteChunk, 0, 0}, {300, overwriteChunk - vec, vec, vec}, {5, 4*overwriteChunk + vec, 0, 2 * vec}} {
+		xs := r.Ints(-9, 9, uint64(l.n), l.rows*l.n)
+		want := make([]int, len(xs))
+		for i, x := range xs {
+			want[i] = 2 * int(x)
+		}
+		place := func(role tiletest.Role, values []float64) device.Tensor {
+			return r.Place(tiletest.Spec{Role: role, DType: t, Values: values, Shape: []int{l.rows, l.n}, Strides: []int{l.n + l.pad, 1}, Offset: l.offset})
+		}
+		p := overwriteParams{X: place(tiletest.Input, xs), Y: place(tiletest.Output, nil)}
+		if err := launchOverwrite(r.Stream, p); err != nil {
+			return err
+		}
+		ints(r, "twice "+l.String(), p.Y, want)
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func mmaCases() []tiletest.Case {
 		for _, t := range f.types {
 			out = append(out, opCase(ir.MMA, f.name+"/"+t.String(), func(r run) error {
 				for _, s := range [][3]int{{mmaM, mmaN, mmaK}, {mmaM - 5, mmaN - 3, mmaK - 7}, {1, 1, 1}, {mmaM, mmaE - 9, 16}} {
-					if err := checkMMA(r, t, s[0], s[1], s[2], f.transA, f.transB, f.launch); err != nil {
+					if err := checkMMA(r, t, 4, s[0], s[1], s[2], f.transA, f.transB, f.launch); err != nil {
 						return err
 					}
 				}
@@ -130,12 +130,13 @@ func product(a, b func(i, j int) int, k, i, j int) (sum int) {
 	return sum
 }
 
-func checkMMA(r run, t dtype.Type, m, n, k int, transA, transB bool, launch func(r run, a, b, c, d, e device.Tensor) error) error {
+// checkMMA wants the sums so many times.
+func checkMMA(r run, t dtype.Type, times, m, n, k int, transA, transB bool, launch func(r run, a, b, c, d, e device.Tensor) error) error {
 	a, at := mmaOperand(r, t, 1, m, k, transA)
 	b, bt := mmaOperand(r, t, 2, k, n, transB)
 	cs := r.Ints(-99, 99, 3, m*n)
-	part := min(n, mmaE)
-	d, e := r.Out(dtype.F32, 4, m, n), r.Out(dtype.F32, m, part)
+	part := min(n, mmaE) // as many as wgmmaE
+	d, e := r.Out(dtype.F32, times, m, n), r.Out(dtype.F32, m, part)
 	if err := launch(r, a, b, r.In(dtype.F32, cs, m, n), d, e); err != nil {
 		return err
 	}
@@ -150,7 +151,7 @@ func checkMMA(r run, t dtype.Type, m, n, k int, transA, transB bool, launch func
 		}
 	}
 	var want []int
-	for range 4 {
+	for range times {
 		want = append(want, sums...)
 	}
 	what := fmt.Sprintf("m%dn%dk%d", m, n, k)
@@ -169,6 +170,11 @@ func checkMMAChain(r run) error {
 	if err := launchMmaChain(r.Stream, p); err != nil {
 		return err
 	}
+	return checkChain(r, m, n, k, at, bt, vt, p.D, p.H)
+}
+
+// checkChain wants the product of a and b, and that of it and v.
+func checkChain(r run, m, n, k int, at, bt, vt func(i, j int) int, d, h device.Tensor) error {
 	scores := make([]int, m*n)
 	for i := range scores {
 		scores[i] = product(at, bt, k, i/n, i%n)
@@ -177,7 +183,7 @@ func checkMMAChain(r run) error {
 	for i := range want {
 		want[i] = product(func(i, j int) int { return scores[i*n+j] }, vt, n, i/k, i%k)
 	}
-	ints(r, "scores in f16", p.H, scores)
-	ints(r, "the second product", p.D, want)
+	ints(r, "scores in f16", h, scores)
+	ints(r, "the second product", d, want)
 	return nil
 }

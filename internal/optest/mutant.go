@@ -114,9 +114,10 @@ var families = []*bind.Family{
 	&ringFamily, &pingPongFamily, &boxFamily, &columnsFamily, &wholeFamily,
 	&exchangeFamily, &relayFamily, &pollFamily, &bulkFamily, &handOverFamily, &trackFamily,
 	&tensor1Family, &tensor2Family, &tensor3Family, &tensor4Family, &tensor5Family, &haloFamily, &tensorReduceFamily, &multicastFamily,
-	&piecesFamily, &passFamily, &tellFamily, &refetchFamily, &dependentFamily,
+	&piecesFamily, &passFamily, &tellFamily, &refetchFamily, &overwriteFamily, &dependentFamily,
 	&pipeFamily, &pipeTensorFamily, &lcsfFamily, &electFamily, &fragmentFamily, &fragmentGroupFamily,
 	&scanFamily, &scanGroupFamily, &turnFamily, &turnGroupFamily, &maskFamily, &maskGroupFamily, &shiftFamily, &triangularFamily, &decayFamily, &blocksFamily,
 	&matrixFamily, &matrixStoreFamily, &matrixGroupFamily,
 	&mmaABFamily, &mmaABtFamily, &mmaAtBFamily, &mmaAtBtFamily, &mmaChainFamily,
+	&wgmmaABFamily, &wgmmaABtFamily, &wgmmaAtBFamily, &wgmmaAtBtFamily, &wgmmaPipeFamily, &wgmmaChainFamily,
 }

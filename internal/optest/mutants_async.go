@@ -80,7 +80,11 @@ var asyncMutants = map[ir.Op][]Mutant{
 	ir.PrefetchTensor: {{What: "is dropped", Hint: true, lower: builtin(thr.TensorPrefetch, dropped)}},
 
 	ir.CommitBulk: {{What: "is dropped", lower: builtin(thr.BulkCommit, dropped)}},
-	ir.WaitBulk:   {{What: "is dropped", lower: builtin(thr.BulkWait, dropped)}},
+	ir.WaitBulk: {
+		{What: "is dropped", lower: builtin(thr.BulkWait, dropped)},
+		// Where nothing is stored a second time, nor read, that is enough.
+		{What: "waits for the reads alone", lower: builtin(thr.BulkWait, becomesFn(thr.BulkWaitRead)), inert: []string{"op/wait_bulk/ring/f32", "op/wait_bulk/ring/bf16"}},
+	},
 	ir.WaitBulkRead: {
 		{What: "is dropped", lower: builtin(thr.BulkWaitRead, dropped)},
 		{What: "leaves a group more in flight", lower: builtin(thr.BulkWaitRead, more(0, 1))},

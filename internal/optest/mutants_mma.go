@@ -5,6 +5,7 @@ package optest
 import (
 	"slices"
 
+	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
 )
@@ -54,5 +55,53 @@ var mmaMutants = map[ir.Op][]Mutant{
 			a.First = binary(ir.Rem, binary(ir.Add, a.First, i32(a.N)), i32(a.Local.Len))
 			return true
 		})},
+		{What: "adds nothing, of a warpgroup", lower: multiply(func(s *thr.Do) bool { return false })},
+		{What: "takes the 32 bytes of A behind, of a warpgroup", lower: builtin(thr.WGMMA, further(0))},
+		{What: "takes the 32 bytes of B behind, of a warpgroup", lower: builtin(thr.WGMMA, further(1))},
+		{What: "reads A along the other side, of a warpgroup", lower: builtin(thr.WGMMA, otherSide(2))},
+		{What: "reads B along the other side, of a warpgroup", lower: builtin(thr.WGMMA, otherSide(3))},
+		{What: "overwrites where it adds, of a warpgroup", lower: multiply(func(s *thr.Do) bool {
+			s.Args = slices.Clone(s.Args)
+			last := len(s.Args) - 1
+			s.Args[last] = i32(1 - int(s.Args[last].(thr.Const).Bits))
+			return true
+		})},
+		{What: "has no fence of registers", lower: builtin(thr.WGMMAFence, dropped)},
+		{What: "is in no group", lower: builtin(thr.WGMMACommit, dropped)},
+		{What: "is not waited for", lower: builtin(thr.WGMMAWait, dropped)},
+		{What: "has no fence of its operands' stores", lower: builtin(thr.FenceAsync, dropped)},
 	},
+	// Others wait for the MMAs as well: where one is not waited for, the next wait comes too late for what is used before.
+	ir.WaitMMA: {{What: "leaves one more in flight", lower: builtin(thr.WGMMAWait, more(0, 1))}},
+}
+
+// multiply changes the multiplies of warpgroups; where change returns false it drops them.
+func multiply(change func(s *thr.Do) bool) func(k *ir.Kernel, low *thr.Kernel) bool {
+	return statements(ir.Invalid, func(s thr.Do) ([]thr.Stmt, bool) {
+		if !s.Fn.Warpgroup() {
+			return nil, false
+		}
+		if !change(&s) {
+			return nil, true
+		}
+		return []thr.Stmt{s}, true
+	})
+}
+
+// further moves a descriptor on by the bytes along k of one instruction.
+func further(i int) func(s *thr.Do) bool {
+	return func(s *thr.Do) bool {
+		s.Args = slices.Clone(s.Args)
+		s.Args[i] = thr.Apply{Op: ir.Add, T: dtype.I64, R: dtype.I64, Args: []thr.Expr{s.Args[i], thr.Const{DT: dtype.I64, Bits: 2}}}
+		return true
+	}
+}
+
+// otherSide exchanges K-major and MN-major.
+func otherSide(i int) func(s *thr.Do) bool {
+	return func(s *thr.Do) bool {
+		s.Args = slices.Clone(s.Args)
+		s.Args[i] = i32(1 - int(s.Args[i].(thr.Const).Bits))
+		return true
+	}
 }

@@ -46,8 +46,8 @@ var kernels = sync.OnceValue(func() tile.Set {
 		clusterRowKernels(), clusterTileKernels(), clusterGridKernels(), clusterShareKernels(), clusterPeerKernels(), clusterOrderKernels(), clusterAtomicKernels(), clusterLastKernels(),
 		ringKernels(), pingPongKernels(), boxKernels(), columnsKernels(), wholeKernels(),
 		exchangeKernels(), relayKernels(), pollKernels(), bulkKernels(), handOverKernels(), trackKernels(),
-		piecesKernels(), passKernels(), tellKernels(), refetchKernels(), dependentKernels(), tensorKernels(), tensorMoreKernels(),
-		pipeKernels(), pipeTensorKernels(), lcsfKernels(), electKernels(), fragmentKernels(), matrixKernels(), mmaKernels(),
+		piecesKernels(), passKernels(), tellKernels(), refetchKernels(), overwriteKernels(), dependentKernels(), tensorKernels(), tensorMoreKernels(),
+		pipeKernels(), pipeTensorKernels(), lcsfKernels(), electKernels(), fragmentKernels(), matrixKernels(), mmaKernels(), wgmmaKernels(),
 		algebraKernels(),
 	)
 })

@@ -50,6 +50,7 @@ func TestFamiliesAreComplete(t *testing.T) {
 	want := Kernels().Names()
 	slices.Sort(have)
 	slices.Sort(want)
+	have = slices.Compact(have) // a kernel has a configuration a lowering
 	if !slices.Equal(have, want) {
 		t.Errorf("families hold %v\nthe package has %v", have, want)
 	}

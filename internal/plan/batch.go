@@ -58,6 +58,7 @@ func (l *lowering) flush() {
 		if b.Op == ir.Store {
 			l.cur = b
 			l.storeTile(b)
+			l.fenceOperand(b)
 		}
 	}
 }

@@ -124,11 +124,13 @@ func (l *lowering) loop(v *ir.Value) {
 		}
 	}
 	gets := l.gets
+	releases := l.deferReleases(body)
 	leave := l.enter(v)
 	stmts := l.into(func() { l.region(body) })
 	leave()
 	l.gets = gets
 	l.cur = v
+	defer l.releaseLast(releases)
 	if once {
 		l.emit(thr.Decl{At: l.at(), Local: i, Init: lo})
 		l.emit(stmts...)

@@ -44,16 +44,20 @@ func needs(v *ir.Value) (target.Feature, bool) {
 		return target.LdMatrix, true
 	case ir.StoreMatrix:
 		return target.StMatrix, true
-	case ir.MoveMatrix, ir.MMA:
+	case ir.MoveMatrix, ir.MMA, ir.WaitMMA:
 		return target.MMASync, true
 	}
 	return "", false
 }
 
 // loweringSet names the set of lowerings of a kernel for a target: those of one set give one text. Slots are filled by bulk
-// and tensor copies where the target has them.
+// and tensor copies where the target has them, and warpgroups multiply by wgmma.
 func loweringSet(k *ir.Kernel, t *target.Target) string {
+	warpgroups := false
+	eachOp(k.Body, func(v *ir.Value) { warpgroups = warpgroups || byWarpgroup(t, v) })
 	switch {
+	case warpgroups:
+		return "wgmma"
 	case len(k.Pipelines) == 0:
 		return "simt"
 	case t.Has(target.Bulk):
@@ -74,6 +78,9 @@ func legal(s *state) error {
 	eachOp(s.k.Body, func(v *ir.Value) {
 		if f, ok := needs(v); ok && !s.t.Has(f) && err == nil {
 			err = positioned(ir.ErrTarget, v.Pos, "%s needs %s, which %s has not; leave the target out with tile.Targets", ir.Table[v.Op].Go, f, s.t.Name)
+		}
+		if byWarpgroup(s.t, v) && err == nil {
+			err = wgmmaFits(s, v)
 		}
 	})
 	return err

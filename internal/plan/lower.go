@@ -5,6 +5,7 @@ import (
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/target"
 	"github.com/gotile/gotile/internal/thr"
 )
 
@@ -43,6 +44,10 @@ type lowering struct {
 	fills map[*ir.Value]*fill       // slots that are being filled, by their SlotAcquire
 	ends  map[*ir.Value][]*ir.Value // by op: the slots that it is the last to fill
 
+	operands map[*ir.SharedTile]bool  // tiles, but for slots, that MMAs of warpgroups read
+	copied   bool                     // some of them are written by cp.async
+	deferred map[*ir.Value]*thr.Local // releases of the slot of the iteration before, by SlotRelease: that slot; -1: none
+
 	err error
 }
 
@@ -51,8 +56,9 @@ func lowerKernel(s *state) error {
 	l := &lowering{state: s, args: indexArgs(s.out), names: newNamer(s.out),
 		scalars: map[*ir.Value]thr.Expr{}, tiles: map[*ir.Value]*thr.Local{}, vars: map[*ir.Value]*thr.Local{},
 		done: map[*ir.Value]bool{}, coords: map[string]thr.Expr{}, top: map[string]*thr.Local{}, sharedBufs: map[*ir.SharedTile]*thr.SharedBuf{}, barBufs: map[*ir.MBarrier]*thr.SharedBuf{}, spaces: map[space]*thr.SharedBuf{},
-		parts: map[*ir.Role]*thr.Role{}, sides: map[side]*slotState{}, fills: map[*ir.Value]*fill{}}
+		parts: map[*ir.Role]*thr.Role{}, sides: map[side]*slotState{}, fills: map[*ir.Value]*fill{}, deferred: map[*ir.Value]*thr.Local{}}
 	l.pipes, l.ends = pipesOf(l), fillEnds(s.k)
+	l.operands, l.copied = operandTiles(s)
 	if s.k.Work != nil {
 		s.out.Grid = thr.Grid{N: s.k.Work, Step: 1, Blocks: s.k.WorkBlocks}
 	}
@@ -215,6 +221,7 @@ func (l *lowering) effect(v *ir.Value) {
 		}
 	case ir.Store:
 		l.storeScalar(v)
+		l.fenceOperand(v)
 	case ir.AtomicAdd, ir.AtomicMax, ir.AtomicMin, ir.AtomicExch, ir.AtomicCAS:
 		l.atomic(v)
 	case ir.CopyAsync:
@@ -227,6 +234,9 @@ func (l *lowering) effect(v *ir.Value) {
 		l.emit(thr.Do{At: l.at(), Fn: thr.CpCommit})
 	case ir.WaitGroup:
 		l.emit(thr.Do{At: l.at(), Fn: thr.CpWait, Args: []thr.Expr{i32(int(v.Attr.(ir.Groups)))}})
+		if l.copied {
+			l.emit(thr.Do{At: l.at(), Fn: thr.FenceAsync})
+		}
 	case ir.MBarInit:
 		l.initBarriers(v)
 	case ir.MBarArrive, ir.MBarArriveTx, ir.MBarExpectTx, ir.MBarTest, ir.MBarTry, ir.MBarWait, ir.MBarTrack, ir.MBarInval:
@@ -262,10 +272,15 @@ func (l *lowering) effect(v *ir.Value) {
 		l.loadMatrix(v)
 	case ir.StoreMatrix:
 		l.storeMatrix(v)
+		l.fenceOperand(v)
 	case ir.MoveMatrix:
 		l.moveMatrix(v)
 	case ir.MMA:
 		l.mma(v)
+	case ir.WaitMMA:
+		if l.t.Has(target.WGMMA) && v.Scope == ir.ScopeGroup {
+			l.emit(thr.Do{At: l.at(), Fn: thr.WGMMAWait, Args: []thr.Expr{i32(int(v.Attr.(ir.Groups)))}})
+		}
 	case ir.FenceAsync, ir.FenceAsyncGlobal, ir.FenceCluster, ir.LaunchDependents, ir.WaitPrerequisites:
 		l.emit(thr.Do{At: l.at(), Fn: plainFns[v.Op]})
 	case ir.MBarArriveAt:

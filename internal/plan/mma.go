@@ -33,6 +33,11 @@ func (l *lowering) mma(v *ir.Value) {
 	if i.Overwrite {
 		word = "="
 	}
+	if byWarpgroup(l.t, v) {
+		l.comment("%s %s %s %s, %v: wgmma", m.acc.Name, word, m.operandName(a, i.A), m.operandName(b, i.B), i.Form)
+		m.warpgroup(as, bs)
+		return
+	}
 	l.comment("%s %s %s %s, %v: mma.sync", m.acc.Name, word, m.operandName(a, i.A), m.operandName(b, i.B), i.Form)
 	if i.Overwrite {
 		l.unrolled(m.acc.Len, func(i thr.Expr) {

@@ -216,6 +216,12 @@ func (t *timeline) do(m *moment, s thr.Do) {
 	case s.Fn == thr.CpWait:
 		n, ok := intOf(s.Args[0])
 		m.settled = ok && n == 0
+	case s.Fn.Warpgroup(): // in a role, which waits for it
+		for _, b := range []*thr.SharedBuf{s.Buf, s.BufB} {
+			if b != nil {
+				t.use(m, b, false, m.reads)
+			}
+		}
 	case s.Buf == nil:
 	case s.Fn.CopyBytes() > 0:
 		t.use(m, s.Buf, false, m.stores, m.copies)

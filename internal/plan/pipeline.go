@@ -23,8 +23,9 @@ type pipe struct {
 	async                bool              // some copies may go by cp.async
 	stored               bool              // producers write by stores
 	written              bool              // consumers write
-	read                 bool              // bulk stores and tensor stores read it
-	readers              map[*ir.Role]bool // the roles that do
+	read                 bool              // the asynchronous proxy reads it: bulk stores, tensor stores, MMAs of warpgroups
+	readers              map[*ir.Role]bool // the roles whose stores do, and
+	multiply             map[*ir.Role]bool // whose MMAs do
 }
 
 // side is where slots of a pipeline are acquired, or waited for.
@@ -40,7 +41,7 @@ type slotState struct{ stage, parity *thr.Local }
 func pipesOf(l *lowering) map[*ir.Pipeline]*pipe {
 	out := map[*ir.Pipeline]*pipe{}
 	for _, p := range l.k.Pipelines {
-		out[p] = &pipe{Pipeline: p, readers: map[*ir.Role]bool{}}
+		out[p] = &pipe{Pipeline: p, readers: map[*ir.Role]bool{}, multiply: map[*ir.Role]bool{}}
 	}
 	type who struct {
 		side
@@ -98,7 +99,7 @@ func (l *lowering) noteUse(pipes map[*ir.Pipeline]*pipe, v *ir.Value, role *ir.R
 			p.bulk, p.async = p.bulk || proxy, p.async || other
 		}
 	case *ir.Access:
-		if a.Shared == nil || pipes[a.Shared.Pipe] == nil || v.Op == ir.Load {
+		if a.Shared == nil || pipes[a.Shared.Pipe] == nil || v.Op == ir.Load || v.Op == ir.LoadMatrix {
 			return
 		}
 		if p := pipes[a.Shared.Pipe]; ir.FilledSlot(v).Op == ir.SlotAcquire {
@@ -117,6 +118,13 @@ func (l *lowering) noteUse(pipes map[*ir.Pipeline]*pipe, v *ir.Value, role *ir.R
 			p.bulk = true
 		case ir.ReadSlot(v) != nil:
 			p.read, p.readers[role] = true, true
+		}
+	case *ir.MMAInfo:
+		for _, t := range []*ir.SharedTile{a.A, a.B} {
+			if t != nil && pipes[t.Pipe] != nil && byWarpgroup(l.t, v) {
+				p := pipes[t.Pipe]
+				p.read, p.multiply[role] = true, true
+			}
 		}
 	}
 }
@@ -248,23 +256,48 @@ func (l *lowering) waitSlot(v *ir.Value) {
 }
 
 // releaseSlot gives a slot, or a member of it, back: each warp by itself. The bulk stores and tensor stores that the
-// scope's leader has begun have read their tiles by then.
+// scope's leader has begun have read their tiles by then, and so have MMAs; where one may go on, the slot that is given back
+// is that of the iteration before.
 func (l *lowering) releaseSlot(v *ir.Value) {
 	info := v.Attr.(*ir.SlotInfo)
 	p, slot := l.pipes[info.Pipe], l.scalarLocal(v.Args[0])
+	role := v.In.InRole()
 	if p.written && p.bulk {
 		l.emit(thr.Do{At: l.at(), Fn: thr.FenceAsync})
 	}
-	if p.readers[v.In.InRole()] {
+	if p.readers[role] {
 		l.emit(thr.Do{At: l.at(), Fn: thr.BulkCommit, Pred: l.leader(v.Scope)}, thr.Do{At: l.at(), Fn: thr.BulkWaitRead, Args: []thr.Expr{i32(0)}})
+	}
+	if prev := l.deferred[v]; prev != nil {
+		l.giveBack(v, p, ref(prev), 1, atLeast(ref(prev), 0))
+		l.emit(thr.Assign{At: l.at(), Dst: ref(prev), Src: slot})
+		return
+	}
+	l.giveBack(v, p, slot, 0, nil)
+}
+
+// giveBack arrives for a slot when at most so many newer ones are read by MMAs.
+func (l *lowering) giveBack(v *ir.Value, p *pipe, slot thr.Expr, newer int, pred thr.Expr) {
+	if p.multiply[v.In.InRole()] {
+		for i, m := range p.Members {
+			if !l.kept(v, i) {
+				l.emit(thr.Do{At: l.at(), Fn: thr.WGMMAWait, Args: []thr.Expr{i32(newer)}, Buf: l.sharedTile(m)})
+			}
+		}
 	}
 	l.emit(thr.Do{At: l.at(), Fn: thr.WarpSync})
 	for set := range p.empty.Bytes / barBytes / p.Stages {
-		if p.split && (info.Member >= 0 && set != info.Member || info.Member < 0 && l.given(v, set)) {
+		if p.split && l.kept(v, set) {
 			continue
 		}
-		l.emit(thr.Do{At: l.at(), Fn: thr.MBarArrive, Args: []thr.Expr{slotBar(p.empty, p, set, slot), i32(1)}, Pred: l.oneLane(), Bar: p.empty})
+		l.emit(thr.Do{At: l.at(), Fn: thr.MBarArrive, Args: []thr.Expr{slotBar(p.empty, p, set, slot), i32(1)}, Pred: and(l.oneLane(), pred), Bar: p.empty})
 	}
+}
+
+// kept reports whether a release leaves a member out: it gives back another one, or this one was given back before.
+func (l *lowering) kept(v *ir.Value, member int) bool {
+	m := v.Attr.(*ir.SlotInfo).Member
+	return m >= 0 && member != m || m < 0 && l.given(v, member)
 }
 
 // given reports whether a member of a slot was released before all the others are.

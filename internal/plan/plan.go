@@ -34,6 +34,7 @@ var passes = []pass{
 	{"args", layoutArgs},
 	{"lower", lowerKernel},
 	{"fma", contract},
+	{"await", awaitMMAs},
 	{"sync", synchronise},
 	{"shared", layoutShared},
 }

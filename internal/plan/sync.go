@@ -110,6 +110,19 @@ func (y *syncer) block(body []thr.Stmt, in hazards, lap int) ([]thr.Stmt, hazard
 				out = y.access(out, h, s.At, t)
 			case thr.LdMatrix, thr.LdMatrixTrans, thr.StMatrix, thr.StMatrixTrans:
 				out = y.access(out, h, s.At, y.touch(thr.Shared, s.Buf, s.Scope, s.Op, lap, s.Fn.Writes()))
+			case thr.WGMMA, thr.WGMMARegs:
+				for _, b := range []*thr.SharedBuf{s.Buf, s.BufB} {
+					if b != nil {
+						out = y.access(out, h, s.At, y.touch(thr.Shared, b, s.Scope, s.Op, lap, false))
+					}
+				}
+			case thr.WGMMAWait: // until here the tiles were read, whatever barriers came before
+				for _, e := range s.Ends {
+					if t := y.touch(thr.Shared, e.Buf, e.Scope, e.Op, lap, false); t.mem != nil {
+						h[t] = e.Pos
+					}
+				}
+			case thr.WGMMAFence, thr.WGMMACommit:
 			case thr.CpCommit:
 				h.commit(y.groups)
 			case thr.CpWait:

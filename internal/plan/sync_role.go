@@ -35,7 +35,12 @@ func (y *syncer) accessed(at thr.At, t touch) {
 // roles walks roles. A barrier goes before them where one accesses what came before.
 func (y *syncer) roles(out []thr.Stmt, s thr.If, h hazards, lap int) ([]thr.Stmt, hazards) {
 	mems := map[any]bool{}
-	eachStmt([]thr.Stmt{s}, func(s thr.Stmt) { mems[y.memOf(s, lap)] = true })
+	eachStmt([]thr.Stmt{s}, func(s thr.Stmt) {
+		mems[y.memOf(s, lap)] = true
+		if d, ok := s.(thr.Do); ok && d.BufB != nil {
+			mems[y.touch(thr.Shared, d.BufB, d.Scope, d.Op, lap, false).mem] = true
+		}
+	})
 	for t := range h {
 		if mems[t.mem] && t.past < ir.ScopeBlock {
 			out = append(out, thr.Do{At: s.At, Fn: thr.BlockSync})
@@ -57,6 +62,9 @@ func (y *syncer) memOf(s thr.Stmt, lap int) any {
 	case thr.Do:
 		if s.Fn == thr.CpAsync || s.Fn == thr.CpAsync8 || s.Fn == thr.CpAsync4 {
 			return y.touch(thr.Shared, s.Buf, s.Scope, s.Op, lap, true).mem
+		}
+		if s.Fn == thr.WGMMA && s.Buf != nil {
+			return y.touch(thr.Shared, s.Buf, s.Scope, s.Op, lap, false).mem
 		}
 		if s.Fn.Matrix() {
 			return y.touch(thr.Shared, s.Buf, s.Scope, s.Op, lap, s.Fn.Writes()).mem

@@ -182,6 +182,9 @@ func (y *syncer) meets(s thr.Stmt) (found bool) {
 				found = true
 			case thr.CpAsync, thr.CpAsync8, thr.CpAsync4, thr.LdMatrix, thr.LdMatrixTrans, thr.StMatrix, thr.StMatrixTrans:
 				reaches(thr.Shared, s.Buf, s.Op, nil)
+			case thr.WGMMA, thr.WGMMARegs:
+				reaches(thr.Shared, s.Buf, s.Op, nil)
+				reaches(thr.Shared, s.BufB, s.Op, nil)
 			default: // the barrier behind the init of mbarriers comes between it and their use
 				found = found || s.Bar != nil || s.Fn == thr.MBarFence || y.global[s.Op].scope == ir.ScopeCluster
 			}

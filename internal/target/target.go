@@ -101,7 +101,7 @@ type Target struct {
 }
 
 // lowered are the features that gotile emits instructions of, on every target that has them.
-var lowered = []Feature{Base, Atomics, CpAsync, Cluster, MBarrier, MBarrierTx, Bulk, TMA, TMACTA, Multicast, GridDep, SetMaxNReg, Elect, MMASync, LdMatrix, StMatrix}
+var lowered = []Feature{Base, Atomics, CpAsync, Cluster, MBarrier, MBarrierTx, Bulk, TMA, TMACTA, Multicast, GridDep, SetMaxNReg, Elect, MMASync, LdMatrix, StMatrix, WGMMA}
 
 // Has reports whether a kernel may use a feature: the hardware has it, and nothing speaks against it.
 func (t *Target) Has(f Feature) bool {

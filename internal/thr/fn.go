@@ -119,6 +119,18 @@ const (
 	MovMatrix // (u32) -> u32: the transposed matrix of 8x8 16-bit elements, of which each lane has two
 	MMASync   // (): D = A B + D of m16n8k; Frags D, A, B; DT is the element type of A and B, f32 for tf32
 
+	// The asynchronous multiply of a warpgroup, all of whose warps execute each of these. A group is a warp's own.
+	WGMMADesc // (u32 offset in shared memory, const lbo, const sbo, const swizzle) -> i64: the matrix descriptor, all in bytes
+	// (i64 descriptor of A, i64 of B, const whether A is MN-major, const whether B is, const whether it adds): m64nNk of 32
+	// bytes; Frags D
+	WGMMA
+	WGMMARegs   // (i64 descriptor of B, const whether B is MN-major, const whether it adds): the same; Frags D, A
+	WGMMAFence  // (): registers of Frags, whole locals, are written before the multiplies that follow
+	WGMMACommit // (): closes the group of the multiplies since the last one
+	// (const groups): until at most so many are in flight; Frags: whole locals that are accumulators no longer in flight.
+	// With Buf, while the kernel is planned, it counts slots of that tile and not groups.
+	WGMMAWait
+
 	NumFns
 )
 
@@ -230,6 +242,13 @@ var Fns = [NumFns]FnInfo{
 	StMatrixTrans: {"stmatrix_trans", 1, false, dtype.Invalid, false, "the same, each matrix of 8x8 16-bit elements transposed"},
 	MovMatrix:     {"movmatrix", 1, true, dtype.U32, false, "a matrix of 8x8 16-bit elements, two a lane, transposed"},
 	MMASync:       {"mma_sync", 0, false, dtype.Invalid, false, "multiplies a 16xk by a kx8 matrix and adds to an accumulator"},
+
+	WGMMADesc:   {"wgmma_desc", 4, true, dtype.I64, true, "where a matrix lies in shared memory, for a warpgroup's multiply"},
+	WGMMA:       {"wgmma", 5, false, dtype.Invalid, false, "multiplies 64 rows by a kxN matrix, asynchronously, both in shared memory"},
+	WGMMARegs:   {"wgmma_regs", 3, false, dtype.Invalid, false, "the same with the 64 rows in registers"},
+	WGMMAFence:  {"wgmma_fence", 0, false, dtype.Invalid, false, "orders accesses of registers before those of the multiplies that follow"},
+	WGMMACommit: {"wgmma_commit", 0, false, dtype.Invalid, false, "makes a group of the warp's multiplies since the last one"},
+	WGMMAWait:   {"wgmma_wait", 1, false, dtype.Invalid, false, "waits until at most so many of the warp's groups of multiplies are in flight"},
 }
 
 // FragUse is how a built-in uses a fragment of registers.
@@ -238,7 +257,7 @@ type FragUse struct {
 	Counts        []int // of registers that it may have
 }
 
-// Frags are the fragments of a statement, in the order of Do.Frags; nil: it has none.
+// Frags are the fragments of a statement, in the order of Do.Frags; nil: it has none, or any number of whole locals.
 func (f Fn) Frags() []FragUse {
 	switch f {
 	case LdMatrix, LdMatrixTrans:
@@ -247,9 +266,27 @@ func (f Fn) Frags() []FragUse {
 		return []FragUse{{Reads: true, Counts: []int{1, 2, 4}}}
 	case MMASync:
 		return []FragUse{{Reads: true, Writes: true, Counts: []int{2, 4}}, {Reads: true, Counts: []int{2, 4}}, {Reads: true, Counts: []int{1, 2}}}
+	case WGMMA:
+		return []FragUse{{Reads: true, Writes: true, Counts: accumulators}}
+	case WGMMARegs:
+		return []FragUse{{Reads: true, Writes: true, Counts: accumulators}, {Reads: true, Counts: []int{4}}}
 	}
 	return nil
 }
+
+// accumulators are how many registers 64xN accumulators have: N/2 of f32 or i32, N/4 of f16 in pairs, N up to 256.
+var accumulators = func() (out []int) {
+	for n := 2; n <= 128; n += 2 {
+		out = append(out, n)
+	}
+	return out
+}()
+
+// Whole reports whether a statement's fragments are whole locals, in any number.
+func (f Fn) Whole() bool { return f == WGMMAFence || f == WGMMAWait }
+
+// Warpgroup reports whether a statement is a multiply of a warpgroup.
+func (f Fn) Warpgroup() bool { return f == WGMMA || f == WGMMARegs }
 
 // Pointer reports whether a statement's first operand is a pointer to global memory.
 func (f Fn) Pointer() bool {
@@ -286,6 +323,14 @@ func (f Fn) Tensor() bool { return f >= TensorLoad && f <= TensorPrefetch }
 // Arrives reports whether a statement arrives at the mbarrier that it names.
 func (f Fn) Arrives() bool {
 	return f == MBarArrive || f == MBarArriveTx || f == MBarArriveAt || f == MBarRelaxedAt
+}
+
+// Expects reports whether a statement says how many bytes a phase of its mbarrier has.
+func (f Fn) Expects() bool { return f == MBarArriveTx || f == MBarExpectTx }
+
+// Completes reports whether a statement's bytes are completed at the mbarrier that it names.
+func (f Fn) Completes() bool {
+	return f == TensorLoad || f == TensorMulticast || f == BulkLoad || f == StAsync
 }
 
 // Barrier is the operand that names an mbarrier; -1: none does.

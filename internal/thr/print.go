@@ -151,6 +151,9 @@ func (p *printer) stmts(body []Stmt) {
 			for _, f := range s.Frags {
 				of += " " + fragment(f)
 			}
+			if s.Fn == WGMMAWait && s.Buf != nil {
+				of += " slots of " + s.Buf.Name
+			}
 			p.line("%s%s%s(%s)%s%s", dst, s.Fn, ordered(s.Order), texts(s.Args), of, when(s.Pred))
 		case Asm:
 			p.line("%s = asm %q (%s)", Text(s.Dst), s.Info.Template, texts(s.Args))

@@ -366,6 +366,8 @@ type (
 		Bar   *SharedBuf // the array of the mbarrier that Fn.Barrier names
 		Map   *Arg       // of a tensor copy: its tensor map
 		Frags []Frag     // of tensor cores
+		BufB  *SharedBuf // of a warpgroup's multiply: the tile of B; Buf is that of A, nil where it is in registers
+		Ends  []Ended    // of WGMMAWait: the tiles that are no longer read
 	}
 	// Asm is one inline PTX instruction on scalars.
 	Asm struct {
@@ -376,11 +378,26 @@ type (
 	}
 )
 
+// Ended is an asynchronous read of a tile, by the statement at At, that a wait ends.
+type Ended struct {
+	At
+	Buf   *SharedBuf
+	Scope ir.Scope
+}
+
 // Frag is the registers of a local that a statement of tensor cores takes: N of them from First on, Step apart.
 type Frag struct {
 	Local   *Local
 	First   Expr // i32; nil for a scalar
 	N, Step int
+}
+
+// AllOf is a fragment of all registers of a local.
+func AllOf(l *Local) Frag {
+	if l.Len == 0 {
+		return Frag{Local: l, N: 1, Step: 1}
+	}
+	return Frag{Local: l, First: Const{DT: dtype.I32}, N: l.Len, Step: 1}
 }
 
 // At is register i of the fragment.

@@ -151,6 +151,14 @@ func (v *verifier) stmt(s Stmt) {
 
 // frags checks the registers of a statement of tensor cores.
 func (v *verifier) frags(s Do) {
+	if s.Fn.Whole() {
+		for _, f := range s.Frags {
+			if v.ref(f.At(0)); f.Step != 1 || f.N != max(f.Local.Len, 1) || f.Local.Type.Ptr {
+				v.fail("%s of part of %s", s.Fn, f.Local.Name)
+			}
+		}
+		return
+	}
 	uses := s.Fn.Frags()
 	if len(s.Frags) != len(uses) {
 		v.fail("%s with %d fragments, not %d", s.Fn, len(s.Frags), len(uses))

@@ -135,6 +135,6 @@ func (r *Report) phase(t *Table, k *thr.Kernel, name string, s Site, w record) {
 	t.Phase(name, waits, s.Pos, fmt.Sprintf("the phase of parity %d", parity), bar, func() State {
 		word := WordOf(k.Target, w.state)
 		return State{Phase: fmt.Sprintf("a phase of parity %d", word.Parity), Pending: word.Pending, Count: word.Count,
-			Bytes: word.bytes(), Array: s.Bar.Name, Arrivals: Arrivals(k.Body, s.Bar)}
+			Bytes: word.bytes(), Array: s.Bar.Name, Lines: LinesOf(k.Body, s.Bar)}
 	})
 }

@@ -79,9 +79,12 @@ type State struct {
 	Phase          string // that is under way: "phase 1"
 	Pending, Count int    // arrivals that have yet to come, and those of a phase
 	Bytes          string // what is known of them; empty: nothing to say
-	Arrivals       []ir.Pos
-	Array          string // name of the array, for Arrivals
+	Lines          Lines
+	Array          string // name of the array
 }
+
+// Lines are the lines of a kernel that bring an array of mbarriers what its phases wait for, in the order of the kernel.
+type Lines struct{ Arrivals, Expects, Copies []ir.Pos }
 
 func (s State) rows(bar string) []string {
 	now := fmt.Sprintf("  %s is in %s: %d of %s pending", bar, s.Phase, s.Pending, ir.Count(s.Count, "arrival"))
@@ -91,26 +94,43 @@ func (s State) rows(bar string) []string {
 	case s.Bytes != "":
 		now += ", " + s.Bytes
 	}
-	if len(s.Arrivals) == 0 {
-		return []string{now, "  no line of the kernel arrives at " + s.Array}
+	out := []string{now, "  no line of the kernel arrives at " + s.Array}
+	if len(s.Lines.Arrivals) > 0 {
+		out[1] = "  who arrives does so at " + list(s.Lines.Arrivals)
 	}
-	var at []string
-	for _, p := range s.Arrivals {
-		at = append(at, p.String())
+	if s.Count > 0 && s.Bytes != "" && len(s.Lines.Expects)+len(s.Lines.Copies) > 0 {
+		out = append(out, fmt.Sprintf("  bytes are expected at %s, and copied at %s", list(s.Lines.Expects), list(s.Lines.Copies)))
 	}
-	return []string{now, "  who arrives does so at " + strings.Join(at, ", ")}
+	return out
 }
 
-// Arrivals are the lines that arrive at an array of mbarriers, in the order of the kernel.
-func Arrivals(body []thr.Stmt, bar *thr.SharedBuf) []ir.Pos {
-	var out []ir.Pos
+func list(lines []ir.Pos) string {
+	if len(lines) == 0 {
+		return "no line"
+	}
+	var at []string
+	for _, p := range lines {
+		at = append(at, p.String())
+	}
+	return strings.Join(at, ", ")
+}
+
+// LinesOf finds the lines that concern an array of mbarriers.
+func LinesOf(body []thr.Stmt, bar *thr.SharedBuf) (l Lines) {
+	add := func(to *[]ir.Pos, at ir.Pos, is bool) {
+		if is && !slices.Contains(*to, at) {
+			*to = append(*to, at)
+		}
+	}
 	var walk func(ss []thr.Stmt)
 	walk = func(ss []thr.Stmt) {
 		for _, s := range ss {
 			switch s := s.(type) {
 			case thr.Do:
-				if s.Bar == bar && s.Fn.Arrives() && !slices.Contains(out, s.Pos) {
-					out = append(out, s.Pos)
+				if s.Bar == bar {
+					add(&l.Arrivals, s.Pos, s.Fn.Arrives())
+					add(&l.Expects, s.Pos, s.Fn.Expects())
+					add(&l.Copies, s.Pos, s.Fn.Completes())
 				}
 			case thr.For:
 				walk(s.Body)
@@ -124,7 +144,7 @@ func Arrivals(body []thr.Stmt, bar *thr.SharedBuf) []ir.Pos {
 		}
 	}
 	walk(body)
-	return out
+	return l
 }
 
 // WarpName is "warp 4 (consumers)", or "warp 4" where the kernel has no roles.

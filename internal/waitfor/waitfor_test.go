@@ -51,10 +51,12 @@ func report(b []byte, block int, records ...[4]uint64) {
 // TestDescribe: every sort of row; blocks that stand alike share theirs; a report that is not whole is none.
 func TestDescribe(t *testing.T) {
 	pos := ir.Here(0)
+	copied := ir.Here(0)
 	at := pos.String()
 	full := &thr.SharedBuf{Name: "full", Offset: 64, Bytes: 24}
 	k := &thr.Kernel{Name: "k", Target: "sm_90a", Threads: 320, Body: []thr.Stmt{
-		thr.If{Then: []thr.Stmt{thr.While{Body: []thr.Stmt{thr.For{Body: []thr.Stmt{thr.Do{At: thr.At{Pos: pos}, Fn: thr.MBarArrive, Bar: full}}}}}}}}}
+		thr.If{Then: []thr.Stmt{thr.While{Body: []thr.Stmt{thr.For{Body: []thr.Stmt{thr.Do{At: thr.At{Pos: pos}, Fn: thr.MBarArrive, Bar: full}}}}}}},
+		thr.Do{At: thr.At{Pos: copied}, Fn: thr.BulkLoad, Bar: full}, thr.Do{At: thr.At{Pos: copied}, Fn: thr.TensorLoad, Bar: &thr.SharedBuf{Name: "other"}}}}
 	sites := []Site{{Fn: thr.BlockSync, Pos: pos}, {Fn: thr.ClusterWait, Pos: pos}, {Fn: thr.NamedSync, Pos: pos, Threads: 96}, {Fn: thr.RegsInc, Pos: pos, Regs: 232},
 		{Pos: pos}, {Fn: thr.MBarWait, Pos: pos, Bar: full}, {Fn: thr.MBarTestToken, Pos: pos, Bar: full}}
 	word := uint64(1<<20-1)<<43 | (1<<20-2)<<1 | 512<<21
@@ -83,6 +85,7 @@ func TestDescribe(t *testing.T) {
     warp 5 waits at POS for the phase of parity 1 of full[1]
       full[1] is in a phase of parity 0: 1 of 2 arrivals pending, 512 bytes expected that have not come
       who arrives does so at POS
+      bytes are expected at no line, and copied at COPIED
     warp 6 asks at POS for the phase of parity 1 of full[1]
     warp 7 runs
     warp 8 has left the kernel
@@ -90,7 +93,9 @@ func TestDescribe(t *testing.T) {
   block 9:
     warp 0 waits at POS for the phase of parity 0 of full[2]
       full[2] is in a phase of parity 0: 1 of 2 arrivals pending, 512 bytes expected that have not come
-      who arrives does so at POS`+runs, "POS", at)
+      who arrives does so at POS
+      bytes are expected at no line, and copied at COPIED`+runs, "POS", at)
+	want = strings.ReplaceAll(want, "COPIED", copied.String())
 	if got := Describe(k, sites, reports); got != want {
 		t.Errorf("the table is\n%s\nwant\n%s", got, want)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/target"
 	"github.com/gotile/gotile/runtime/device"
 	"github.com/gotile/gotile/tile/tiletest"
 )
@@ -52,4 +53,52 @@ func TestUnevenShares(t *testing.T) {
 		all = append(all, p, p.variants()[1])
 	}
 	check(t, device.SimConfig{SMs: 4}, all)
+}
+
+// Long rows have a path on every target: with clusters or without, and with as much shared memory as there is. The cases
+// are of sm_90a; here is one on a target of each kind, and the longest of all where there is least.
+func TestLongRowsOnEveryTarget(t *testing.T) {
+	type kind struct{ cluster, shared int }
+	seen := map[kind]bool{}
+	for _, name := range target.Names() {
+		d, err := device.Open("sim", device.WithTarget(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		tg := d.Target()
+		k := kind{tg.Cluster, tg.Shared}
+		if seen[k] {
+			continue
+		}
+		seen[k] = true
+		lengths := []int{65536}
+		if tg.Cluster <= 1 && tg.Shared < 100<<10 {
+			lengths = append(lengths, widest)
+		}
+		for _, n := range lengths {
+			p := problem{shape: shape{rows: 1, n: n}, x: dtype.BF16, w: dtype.BF16}
+			if r := (tiletest.Case{Name: p.String(), Run: p.check}).Exec(t.Context(), d, 1); r.Err != nil || r.Skipped != "" {
+				t.Errorf("%s on %s: %v %s", r.Case, name, r.Err, r.Skipped)
+			}
+		}
+	}
+}
+
+// A backward pass of 4096 rows of 512 elements is one launch, in all forms; one of twice as many elements and more is not.
+func TestSmallBackwardIsOneLaunch(t *testing.T) {
+	d, err := device.Open("sim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for _, form := range []form{plain, added, gatedSilu} {
+		for rows, want := range map[int]bool{4096: true, 8200: false} {
+			a := maker{t, d}.arguments(rows, 512, form)
+			p, err := planBackward(d.Stream(), a.saved, a.grads, true, smallWork)
+			if err != nil || p.one != want {
+				t.Errorf("form %d, %d rows: one launch: %v, want %v (%v)", form, rows, p.one, want, err)
+			}
+		}
+	}
 }

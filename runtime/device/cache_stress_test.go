@@ -195,6 +195,35 @@ func TestCacheForeignEntries(t *testing.T) {
 	}
 }
 
+// What stands in the journal's place and is none costs the record, never a compilation, and is never waited for.
+func TestCacheForeignJournal(t *testing.T) {
+	for name, place := range map[string]func(path string) error{
+		"pipe":     makePipe,
+		"folder":   func(path string) error { return os.Mkdir(path, 0o755) },
+		"dangling": func(path string) error { return os.Symlink(filepath.Join(path+".none", "x"), path) },
+		"loop":     func(path string) error { return os.Symlink(path, path) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, log := newCache(t)
+			ok(t, os.MkdirAll(c.dir, 0o755))
+			if err := place(filepath.Join(c.dir, "journal")); errors.Is(err, errors.ErrUnsupported) {
+				t.Skip("once, on linux, is enough")
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			within(20*time.Second, func() {
+				if key := cacheKey("a"); !fetch(t, c, key) || fetch(t, c, key) {
+					t.Error("the entry is not kept")
+				}
+				entries.Journal(c.dir) // of gotile doctor; it may be an error
+			})
+			if n := strings.Count(log.String(), "not cached"); n > 1 {
+				t.Errorf("%d complaints: %s", n, log)
+			}
+		})
+	}
+}
+
 // Entries are evicted all the time while others read them.
 func TestCacheEvictionUnderReaders(t *testing.T) {
 	c, _ := newCache(t)

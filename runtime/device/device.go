@@ -6,6 +6,7 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,8 +85,10 @@ type config struct {
 // Option is a choice of Open and Default.
 type Option func(*config)
 
-// WithLogger sets where the device reports what is no error: leaks, an unusable cache. The default drops it.
-func WithLogger(l *slog.Logger) Option { return func(c *config) { c.log = l } }
+// WithLogger sets where the device reports what is no error: leaks, an unusable cache. The default, and nil, drop it.
+func WithLogger(l *slog.Logger) Option {
+	return func(c *config) { c.log = cmp.Or(l, slog.New(slog.DiscardHandler)) }
+}
 
 // WithTarget sets what kernels are lowered and compiled for, where that is not the device's own architecture (on
 // `sim`, where it is not sm_90a). "sm_90a-as-120" runs the kernels of sm_120a, with its 99 KB of shared memory, on
@@ -102,7 +105,14 @@ func WithSim(s SimConfig) Option { return func(c *config) { c.sim = s } }
 // WithDriver opens GPUs by a driver of the caller's, such as one over a context that the program holds already
 // (runtime/driver/gorgonia).
 func WithDriver(drv driver.Driver) Option {
-	return func(c *config) { c.driver = func() (driver.Driver, error) { return drv, nil } }
+	return func(c *config) {
+		c.driver = func() (driver.Driver, error) {
+			if drv == nil {
+				return nil, errors.New("WithDriver was given no driver")
+			}
+			return drv, nil
+		}
+	}
 }
 
 // WithContext ends simulated launches when ctx is done. Launches on a GPU cannot be ended.

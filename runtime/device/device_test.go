@@ -3,9 +3,11 @@ package device
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/gotile/gotile/dtype"
@@ -43,6 +45,38 @@ func TestLaunch(t *testing.T) {
 			t.Errorf("%d blocks on %d SMs", f.Blocks(), d.Info().SMs)
 		}
 	})
+}
+
+// What is nil is an error that says so, or means nothing: it is no panic.
+func TestNil(t *testing.T) {
+	each(t, func(t *testing.T, d *Device) {
+		s := d.Stream()
+		g, e := must(s.Capture(func() error { return nil })), must(s.Record())
+		for word, do := range map[string]func() error{
+			"Capture without a function":        func() error { _, err := s.Capture(nil); return err },
+			"launch of a graph on a nil stream": func() error { return g.Launch(nil) },
+			"Wait for a nil event":              func() error { return s.Wait(nil) },
+			"Since a nil event":                 func() error { _, err := e.Since(nil); return err },
+			"nil buffer":                        func() error { return s.Fill(nil, 0, 1, 0) },
+			"nil pinned buffer":                 func() error { return s.CopyInAsync(must(d.Alloc(8)), 0, nil, 0, 8) },
+		} {
+			if err := do(); err == nil || !strings.Contains(err.Error(), d.Name()) || !strings.Contains(err.Error(), word) {
+				t.Errorf("%v, want %q", err, word)
+			}
+		}
+		ok(t, errors.Join(s.Sync(background), g.Close(), e.Close())) // the stream is as it was
+	})
+	if _, err := Open("cuda:0", WithDriver(nil)); err == nil || !strings.Contains(err.Error(), "WithDriver") {
+		t.Errorf("no driver: %v", err)
+	}
+	d := openFake(t, newFake(fake.H200), WithLogger(nil))
+	drop(d) // is logged
+	for deadline := time.Now().Add(10 * time.Second); d.Drain() == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("no leak is found")
+		}
+		runtime.GC()
+	}
 }
 
 func TestLaunchRefuses(t *testing.T) {

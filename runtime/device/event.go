@@ -40,6 +40,9 @@ func (s *Stream) Record() (*Event, error) {
 
 // Wait makes what is queued on the stream from now on wait for an event of the same device.
 func (s *Stream) Wait(e *Event) error {
+	if e == nil {
+		return fmt.Errorf("device: %s: Wait for a nil event: %w", s.d.name, ErrClosed)
+	}
 	if e.h.d != s.d {
 		return fmt.Errorf("device: %s: Wait for an event of %s: %w", s.d.name, e.h.d.name, ErrWrongDevice)
 	}
@@ -62,6 +65,9 @@ func (e *Event) Sync(ctx context.Context) error {
 
 // Since is the time between an earlier event and e, with a resolution of half a microsecond. Both must have happened.
 func (e *Event) Since(start *Event) (time.Duration, error) {
+	if start == nil {
+		return 0, fmt.Errorf("device: %s: Since a nil event: %w", e.h.d.name, ErrClosed)
+	}
 	if start.h.d != e.h.d {
 		return 0, fmt.Errorf("device: %s: Since an event of %s: %w", e.h.d.name, start.h.d.name, ErrWrongDevice)
 	}

@@ -169,6 +169,13 @@ func probe(d *Device) error {
 // givesBack are the calls that, failing, leave the one thing that they were to give back.
 var givesBack = regexp.MustCompile(`Free|Destroy|Unload|Release`)
 
+// abouts are what errors of calls that are for a kernel, but no launch of it, name.
+var abouts = map[string]string{
+	"cuModuleLoadData": "kernel scale", "cuModuleGetFunction": "kernel scale", "cuFuncSetAttribute": "kernel scale",
+	"cuOccupancyMaxActiveBlocksPerMultiprocessor": "kernel scale", "cuOccupancyMaxActiveClusters": "kernel scale",
+	"cuGraphLaunch": "replay of a graph of 3 nodes (1 scale)",
+}
+
 // sentinels are what callers ask for, by the driver's result.
 var sentinels = map[driver.Result]error{
 	driver.OutOfMemory: ErrOutOfMemory, driver.LaunchFailed: ErrSticky, driver.IllegalAddress: ErrSticky, contextDestroyed: ErrSticky,
@@ -255,6 +262,9 @@ func checkFault(t *testing.T, what string, drv *fake.Driver, code driver.Result,
 			!strings.Contains(fmt.Sprintf("%+v", e), "argument bytes 0..7: 0x") {
 			t.Errorf("%s: %+v", what, e)
 		}
+	}
+	if about, ok := abouts[call]; ok && !strings.Contains(err.Error(), about) {
+		t.Errorf("%s: %v does not name %s", what, err, about)
 	}
 	for _, s := range []error{ErrOutOfMemory, ErrSticky} {
 		if errors.Is(err, s) != (sentinels[code] == s) {

@@ -39,6 +39,9 @@ type replayed struct {
 // Launch allocates nothing. A graph that is closed is ErrClosed, a stream of another device ErrWrongDevice; what the
 // driver refuses is an *Error.
 func (g *Graph) Launch(s *Stream) error {
+	if s == nil {
+		return fmt.Errorf("device: %s: launch of a graph on a nil stream; use Device.Stream", g.d.name)
+	}
 	if err := s.enterOutside("Graph.Launch"); err != nil {
 		return err
 	}
@@ -113,6 +116,9 @@ func (s *Stream) Capturing() bool { return s.capture != nil }
 // Launch, Fill and Copy; the capture fails then, even where queue drops the error. Other goroutines may use the device
 // as ever, but for Device.Close.
 func (s *Stream) Capture(queue func() error) (*Graph, error) {
+	if queue == nil {
+		return nil, fmt.Errorf("device: %s: Capture without a function that queues work", s.d.name)
+	}
 	s.d.Drain()
 	// A capture is of the thread that begins it, and ends on it.
 	runtime.LockOSThread()

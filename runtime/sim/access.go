@@ -130,6 +130,7 @@ func (c *compiler) load(s thr.Load) {
 	c.rank(a, s.Space, s.Rank)
 	c.registers(a, s.Dst.Type, max(s.Dst.Len, 1)-int(dst.i-c.slots[s.Dst].i))
 	a.reg = dst
+	c.touch(s.Dst, dst.i, a.count)
 	a.scalar = uniform(s.Addr, c.varying) && (s.Rank == nil || uniform(s.Rank, c.varying)) && (s.Pred == nil || uniform(s.Pred, c.varying))
 	c.ordered(a, s.Order, s.Order == ir.Acquire && s.Space == thr.Global)
 	c.emitAccess(a, s.Space)
@@ -162,6 +163,9 @@ func (c *compiler) store(s thr.Store) {
 	c.rank(a, s.Space, s.Rank)
 	c.registers(a, t, left)
 	a.reg = from
+	if s.Value == nil {
+		c.touch(s.Src, from.i, a.count)
+	}
 	if from.uniform && !from.pooled() { // a uniform array: its registers as lanes
 		a.reg = c.register(a.count, false)
 		for i := range a.count {
@@ -252,8 +256,11 @@ func (a *access) transfer(w *warp, al *allocation, m uint32, off *offsets) {
 		a.track(w, al, m, off)
 	}
 	w.checkEarly(al, a.site, bits.TrailingZeros32(m), a.write)
+	if len(w.block.cluster.stores) > 0 {
+		a.checkStores(w, al, m, off, false)
+	}
 	if w.block.launch.global != nil {
-		a.checkBlocks(w, al, m, off, a.order != ir.Relaxed)
+		a.checkBlocks(w, al, m, off, a.order != ir.Relaxed, nil)
 		for rest := m; rest != 0 && (a.write || a.order != ir.Relaxed); rest &= rest - 1 {
 			l := bits.TrailingZeros32(rest)
 			w.order(place{al, off[l]}, a.order, l, !a.write, a.write)

@@ -4,7 +4,9 @@ import "github.com/gotile/gotile/internal/thr"
 
 // Asynchronous agents have entries of the clock like warps. An mbarrier is one: what the copies of its phase k write has
 // epoch k, since all of a phase's copies are over with the phase. The bulk stores of a warp are another, with an epoch
-// each: groups end in order. The warps come first, then the warps' bulk stores, then the mbarriers by block.
+// each, since groups end in order; what they read of shared memory and what they write of global memory are agents of
+// their own, as a wait may be for the reads alone. So are a warp's multiplies. The warps come first, then the warps' reads
+// and writes by bulk stores, then their multiplies, then the mbarriers by block.
 
 // barSlot is an mbarrier of each block.
 type barSlot struct {
@@ -29,22 +31,36 @@ func (c *compiler) barriers(buf *thr.SharedBuf) {
 
 // countAgents is the number of entries of a clock.
 func (p *Program) countAgents(warps, blocks int) int {
-	if p.bulkStores {
-		warps *= 2
-	}
-	return warps + blocks*len(p.bars)
+	return p.warpAgents(warps) + blocks*len(p.bars)
 }
 
-// storesAgent is the agent of a warp's bulk stores.
+// warpAgents is how many of them are warps, or of warps.
+func (p *Program) warpAgents(warps int) int {
+	n := warps
+	if p.bulkStores {
+		n += 2 * warps
+	}
+	if p.multiplies {
+		n += warps
+	}
+	return n
+}
+
+// multipliesAgent is the agent of a warp's multiplies.
+func (w *warp) multipliesAgent() int {
+	warps := len(w.block.cluster.warps)
+	return w.block.program.warpAgents(warps) - warps + w.index
+}
+
+// storesAgent is the agent of what a warp's bulk stores read of shared memory.
 func (w *warp) storesAgent() int { return len(w.block.cluster.warps) + w.index }
+
+// writesAgent is the agent of what they write of global memory.
+func (w *warp) writesAgent() int { return 2*len(w.block.cluster.warps) + w.index }
 
 // barAgent is the agent of an mbarrier by its slot.
 func (b *block) barAgent(slot int) int {
-	first := len(b.cluster.warps)
-	if b.program.bulkStores {
-		first *= 2
-	}
-	return first + b.rank*len(b.program.bars) + slot
+	return b.program.warpAgents(len(b.cluster.warps)) + b.rank*len(b.program.bars) + slot
 }
 
 // raceWithAgent reports an access that nothing orders after a bulk copy.

@@ -45,8 +45,9 @@ func atomicDo(of func(t dtype.Type) update) func(*compiler, thr.Do) {
 				if al.init != nil && !al.marked(uint64(off[l]), size) {
 					w.report(Uninitialised, a.site, none, l, "%s at byte %d of the allocation of %d bytes at %#x", s.Fn, off[l], len(al.data), al.addr)
 				}
+				a.checkStores(w, al, 1<<l, &off, true)
 				if w.block.launch.global != nil {
-					a.checkBlocks(w, al, 1<<l, &off, true)
+					a.checkBlocks(w, al, 1<<l, &off, true, nil)
 					w.order(place{al, off[l]}, s.Order, l, true, true)
 				}
 				w.checkEarly(al, a.site, l, true)

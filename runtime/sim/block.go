@@ -45,7 +45,9 @@ type block struct {
 	bars     []*mbar     // by slot
 	named    []*namedBar // by number
 	freeRegs int         // given back by setmaxnreg
-	peers    []record    // by warp of the cluster: its last access to this block's shared memory
+	// warpgroups are the multiplies that they have issued.
+	warpgroups [][]issued
+	peers      []record // by warp of the cluster: its last access to this block's shared memory
 	// completion is when copies arrive, never BySeed.
 	completion Completion
 	cache      []*allocation // by site: the allocation it last accessed
@@ -65,6 +67,9 @@ func newBlock(p *Program, mem *Memory, pool pool, l launch) *block {
 			b.named = append(b.named, &namedBar{id: id})
 		}
 	}
+	if p.multiplies {
+		b.warpgroups = make([][]issued, (n+groupWarps-1)/groupWarps)
+	}
 	for i := range p.bars {
 		b.bars = append(b.bars, &mbar{block: b, slot: i})
 	}
@@ -83,6 +88,9 @@ func (b *block) reset(id int) {
 	b.pool.set(poolRank, uint64(b.rank))
 	b.shared.reset()
 	clear(b.peers)
+	for i := range b.warpgroups {
+		b.warpgroups[i] = b.warpgroups[i][:0]
+	}
 	for _, m := range b.bars {
 		m.reset()
 	}

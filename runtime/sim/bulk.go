@@ -22,8 +22,11 @@ type bulk struct {
 	epoch  uint32 // of a store: of the warp's agent
 	done   bool
 	value  []byte // of an asynchronous store of a thread: what it writes
+	held   []byte // of a store that has read shared memory and not yet written: what it has read
 
 	tensor *boxed // of a tensor copy, in place of al and global
+
+	multiply *flight // instead: a multiply of a warpgroup
 
 	copies   []*copying // instead: copies of threads that an mbarrier tracks, and
 	arrivals int        // how many it has pending for them
@@ -106,14 +109,8 @@ func (o *bulkOp) issue(w *warp, l int) *bulk {
 		k.checkWritten(l)
 		k.load(l)
 	} else {
-		w.checkEarly(k.al, o.site, l, true)
-		k.al.writes(b.launch.number)
 		k.check(k.stored(l), l, false, k.shared, k.bytes)
-		if b.launch.global != nil {
-			a, off := *o.global, offsets{}
-			a.bytes, off[l] = k.bytes, k.global
-			a.checkBlocks(w, k.al, 1<<l, &off, false)
-		}
+		k.storeTo(o.global, source{k.al, k.global, k.bytes}, l)
 	}
 	return k
 }
@@ -226,14 +223,21 @@ func (k *bulk) arrive() {
 		return
 	}
 	k.done = true
+	if k.multiply != nil {
+		k.multiply.execute(k.w)
+		return
+	}
 	if k.copies != nil {
 		k.tracked()
 		return
 	}
-	data := k.to().shared.data[k.shared:][:k.bytes]
+	data := k.held
+	if data == nil {
+		data = k.to().shared.data[k.shared:][:k.bytes]
+	}
 	switch {
 	case k.tensor != nil:
-		k.moveBox()
+		k.moveBox(data)
 	case k.value != nil:
 		copy(data, k.value)
 	case k.bar != nil:
@@ -242,6 +246,7 @@ func (k *bulk) arrive() {
 		copy(k.al.data[k.global:], data)
 		k.al.mark(uint64(k.global), k.bytes)
 	}
+	k.held = nil
 	b := k.bar
 	if b == nil {
 		return
@@ -290,8 +295,13 @@ func (w *warp) waitBulk(lane int, b *bulkLane, groups int, read bool) {
 	var o seen
 	for _, g := range b.groups[:groups] {
 		for _, k := range g {
-			k.arrive()
 			o.clock[w.storesAgent()] = max(o.clock[w.storesAgent()], k.epoch+1)
+			if read {
+				k.read()
+				continue
+			}
+			k.arrive()
+			o.clock[w.writesAgent()] = max(o.clock[w.writesAgent()], k.epoch+1)
 		}
 	}
 	w.learn(&o, 1<<lane)

@@ -13,17 +13,19 @@ type cluster struct {
 	rng     rng
 	// arrivals are at the barrier in two halves.
 	arrivals arrivals
-	agents   int                // entries of a clock: the warps, then the asynchronous agents
-	scratch  seen               // of joinClocks
-	flying   []*bulk            // bulk copies under way
-	written  map[written]record // what threads wrote of global memory that bulk copies read
-	vain     int                // steps of warps, one after the other, that only asked for phases in vain
+	agents   int                     // entries of a clock: the warps, then the asynchronous agents
+	scratch  seen                    // of joinClocks
+	flying   []*bulk                 // bulk copies under way
+	written  map[written]record      // what threads wrote of global memory that bulk copies read
+	stores   map[*allocation]*stores // what bulk stores write of it
+	held     []*bulk                 // bulk stores that have read, the oldest first, some of which have not written
+	vain     int                     // steps of warps, one after the other, that only asked for phases in vain
 	// abandoned: a warp ran away, the rest of the cluster is not worth running.
 	abandoned bool
 }
 
 func newCluster(p *Program, mem *Memory, pool func() pool, l launch) *cluster {
-	c := &cluster{program: p, launch: l, written: map[written]record{}}
+	c := &cluster{program: p, launch: l, written: map[written]record{}, stores: map[*allocation]*stores{}}
 	for rank := range max(p.kernel.Cluster, 1) {
 		b := newBlock(p, mem, pool(), l)
 		b.cluster, b.rank = c, rank
@@ -57,6 +59,8 @@ func (c *cluster) run(id int, seed uint64) bool {
 	}
 	c.flying, c.vain = c.flying[:0], 0
 	clear(c.written)
+	clear(c.stores)
+	c.held = nil
 	for !c.abandoned && (len(c.ready) > 0 || c.progress()) {
 		if c.launch.stop.Load() {
 			return false

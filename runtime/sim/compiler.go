@@ -19,6 +19,9 @@ type compiler struct {
 	sites    map[site]int32
 	vecs     stack // registers of 32 lanes
 	unis     stack // scalar registers
+
+	heldLocals map[*thr.Local]bool // fragments of multiplies of warpgroups, and
+	holding    bool                // it is one of these that is compiled
 }
 
 // stack hands out registers; locals and temporaries live on it by scope.

@@ -72,22 +72,11 @@ func pair(t *testing.T, kind Kind, one, other thr.Stmt, i int, body ...thr.Stmt)
 	t.Errorf("without statement %d:\n%v", i, e)
 }
 
-// bulkPair runs a list of statements, which must be silent, and the same without one, which must be reported.
-func bulkPair(t *testing.T, kind Kind, without string, list []named) {
-	t.Helper()
-	everyCompletion(t, kernel(32, 144, []*thr.Arg{bulkX}, taken(list, "")...), func(_ string, e *Errors) { silent(t, e) })
-	everyCompletion(t, kernel(32, 144, []*thr.Arg{bulkX}, taken(list, without)...), func(when string, e *Errors) {
-		if e == nil || !e.Has(kind) {
-			t.Errorf("without %s, copies %s: %v", without, when, e)
-		}
-	})
-}
-
 // loading is a tile that a bulk copy fills and a thread waits for.
 func loading() []named {
 	return []named{
 		{"-", barDo(at(), thr.MBarInit, fullBar, i32(1), first)}, {"-", thr.Do{At: at(), Fn: thr.MBarFence, Pred: first}}, {"-", barrier(at())},
-		{"-", bulkLoad(at(), first)}, {"-", barDo(at(), thr.MBarArriveTx, fullBar, i32(128), first)},
+		{"copy", bulkLoad(at(), first)}, {"expect", barDo(at(), thr.MBarArriveTx, fullBar, i32(128), first)},
 		{"wait", barDo(at(), thr.MBarWait, fullBar, i32(0), nil)},
 	}
 }
@@ -126,11 +115,12 @@ var conformance = map[string]func(t *testing.T){
 	},
 	// What a bulk copy brings is visible to another after the wait.
 	"test_gmem_to_smem_visible_in_async_if_awaited": func(t *testing.T) {
-		bulkPair(t, InFlight, "wait", append(loading(), named{"use", bulkStore(at(), first)}, named{"-", bulkDo(at(), thr.BulkCommit)}, named{"-", bulkDo(at(), thr.BulkWaitRead, i32(0))}))
+		pairs(t, alone, append(loading(), named{"use", bulkStore(at(), first)}, named{"-", bulkDo(at(), thr.BulkCommit)}, named{"-", bulkDo(at(), thr.BulkWaitRead, i32(0))}),
+			lack{"wait", InFlight, "use", "copy", nil})
 	},
 	// A bulk store's tile is written again only behind a wait.
-	"test_finds_races_in_single_thread_smem_to_gmem_copy": func(t *testing.T) { bulkPair(t, InFlight, "wait", storing()) },
-	"test_overwriting_copy_source_smem":                   func(t *testing.T) { bulkPair(t, InFlight, "wait", storing()) },
+	"test_finds_races_in_single_thread_smem_to_gmem_copy": func(t *testing.T) { pairs(t, alone, storing(), lack{"wait", InFlight, "write again", "store", nil}) },
+	"test_overwriting_copy_source_smem":                   func(t *testing.T) { pairs(t, alone, storing(), lack{"wait", InFlight, "write again", "store", nil}) },
 	// Bytes that are not in global memory yet may outlive the kernel.
 	"test_unawaited_smem_to_gmem_write_side_ok": func(t *testing.T) {
 		everyCompletion(t, kernel(32, 128, []*thr.Arg{bulkX}, taken(storing(), "")...), func(_ string, e *Errors) { silent(t, e) })
@@ -158,8 +148,9 @@ var conformance = map[string]func(t *testing.T){
 		}
 		expect := func(at thr.At) thr.Stmt { return barDo(at, thr.MBarArriveTx, fullBar, i32(64), first) }
 		list := []named{{"-", declare(got, nil)}, {"-", barDo(at(), thr.MBarInit, fullBar, i32(2), first)}, {"-", thr.Do{At: at(), Fn: thr.MBarFence, Pred: first}}, {"-", barrier(at())},
-			{"-", half(at(), 0)}, {"-", expect(at())}, {"-", half(at(), 64)}, {"arrival", expect(at())}, {"-", barDo(at(), thr.MBarWait, fullBar, i32(0), nil)}, {"-", loadShared(at(), got, lane)}}
-		bulkPair(t, Deadlock, "arrival", list)
+			{"-", half(at(), 0)}, {"first arrival", expect(at())}, {"-", half(at(), 64)},
+			{"arrival", expect(at())}, {"phase", barDo(at(), thr.MBarWait, fullBar, i32(0), nil)}, {"-", loadShared(at(), got, lane)}}
+		pairs(t, alone, list, lack{"arrival", Deadlock, "phase", "first arrival", nil})
 	},
 	// Phases that nobody sees, and waits that come two phases late.
 	"test_completing_barrier_twice_in_same_thread_raises":           func(t *testing.T) { TestMisuse(t) },
@@ -180,13 +171,15 @@ var conformance = map[string]func(t *testing.T){
 		arrive := func(a thr.At) thr.Stmt { return barDo(a, thr.MBarArrive, fullBar, i32(1), first) }
 		wait := func(a thr.At, parity int) thr.Stmt { return barDo(a, thr.MBarWait, fullBar, i32(parity), nil) }
 		list := []named{{"-", barDo(at(), thr.MBarInit, fullBar, i32(1), first)}, {"-", barrier(at())},
-			{"-", arrive(at())}, {"wait", wait(at(), 0)}, {"-", arrive(at())}, {"-", wait(at(), 1)}}
-		bulkPair(t, MissedPhase, "wait", list)
+			{"-", arrive(at())},
+			{"wait", wait(at(), 0)},
+			{"again", arrive(at())}, {"-", wait(at(), 1)}}
+		pairs(t, alone, list, lack{"wait", MissedPhase, "again", "", nil})
 	},
 	// Bytes and arrivals within a cluster.
 	"test_no_race_in_async_copy_gmem_to_smem_in_cluster": func(t *testing.T) {
 		list := append(append([]named{{"-", declare(got, nil)}}, loading()...), named{"read", loadShared(at(), got, lane)})
-		pairs(t, inPair, 2, list, lack{"wait", InFlight, "read", ""})
+		pairs(t, inPair, list, lack{"wait", InFlight, "read", "copy", nil})
 	},
 	"test_race_in_async_copy_smem_to_gmem_in_cluster": func(t *testing.T) {
 		m := NewMemory(false)

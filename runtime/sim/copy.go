@@ -112,6 +112,7 @@ func (w *warp) badCopy(site int32, addr uint64, bytes, align, lane int) {
 // readSource checks the read of a lane's bytes, which counts from the issue on.
 func (w *warp) readSource(from *access, s source, lane int) {
 	w.checkEarly(s.al, from.site, lane, false)
+	w.checkStores(from.site, s, lane, false)
 	if o := s.al.unmarked(uint64(s.off), s.bytes); o < uint64(s.off+s.bytes) {
 		w.report(Uninitialised, from.site, none, lane, "copy of byte %d of the allocation of %d bytes at %#x", o, len(s.al.data), s.al.addr)
 	}
@@ -120,7 +121,7 @@ func (w *warp) readSource(from *access, s source, lane int) {
 		read.bytes = s.bytes
 		var off offsets
 		off[lane] = s.off
-		read.checkBlocks(w, s.al, 1<<lane, &off, false)
+		read.checkBlocks(w, s.al, 1<<lane, &off, false, nil)
 	}
 }
 
@@ -202,6 +203,7 @@ func (c *compiler) copyWait(s thr.Do) {
 // finish reports the copies that a warp leaves behind.
 func (w *warp) finish() {
 	w.finishBulk()
+	w.finishMultiplies()
 	for _, g := range append(w.groups, w.open) {
 		for _, k := range g {
 			w.report(NotAwaited, k.a.site, none, bits.TrailingZeros32(k.m), "the warp ends with this copy in flight")

@@ -58,7 +58,7 @@ func (c *cluster) waitFor() string {
 func (b *mbar) lacks() waitfor.State {
 	p := b.block.program
 	buf := p.bars[b.slot].buf
-	s := waitfor.State{Phase: fmt.Sprintf("phase %d", b.phase), Pending: b.pending, Count: b.count, Array: buf.Name, Arrivals: waitfor.Arrivals(p.kernel.Body, buf)}
+	s := waitfor.State{Phase: fmt.Sprintf("phase %d", b.phase), Pending: b.pending, Count: b.count, Array: buf.Name, Lines: waitfor.LinesOf(p.kernel.Body, buf)}
 	if b.tx != 0 || b.expected > 0 || b.issued > 0 {
 		s.Bytes = fmt.Sprintf("%d bytes expected, %d copied", b.expected, b.issued)
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
 )
 
@@ -57,6 +58,7 @@ func (c *compiler) ref(l *thr.Local, index thr.Expr) operand {
 		c.fail("%s: an index is for register arrays", l.Name)
 	}
 	if index == nil {
+		c.touch(l, d.i, 1)
 		return d
 	}
 	v, ok := c.fold(index)
@@ -67,6 +69,7 @@ func (c *compiler) ref(l *thr.Local, index thr.Expr) operand {
 		c.fail("%s[%d] of %d registers", l.Name, i, l.Len)
 	}
 	d.i += int32(v)
+	c.touch(l, d.i, 1)
 	return d
 }
 
@@ -144,6 +147,9 @@ func varyingLocals(body []thr.Stmt) map[*thr.Local]bool {
 				note(s.Dst.Local, s.Src, s.Pred)
 			case thr.Load:
 				note(s.Dst, s.Addr, s.Pred)
+				if s.Order != ir.Relaxed { // each lane's own, see ordered
+					varying[s.Dst] = true
+				}
 			case thr.Asm:
 				note(s.Dst.Local, s.Args...)
 				if s.Info != nil && s.Info.Volatile {

@@ -129,6 +129,13 @@ func init() {
 		thr.StMatrixTrans: {do: matrixDo(true, true)},
 		thr.MovMatrix:     {call: (*compiler).moveMatrix},
 		thr.MMASync:       {do: (*compiler).mmaSync},
+
+		thr.WGMMADesc:   {call: (*compiler).wgmmaDesc},
+		thr.WGMMA:       {do: (*compiler).wgmma},
+		thr.WGMMARegs:   {do: (*compiler).wgmma},
+		thr.WGMMAFence:  {do: (*compiler).wgmmaFence},
+		thr.WGMMACommit: {do: (*compiler).wgmmaCommit},
+		thr.WGMMAWait:   {do: (*compiler).wgmmaWait},
 	}
 }
 

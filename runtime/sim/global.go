@@ -44,8 +44,9 @@ func newGlobalShadow(granule, size int) *globalShadow {
 	return &globalShadow{bits.TrailingZeros(uint(granule)), size, map[*allocation][]globalCell{}, map[place]knowledge{}}
 }
 
-// checkBlocks checks and records a warp's access to global memory. strong accesses do not race with each other.
-func (a *access) checkBlocks(w *warp, al *allocation, m uint32, off *offsets, strong bool) {
+// checkBlocks checks and records a warp's access to global memory. strong accesses do not race with each other. An access
+// by a bulk store is recorded as its agent's.
+func (a *access) checkBlocks(w *warp, al *allocation, m uint32, off *offsets, strong bool, by *bulk) {
 	s := w.block.launch.global
 	cells := s.cells[al]
 	if cells == nil {
@@ -60,8 +61,12 @@ func (a *access) checkBlocks(w *warp, al *allocation, m uint32, off *offsets, st
 		l := bits.TrailingZeros32(m) & 31
 		now := now
 		now.thread |= record(l)
+		as := now
+		if by != nil {
+			as.epoch, as.thread = by.epoch, newRecord(0, 0, w.writesAgent(), 0)|recordAgent
+		}
 		for i := off[l] >> s.shift; i < (off[l]+a.bytes)>>s.shift; i++ {
-			if other := cells[i].access(w, now, a.write, strong); other.block != 0 {
+			if other := cells[i].access(w, now, as, a.write, strong); other.block != 0 {
 				sites := w.block.program.sites
 				w.report(GlobalRace, a.site, other.site, l, "%s at byte %d of the allocation of %d bytes at %#x, not ordered with the %s of block %d",
 					sites[a.site].what, i<<s.shift, len(al.data), al.addr, sites[other.site].what, other.block-1)
@@ -70,10 +75,11 @@ func (a *access) checkBlocks(w *warp, al *allocation, m uint32, off *offsets, st
 	}
 }
 
-// access records an access and returns one of another thread that it conflicts with, or none.
-func (c *globalCell) access(w *warp, now globalRecord, write, strong bool) (other globalRecord) {
+// access records an access, as that of another agent where it is one, and returns one that it conflicts with, or none.
+// Those with the bulk stores of its own cluster are found by checkStores.
+func (c *globalCell) access(w *warp, now, as globalRecord, write, strong bool) (other globalRecord) {
 	conflict := func(r globalRecord) {
-		if r.block == 0 || w.knows(r, now) {
+		if r.block == 0 || r.thread&recordAgent != 0 && r.cluster == now.cluster || w.knows(r, now) {
 			return
 		}
 		if r.block != now.block || !w.view(now.thread.lane()).has(record(r.epoch)<<32|r.thread, record(now.epoch)<<32|now.thread) {
@@ -95,13 +101,13 @@ func (c *globalCell) access(w *warp, now globalRecord, write, strong bool) (othe
 	}
 	switch {
 	case strong && write:
-		c.strongWrite = now
+		c.strongWrite = as
 	case strong:
-		c.strongRead = now
+		c.strongRead = as
 	case write:
-		*c = globalCell{write: now}
+		*c = globalCell{write: as}
 	default:
-		c.addRead(now)
+		c.addRead(as)
 	}
 	return other
 }

@@ -31,6 +31,8 @@ type mbar struct {
 	byWarp   []uint32      // the same for each warp of the cluster
 	unseen   []*bulk       // copies whose phase nobody knows to be over
 	last     int32         // site of the last arrival or copy
+	brought  int32         // site of the last arrival or expect of the phase; none: there was none
+	ended    int32         // site of what ended the phase before
 	guests   map[int]guest // the last arrival of each warp of other blocks
 }
 
@@ -41,7 +43,7 @@ func (b *mbar) name() string {
 
 // reset makes the memory of the mbarrier plain bytes.
 func (b *mbar) reset() {
-	*b = mbar{block: b.block, slot: b.slot, byWarp: b.byWarp, unseen: b.unseen[:0], last: none}
+	*b = mbar{block: b.block, slot: b.slot, byWarp: b.byWarp, unseen: b.unseen[:0], last: none, brought: none, ended: none}
 	clear(b.byWarp)
 }
 
@@ -228,16 +230,17 @@ func (o *barrierOp) expect(w *warp, b *mbar, m uint32) uint64 {
 		}
 		b.tx += n
 	}
+	b.brought = o.site
 	return 0
 }
 
 // arrived takes n arrivals and returns the token of their phase.
 func (o *barrierOp) arrived(w *warp, b *mbar, m uint32, n int) uint64 {
 	token := uint64(b.phase)
-	b.last = o.site
+	b.last, b.brought = o.site, o.site
 	w.publish(&b.arriving, m)
 	if b.pending -= n; b.pending < 0 || n < 1 {
-		w.report(BadBarrier, o.site, none, bits.TrailingZeros32(m), "%d arrivals in phase %d of %s, which expects %d", b.count-b.pending, b.phase, b.name(), b.count)
+		w.report(BadBarrier, o.site, b.init.site(), bits.TrailingZeros32(m), "%d arrivals in phase %d of %s, which expects %d", b.count-b.pending, b.phase, b.name(), b.count)
 		b.pending = max(0, b.pending)
 	}
 	b.complete(w)
@@ -250,18 +253,21 @@ func (b *mbar) complete(by *warp) {
 	if b.pending > 0 || b.tx != 0 {
 		return
 	}
-	if b.flying > 0 {
-		by.report(WrongBytes, b.last, none, 0, "phase %d of %s is over while a copy is under way: it expects %d bytes, its copies have %d", b.phase, b.name(), b.expected, b.issued)
+	for _, k := range b.unseen {
+		if k.phase == b.phase && !k.done {
+			by.report(WrongBytes, k.site, b.brought, 0, "phase %d of %s is over while this copy is under way: it expects %d bytes, its copies have %d", b.phase, b.name(), b.expected, b.issued)
+		}
 	}
 	if b.observed < b.phase {
-		by.report(MissedPhase, b.last, none, 0, "phase %d of %s is over, and nobody has seen that phase %d was", b.phase, b.name(), b.observed)
+		by.report(MissedPhase, b.last, b.ended, 0, "phase %d of %s is over, and nobody has seen that phase %d was", b.phase, b.name(), b.observed)
 	}
 	b.done.join(&b.arriving, c.agents)
 	b.phase++
+	b.ended = b.last
 	agent := b.block.barAgent(b.slot)
 	b.done.clock[agent] = agentEpoch + b.phase
 	b.arriving.reset(len(c.warps), c.agents)
-	b.pending, b.expected, b.issued = b.count, 0, 0
+	b.pending, b.expected, b.issued, b.brought = b.count, 0, 0, none
 	for _, w := range c.warps {
 		if w.blocked == b {
 			w.blocked = nil
@@ -284,7 +290,7 @@ func (o *barrierOp) wanted(w *warp, b *mbar, m uint32, token bool) (phase int, o
 	if token {
 		phase = int(x[l])
 		if now > phase+1 {
-			w.report(MissedPhase, o.site, none, l, "%s for phase %d of %s, which is in phase %d: a token is of this phase or the one before", o.fn, phase, b.name(), now)
+			w.report(MissedPhase, o.site, b.ended, l, "%s for phase %d of %s, which is in phase %d: a token is of this phase or the one before", o.fn, phase, b.name(), now)
 		}
 		return phase, now > phase
 	}
@@ -292,7 +298,7 @@ func (o *barrierOp) wanted(w *warp, b *mbar, m uint32, token bool) (phase int, o
 		w.report(BadBarrier, o.site, none, l, "%s for parity %d of %s", o.fn, int32(x[l]), b.name())
 	}
 	if next := int(b.byWarp[w.index]); uint64(next&1) == x[l] && now >= next+2 {
-		w.report(MissedPhase, o.site, none, l, "%s for phase %d of %s, which is in phase %d: the parity of phase %d is the same", o.fn, next, b.name(), now, next+2)
+		w.report(MissedPhase, o.site, b.ended, l, "%s for phase %d of %s, which is in phase %d: the parity of phase %d is the same", o.fn, next, b.name(), now, next+2)
 	}
 	if uint64(now&1) != x[l] {
 		return now - 1, true

@@ -43,40 +43,6 @@ func bulkDo(a thr.At, f thr.Fn, groups ...thr.Expr) thr.Stmt {
 	return thr.Do{At: a, Fn: f, Args: groups}
 }
 
-// named is a statement that a test takes out by its name.
-type named struct {
-	name string
-	s    thr.Stmt
-}
-
-// taken is the statements of a list but for one.
-func taken(list []named, name string) (out []thr.Stmt) {
-	for _, n := range list {
-		if n.name != name {
-			out = append(out, n.s)
-		}
-	}
-	return out
-}
-
-func lineOf(list []named, name string) int {
-	i := slices.IndexFunc(list, func(n named) bool { return n.name == name })
-	return line(list[i].s)
-}
-
-// everyCompletion runs a kernel with all completions and seeds.
-func everyCompletion(t *testing.T, k *thr.Kernel, f func(what string, e *Errors)) {
-	t.Helper()
-	for _, c := range []Completion{BySeed, Early, Late, AtRandom} {
-		for seed := range uint64(6) {
-			m := NewMemory(false)
-			x, _ := output(t, m, 4096)
-			_, e := run(t, k, m, 1, words(x), Options{Seed: seed, Copies: c})
-			f([]string{"by seed", "early", "late", "random"}[c], e)
-		}
-	}
-}
-
 // ring is one warp that fills a tile twice and one that reads it twice.
 func ring() (head, producer, consumer []named) {
 	head = []named{
@@ -111,55 +77,22 @@ func ringKernel(without string) *thr.Kernel {
 	return kernel(64, 144, []*thr.Arg{bulkX}, body...)
 }
 
-// The right ring is silent whenever its copies arrive; without one op it is reported, with the lines of both sides where
-// there are two.
+// A ring of one stage lacks each of its ops in turn.
 func TestBulkRing(t *testing.T) {
-	everyCompletion(t, ringKernel(""), func(_ string, e *Errors) { silent(t, e) })
 	head, producer, consumer := ring()
-	all := slices.Concat(head, producer, consumer)
-	for _, c := range []struct {
-		without   string
-		kinds     []Kind // one of them in every run
-		at, other string // of one report
-	}{
-		{"init full", []Kind{BadBarrier}, "copy 0", ""},
-		{"init fence", []Kind{MissingFence}, "copy 0", "init full"},
-		{"init sync", []Kind{BadBarrier}, "", ""},
-		{"copy 0", []Kind{Deadlock}, "", ""},
-		{"expect 0", []Kind{Deadlock}, "", ""},
-		{"wait empty 0", []Kind{InFlight, Race, MissedPhase, WrongBytes}, "", ""},
-		{"copy 1", []Kind{Deadlock}, "wait full 1", ""},
-		{"expect 1", []Kind{Deadlock}, "wait full 1", ""},
-		{"wait full 0", []Kind{InFlight, Uninitialised, Race}, "", ""},
-		{"read sync", []Kind{Race}, "copy 1", "read 0"},
-		{"release 0", []Kind{Deadlock}, "wait empty 0", ""},
-		{"wait full 1", []Kind{InFlight, NotAwaited, Race}, "", ""},
-	} {
-		found := c.at == ""
-		everyCompletion(t, ringKernel(c.without), func(when string, e *Errors) {
-			if e == nil {
-				t.Fatalf("without %s, copies %s: silent", c.without, when)
-			}
-			seen := false
-			for _, r := range e.Reports {
-				seen = seen || slices.Contains(c.kinds, r.Kind)
-				other := 0
-				if c.other != "" {
-					other = lineOf(all, c.other)
-				}
-				found = found || slices.Contains(c.kinds, r.Kind) && r.Pos.Frame().Line == lineOf(all, c.at) && r.Other.Frame().Line == other
-				if !r.Pos.Known() {
-					t.Errorf("without %s: no line: %v", c.without, r)
-				}
-			}
-			if !seen {
-				t.Errorf("without %s, copies %s: no %v\n%v", c.without, when, c.kinds, e)
-			}
-		})
-		if !found {
-			t.Errorf("without %s: no report at the lines of %s and %s", c.without, c.at, c.other)
-		}
-	}
+	pairsOf(t, ringKernel, slices.Concat(head, producer, consumer),
+		lack{"init full", BadBarrier, "wait full 0", "", nil},
+		lack{"init fence", MissingFence, "copy 0", "init full", nil},
+		lack{"init sync", BadBarrier, "wait full 0", "init full", []Kind{Deadlock}},
+		lack{"copy 0", Deadlock, "wait full 0", "expect 0", nil},
+		lack{"expect 0", Deadlock, "wait full 0", "copy 0", nil},
+		lack{"wait empty 0", InFlight, "copy 1", "copy 0", []Kind{Race, MissedPhase, WrongBytes}},
+		lack{"copy 1", Deadlock, "wait full 1", "expect 1", nil},
+		lack{"expect 1", Deadlock, "wait full 1", "copy 1", nil},
+		lack{"wait full 0", InFlight, "read 0", "copy 0", []Kind{Uninitialised, Race}},
+		lack{"read sync", Race, "copy 1", "read 0", nil},
+		lack{"release 0", Deadlock, "wait empty 0", "wait full 1", nil},
+		lack{"wait full 1", Race, "copy 1", "read 1", []Kind{NotAwaited, InFlight}})
 }
 
 // storing is a tile that threads write and one of them stores.
@@ -179,59 +112,28 @@ func storing() []named {
 // A store by bulk copy needs what was written to be fenced and ordered, and what is written again to wait.
 func TestBulkStore(t *testing.T) {
 	list := storing()
-	for _, c := range []struct {
-		without   string
-		kind      Kind
-		at, other string
-	}{
-		{"", "", "", ""},
-		{"write", Uninitialised, "store", ""},
-		{"fence", MissingFence, "store", "write"},
-		{"sync", Race, "store", "write"},
-		{"commit", InFlight, "write again", "store"},
-		{"wait", InFlight, "write again", "store"},
-		{"sync behind", InFlight, "write again", "store"},
-	} {
-		k := kernel(32, 128, []*thr.Arg{bulkX}, taken(list, c.without)...)
-		everyCompletion(t, k, func(when string, e *Errors) {
-			if c.without == "" {
-				silent(t, e)
-				return
-			}
-			if e == nil {
-				t.Fatalf("without %s, copies %s: silent", c.without, when)
-			}
-			for _, r := range e.Reports {
-				if r.Kind == c.kind && r.Pos.Frame().Line == lineOf(list, c.at) && (c.other == "" || r.Other.Frame().Line == lineOf(list, c.other)) {
-					return
-				}
-			}
-			t.Errorf("without %s, copies %s:\n%v", c.without, when, e)
-		})
-	}
+	pairs(t, alone, list,
+		lack{"write", Uninitialised, "store", "", nil},
+		lack{"fence", MissingFence, "store", "write", nil},
+		lack{"sync", Race, "store", "write", nil},
+		lack{"commit", InFlight, "write again", "store", nil},
+		lack{"wait", InFlight, "write again", "store", nil},
+		lack{"sync behind", InFlight, "write again", "store", nil})
 	// The kernel may end with groups whose bytes are not in global memory yet, but not before they have read its own.
-	for _, c := range []struct {
-		wait thr.Stmt
-		ok   bool
-	}{{bulkDo(at(), thr.BulkWaitRead, i32(0)), true}, {bulkDo(at(), thr.BulkWait, i32(0)), true}, {bulkDo(at(), thr.BulkWait, i32(1)), false}} {
-		k := kernel(32, 128, []*thr.Arg{bulkX}, append(taken(list, "")[:5], c.wait)...)
-		everyCompletion(t, k, func(when string, e *Errors) {
-			if (e == nil) != c.ok || e != nil && !e.Has(NotAwaited) {
-				t.Errorf("copies %s: %v", when, e)
-			}
-		})
-	}
+	begun := taken(list, "")[:5]
+	right(t, alone(append(begun, bulkDo(at(), thr.BulkWaitRead, i32(0)))...))
+	right(t, alone(append(begun, bulkDo(at(), thr.BulkWait, i32(0)))...))
+	wrong(t, alone(append(begun, bulkDo(at(), thr.BulkWait, i32(1)))...), NotAwaited, list[3].s, nil)
 }
 
-// A fence before the write does not help, nor one in another warp that nothing orders behind it.
+// A fence before the write does not help; one of the issuer, behind the barrier, does.
 func TestFenceInTheWrongPlace(t *testing.T) {
-	w, f, s := storeShared(at(), tid, tid), bulkDo(at(), thr.FenceAsync), warpSync(at())
-	store, commit, wait := bulkStore(at(), first), bulkDo(at(), thr.BulkCommit), bulkDo(at(), thr.BulkWaitRead, i32(0))
-	_, e := run(t, kernel(32, 128, []*thr.Arg{bulkX}, f, w, s, store, commit, wait), memoryWithX(t), 1, words(xAddress(t)), Options{})
-	if e == nil || !e.Has(MissingFence) {
-		t.Errorf("a fence before the write: %v", e)
-	}
-	everyCompletion(t, kernel(32, 128, []*thr.Arg{bulkX}, w, s, f, store, commit, wait), func(_ string, e *Errors) { silent(t, e) }) // by the issuer
+	write := storeShared(at(), tid, tid)
+	fence, sync := bulkDo(at(), thr.FenceAsync), warpSync(at())
+	store := bulkStore(at(), first)
+	commit, wait := bulkDo(at(), thr.BulkCommit), bulkDo(at(), thr.BulkWaitRead, i32(0))
+	wrong(t, alone(fence, write, sync, store, commit, wait), MissingFence, store, write)
+	right(t, alone(write, sync, fence, store, commit, wait))
 }
 
 // memoryWithX and xAddress are a memory whose first allocation is x.
@@ -249,40 +151,55 @@ func xAddress(t *testing.T) uint64 {
 // The ledger: bytes that nobody expects, arrivals that nobody counts, phases that nobody sees, and barriers that are
 // none.
 func TestMisuse(t *testing.T) {
-	init1, fence, sync := barDo(at(), thr.MBarInit, fullBar, i32(1), first), thr.Do{At: at(), Fn: thr.MBarFence, Pred: first}, barrier(at())
+	init1 := barDo(at(), thr.MBarInit, fullBar, i32(1), first)
+	fence, sync := thr.Do{At: at(), Fn: thr.MBarFence, Pred: first}, barrier(at())
 	arrive := barDo(at(), thr.MBarArrive, fullBar, i32(1), first)
-	wait0, wait1 := barDo(at(), thr.MBarWait, fullBar, i32(0), nil), barDo(at(), thr.MBarWait, fullBar, i32(1), nil)
-	expect := func(n int) thr.Stmt { return barDo(at(), thr.MBarArriveTx, fullBar, i32(n), first) }
+	again := barDo(at(), thr.MBarArrive, fullBar, i32(1), first)
+	twice := barDo(at(), thr.MBarArrive, fullBar, i32(2), first)
+	wait0 := barDo(at(), thr.MBarWait, fullBar, i32(0), nil)
+	wait1 := barDo(at(), thr.MBarWait, fullBar, i32(1), nil)
+	wait2 := barDo(at(), thr.MBarWait, fullBar, i32(2), nil)
+	end := barDo(at(), thr.MBarInval, fullBar, nil, first)
 	copy128 := bulkLoad(at(), first)
+	late := bulkLoad(at(), first)
+	expect128 := barDo(at(), thr.MBarArriveTx, fullBar, i32(128), first)
+	expect256 := barDo(at(), thr.MBarArriveTx, fullBar, i32(256), first)
+	expect64 := barDo(at(), thr.MBarArriveTx, fullBar, i32(64), first)
+	negative := barDo(at(), thr.MBarArriveTx, fullBar, i32(-1), first)
+	initAgain := barDo(at(), thr.MBarInit, fullBar, i32(1), first)
+	init0 := barDo(at(), thr.MBarInit, fullBar, i32(0), first)
+	between := barDo(at(), thr.MBarInit, u32(132), i32(1), first)
+	outside := barDo(at(), thr.MBarInit, u32(144), i32(1), first)
 	for _, c := range []struct {
-		name string
-		kind Kind
-		body []thr.Stmt
+		name      string
+		kind      Kind
+		at, other thr.Stmt
+		body      []thr.Stmt
 	}{
-		{"right", "", []thr.Stmt{init1, fence, sync, copy128, expect(128), wait0}},
-		{"waiting again is no mistake", "", []thr.Stmt{init1, sync, arrive, wait0, wait0, arrive, wait1}},
-		{"too few bytes", Deadlock, []thr.Stmt{init1, fence, sync, copy128, expect(256), wait0}},
-		{"too many bytes", Deadlock, []thr.Stmt{init1, fence, sync, copy128, expect(64), wait0}},
-		{"negative bytes", WrongBytes, []thr.Stmt{init1, fence, sync, expect(-1)}},
-		{"an arrival too many", BadBarrier, []thr.Stmt{init1, fence, sync, barDo(at(), thr.MBarArrive, fullBar, i32(2), first), wait0}},
-		{"a phase that nobody sees", MissedPhase, []thr.Stmt{init1, sync, arrive, arrive, wait1}},
-		{"a wait two phases late", MissedPhase, []thr.Stmt{init1, sync, arrive, arrive, wait0}},
-		{"the wrong parity", Deadlock, []thr.Stmt{init1, sync, wait0, arrive}},
-		{"parity 2", BadBarrier, []thr.Stmt{init1, sync, arrive, barDo(at(), thr.MBarWait, fullBar, i32(2), nil)}},
-		{"no init", BadBarrier, []thr.Stmt{arrive}},
-		{"two inits", BadBarrier, []thr.Stmt{init1, init1}},
-		{"no arrivals", BadBarrier, []thr.Stmt{barDo(at(), thr.MBarInit, fullBar, i32(0), first)}},
-		{"after its end", BadBarrier, []thr.Stmt{init1, sync, barDo(at(), thr.MBarInval, fullBar, nil, first), sync, arrive}},
-		{"between two", OutOfBounds, []thr.Stmt{barDo(at(), thr.MBarInit, u32(132), i32(1), first)}},
-		{"outside", OutOfBounds, []thr.Stmt{barDo(at(), thr.MBarInit, u32(144), i32(1), first)}},
-		{"a copy that nobody waits for", NotAwaited, []thr.Stmt{init1, fence, sync, copy128, expect(128)}},
+		{"right", "", nil, nil, []thr.Stmt{init1, fence, sync, copy128, expect128, wait0}},
+		{"waiting again is no mistake", "", nil, nil, []thr.Stmt{init1, sync, arrive, wait0, wait0, arrive, wait1}},
+		{"too few bytes", Deadlock, wait0, expect256, []thr.Stmt{init1, fence, sync, copy128, expect256, wait0}},
+		{"too many bytes", Deadlock, wait0, copy128, []thr.Stmt{init1, fence, sync, copy128, expect64, wait0}},
+		{"a copy that comes too late", NotAwaited, late, nil, []thr.Stmt{init1, fence, sync, copy128, expect128, wait0, late}},
+		{"negative bytes", WrongBytes, negative, nil, []thr.Stmt{init1, fence, sync, negative}},
+		{"an arrival too many", BadBarrier, twice, init1, []thr.Stmt{init1, fence, sync, twice, wait0}},
+		{"a phase that nobody sees", MissedPhase, again, arrive, []thr.Stmt{init1, sync, arrive, again, wait1}},
+		{"a wait two phases late", MissedPhase, wait0, again, []thr.Stmt{init1, sync, arrive, again, wait0}},
+		{"the wrong parity", Deadlock, wait0, arrive, []thr.Stmt{init1, sync, wait0, arrive}},
+		{"parity 2", BadBarrier, wait2, nil, []thr.Stmt{init1, sync, arrive, wait2}},
+		{"no init", BadBarrier, arrive, nil, []thr.Stmt{arrive}},
+		{"two inits", BadBarrier, initAgain, init1, []thr.Stmt{init1, initAgain}},
+		{"no arrivals", BadBarrier, init0, nil, []thr.Stmt{init0}},
+		{"after its end", BadBarrier, arrive, end, []thr.Stmt{init1, sync, end, sync, arrive}},
+		{"between two", OutOfBounds, between, nil, []thr.Stmt{between}},
+		{"outside", OutOfBounds, outside, nil, []thr.Stmt{outside}},
+		{"a copy that nobody waits for", NotAwaited, copy128, nil, []thr.Stmt{init1, fence, sync, copy128, expect128}},
 	} {
-		k := kernel(32, 144, []*thr.Arg{bulkX}, c.body...)
-		everyCompletion(t, k, func(when string, e *Errors) {
+		t.Run(c.name, func(t *testing.T) {
 			if c.kind == "" {
-				silent(t, e)
-			} else if e == nil || !e.Has(c.kind) {
-				t.Errorf("%s, copies %s: no %s\n%v", c.name, when, c.kind, e)
+				right(t, alone(c.body...))
+			} else {
+				wrong(t, alone(c.body...), c.kind, c.at, c.other)
 			}
 		})
 	}
@@ -317,22 +234,16 @@ func TestDeadlockTable(t *testing.T) {
 
 // A thread that arrives alone hands on what it did itself, and nothing of its warp's other lanes.
 func TestArrivalOfOneLane(t *testing.T) {
-	for _, c := range []struct {
-		write thr.Stmt
-		ok    bool
-	}{
-		{thr.Store{At: at(), Space: thr.Shared, Value: i32(5), Bytes: 4, Addr: u32(0), Pred: firstOf}, true},
-		{thr.Store{At: at(), Space: thr.Shared, Value: i32(5), Bytes: 4, Addr: u32(0), Pred: op(ir.Eq, lane, i32(3))}, false},
-	} {
-		body := []thr.Stmt{declare(got, nil), barDo(at(), thr.MBarInit, fullBar, i32(1), first), barrier(at()),
-			thr.If{Cond: op(ir.Eq, warpID, i32(0)), Scope: ir.ScopeWarp, Then: []thr.Stmt{c.write, barDo(at(), thr.MBarArrive, fullBar, i32(1), firstOf)},
-				Else: []thr.Stmt{barDo(at(), thr.MBarWait, fullBar, i32(0), nil), loadShared(at(), got, i32(0))}}}
-		everyCompletion(t, kernel(64, 144, []*thr.Arg{bulkX}, body...), func(_ string, e *Errors) {
-			if (e == nil) != c.ok || e != nil && !e.Has(Race) {
-				t.Errorf("%v", e)
-			}
-		})
+	ofFirst := thr.Store{At: at(), Space: thr.Shared, Value: i32(5), Bytes: 4, Addr: u32(0), Pred: firstOf}
+	ofThird := thr.Store{At: at(), Space: thr.Shared, Value: i32(5), Bytes: 4, Addr: u32(0), Pred: op(ir.Eq, lane, i32(3))}
+	read := loadShared(at(), got, i32(0))
+	program := func(write thr.Stmt) *thr.Kernel {
+		return two(declare(got, nil), barDo(at(), thr.MBarInit, fullBar, i32(1), first), barrier(at()),
+			thr.If{Cond: op(ir.Eq, warpID, i32(0)), Scope: ir.ScopeWarp, Then: []thr.Stmt{write, barDo(at(), thr.MBarArrive, fullBar, i32(1), firstOf)},
+				Else: []thr.Stmt{barDo(at(), thr.MBarWait, fullBar, i32(0), nil), read}})
 	}
+	right(t, program(ofFirst))
+	wrong(t, program(ofThird), Race, read, ofThird)
 }
 
 // A copy under way is poison.
@@ -353,36 +264,42 @@ func TestBulkPoison(t *testing.T) {
 
 // Two warps meet crosswise at two named barriers; without one coming, or with other numbers, that is reported.
 func TestNamedBarriers(t *testing.T) {
-	named := func(a thr.At, f thr.Fn, id, threads int) thr.Stmt {
+	barrierOf := func(a thr.At, f thr.Fn, id, threads int) thr.Stmt {
 		return thr.Do{At: a, Fn: f, Args: []thr.Expr{i32(id), i32(threads)}}
 	}
 	write := thr.Store{At: at(), Space: thr.Shared, Value: tid, Bytes: 4, Addr: sharedAt(lane, 4)}
+	come := barrierOf(at(), thr.NamedArrive, 1, 64)
+	elsewhere := barrierOf(at(), thr.NamedArrive, 2, 64)
+	back := barrierOf(at(), thr.NamedSync, 2, 64)
+	wait := barrierOf(at(), thr.NamedSync, 1, 64)
+	one := barrierOf(at(), thr.NamedSync, 1, 32)
+	comeBack := barrierOf(at(), thr.NamedArrive, 2, 64)
+	read := loadShared(at(), got, lane)
 	side := func(body ...thr.Stmt) []thr.Stmt { return body }
 	for _, c := range []struct {
-		name     string
-		kind     Kind
-		one, two []thr.Stmt
+		name      string
+		kind      Kind
+		at, other thr.Stmt
+		one, two  []thr.Stmt
+		ways      []Kind
 	}{
-		{"right", "", side(write, named(at(), thr.NamedArrive, 1, 64)), side(named(at(), thr.NamedSync, 1, 64), readTile)},
-		{"twice", "", side(write, named(at(), thr.NamedArrive, 1, 64), named(at(), thr.NamedSync, 2, 64), write), side(named(at(), thr.NamedSync, 1, 64), readTile, named(at(), thr.NamedArrive, 2, 64))},
-		{"nobody comes", Deadlock, side(write), side(named(at(), thr.NamedSync, 1, 64), readTile)},
-		{"nobody waits", BadBarrier, side(write, named(at(), thr.NamedArrive, 1, 64)), nil},
-		{"another barrier", Deadlock, side(write, named(at(), thr.NamedArrive, 2, 64)), side(named(at(), thr.NamedSync, 1, 64), readTile)},
-		{"another number", BadBarrier, side(write, named(at(), thr.NamedArrive, 1, 64)), side(named(at(), thr.NamedSync, 1, 32), readTile)},
-		{"coming before writing", Race, side(named(at(), thr.NamedArrive, 1, 64), write), side(named(at(), thr.NamedSync, 1, 64), readTile)},
-		{"reading before waiting", Race, side(write, named(at(), thr.NamedArrive, 1, 64)), side(readTile, named(at(), thr.NamedSync, 1, 64))},
+		{"right", "", nil, nil, side(write, come), side(wait, read), nil},
+		{"twice", "", nil, nil, side(write, come, back, write), side(wait, read, comeBack), nil},
+		{"nobody comes", Deadlock, wait, nil, side(write), side(wait, read), nil},
+		{"nobody waits", BadBarrier, come, nil, side(write, come), nil, nil},
+		{"another barrier", Deadlock, wait, nil, side(write, elsewhere), side(wait, read), nil},
+		{"another number", BadBarrier, one, come, side(write, come), side(one, read), []Kind{Uninitialised}},
+		{"coming before writing", Race, read, write, side(come, write), side(wait, read), []Kind{Uninitialised}},
+		{"reading before waiting", Race, read, write, side(write, come), side(read, wait), []Kind{Uninitialised}},
 	} {
-		found := c.kind == ""
-		k := kernel(64, 144, []*thr.Arg{bulkX}, declare(got, nil), thr.If{Cond: op(ir.Eq, warpID, i32(0)), Scope: ir.ScopeWarp, Then: c.one, Else: c.two})
-		everyCompletion(t, k, func(_ string, e *Errors) {
-			if (e == nil) != (c.kind == "") {
-				t.Errorf("%s: %v", c.name, e)
+		t.Run(c.name, func(t *testing.T) {
+			k := two(declare(got, nil), thr.If{Cond: op(ir.Eq, warpID, i32(0)), Scope: ir.ScopeWarp, Then: c.one, Else: c.two})
+			if c.kind == "" {
+				right(t, k)
+			} else {
+				wrong(t, k, c.kind, c.at, c.other, c.ways...)
 			}
-			found = found || e != nil && e.Has(c.kind)
 		})
-		if !found {
-			t.Errorf("%s: no %s", c.name, c.kind)
-		}
 	}
 }
 
@@ -398,19 +315,9 @@ func TestTrackedCopies(t *testing.T) {
 		{"wait", barDo(at(), thr.MBarWait, fullBar, i32(0), nil)},
 		{"read", loadShared(at(), got, op(ir.Sub, i32(31), lane))},
 	}
-	for _, c := range []struct {
-		without string
-		kind    Kind
-	}{{"", ""}, {"track", InFlight}, {"wait", InFlight}, {"arrive", Deadlock}, {"copy", Uninitialised}} {
-		found := c.kind == ""
-		everyCompletion(t, kernel(64, 144, []*thr.Arg{bulkX}, taken(list, c.without)...), func(when string, e *Errors) {
-			if (e == nil) != (c.without == "") {
-				t.Errorf("without %q, copies %s: %v", c.without, when, e)
-			}
-			found = found || e != nil && e.Has(c.kind)
-		})
-		if !found {
-			t.Errorf("without %s: no %s", c.without, c.kind)
-		}
-	}
+	pairs(t, two, list,
+		lack{"track", InFlight, "read", "copy", nil},
+		lack{"wait", InFlight, "read", "copy", []Kind{Uninitialised}},
+		lack{"arrive", Deadlock, "wait", "", nil},
+		lack{"copy", Uninitialised, "read", "", nil})
 }

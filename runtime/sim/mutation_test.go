@@ -100,7 +100,7 @@ func sameMeaning(op, other ir.Op, m [2]dtype.Type) bool {
 // waiting for it to have read.
 var stronger = map[thr.Fn][]thr.Fn{
 	thr.MBarTest: {thr.MBarTry}, thr.MBarTry: {thr.MBarTest}, thr.MBarTestToken: {thr.MBarTryToken}, thr.MBarTryToken: {thr.MBarTestToken},
-	thr.BulkWaitRead: {thr.BulkWait}, thr.BulkWait: {thr.BulkWaitRead},
+	thr.BulkWaitRead:  {thr.BulkWait},
 	thr.MBarRelaxedAt: {thr.MBarArriveAt}, thr.FenceCluster: {thr.ClusterSync, thr.FenceShared},
 	thr.FenceShared: {thr.FenceCluster, thr.ClusterSync},
 }

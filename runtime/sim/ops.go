@@ -100,7 +100,8 @@ var ops = [ir.NumOps]opRow{
 	ir.LoadMatrix:  {lowered: "thr.LdMatrix, thr.LdMatrixTrans"},
 	ir.StoreMatrix: {lowered: "thr.StMatrix, thr.StMatrixTrans"},
 	ir.MoveMatrix:  {lowered: "thr.MovMatrix"},
-	ir.MMA:         {lowered: "thr.MMASync"},
+	ir.MMA:         {lowered: "thr.MMASync, or thr.WGMMA and thr.WGMMARegs with thr.WGMMAFence and thr.WGMMACommit"},
+	ir.WaitMMA:     {lowered: "thr.WGMMAWait"},
 
 	ir.Load:       {lowered: "thr.Load"},
 	ir.Store:      {lowered: "thr.Store"},

@@ -98,10 +98,11 @@ func (w *warp) order(p place, o ir.Order, lane int, reads, writes bool) {
 	switch {
 	case !writes:
 	case o.Releases():
-		k := knowledge(nil).join(w.known).join(w.acquired[lane])
+		view := w.view(lane)
+		k := knowledge(nil).join(view.known).join(w.acquired[lane])
 		cluster := w.block.id / s.size
 		own := make(knowledge, cluster+1)
-		own[cluster] = &released{w.clock, []releaser{{newRecord(0, 0, w.index, lane), w.ticks}}}
+		own[cluster] = &released{view.clock, []releaser{{newRecord(0, 0, w.index, lane), w.ticks}}}
 		k = k.join(own)
 		if reads { // what others have released there stands
 			k = k.join(s.places[p])

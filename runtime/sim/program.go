@@ -26,6 +26,7 @@ type Program struct {
 	asyncReads    bool  // bulk copies read global memory that the kernel writes
 	async         bool  // it has bulk copies
 	bulkStores    bool  // some of them from shared memory
+	multiplies    bool  // it has multiplies of warpgroups
 	named         bool  // it has named barriers
 	elects        bool  // warps elect lanes
 	entryRegs     int   // registers of a thread at the start, where roles move them, and
@@ -74,7 +75,7 @@ const (
 // type, a register array indexed by a run-time value, a block that is not whole warps.
 func Compile(k *thr.Kernel) (p *Program, err error) {
 	c := &compiler{kernel: k, program: &Program{kernel: k, granule: 16, word: 16, unit: copyBytes, barAt: map[*thr.SharedBuf]int{}}, slots: map[*thr.Local]operand{},
-		unrolled: map[*thr.Local]uint64{}, pool: map[uint64]int32{}, args: map[*thr.Arg]int32{}, sites: map[site]int32{}}
+		unrolled: map[*thr.Local]uint64{}, heldLocals: heldLocals(k.Body), pool: map[uint64]int32{}, args: map[*thr.Arg]int32{}, sites: map[site]int32{}}
 	defer func() {
 		switch e := recover().(type) {
 		case nil:

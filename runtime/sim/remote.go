@@ -95,7 +95,7 @@ func (b *mbar) leave() {
 
 // arrivedFrom takes an arrival of each lane of m.
 func (b *mbar) arrivedFrom(w *warp, site int32, m uint32, relaxed bool) {
-	b.last = site
+	b.last, b.brought = site, site
 	switch {
 	case !relaxed:
 		w.publish(&b.arriving, m)
@@ -103,7 +103,7 @@ func (b *mbar) arrivedFrom(w *warp, site int32, m uint32, relaxed bool) {
 		b.arriving.join(w.ahead, w.block.cluster.agents)
 	}
 	if b.pending -= bits.OnesCount32(m); b.pending < 0 {
-		w.report(BadBarrier, site, none, bits.TrailingZeros32(m), "%d arrivals in phase %d of %s, which expects %d", b.count-b.pending, b.phase, b.name(), b.count)
+		w.report(BadBarrier, site, b.init.site(), bits.TrailingZeros32(m), "%d arrivals in phase %d of %s, which expects %d", b.count-b.pending, b.phase, b.name(), b.count)
 		b.pending = 0
 	}
 	b.complete(w)

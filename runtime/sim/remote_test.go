@@ -8,54 +8,6 @@ import (
 	"github.com/gotile/gotile/internal/thr"
 )
 
-// lack is what a program is reported for without one of its statements, and at which; both: the line of the other side.
-type lack struct {
-	without   string
-	kind      Kind   // "": of any, by schedule
-	at, other string // "": anywhere
-}
-
-// pairs runs a program, which must be silent in every completion, and the same without one statement after the other,
-// each of which must be reported in every completion, with the lines that are named
-// in one at least.
-func pairs(t *testing.T, kernel func(body ...thr.Stmt) *thr.Kernel, grid int, list []named, lacks ...lack) {
-	t.Helper()
-	every := func(without string, f func(e *Errors)) {
-		for _, c := range []Completion{Early, Late, AtRandom} {
-			for seed := range uint64(6) {
-				m := NewMemory(false)
-				x, _ := output(t, m, 4096)
-				_, e := run(t, kernel(taken(list, without)...), m, grid, words(x), Options{Seed: seed, Copies: c})
-				f(e)
-			}
-		}
-	}
-	every("", func(e *Errors) { silent(t, e) })
-	for _, l := range lacks {
-		lines := false
-		every(l.without, func(e *Errors) {
-			if e == nil || l.kind != "" && !e.Has(l.kind) {
-				t.Errorf("without %s: no %s: %v", l.without, l.kind, e)
-				return
-			}
-			for _, r := range e.Reports {
-				lines = lines || (l.kind == "" || r.Kind == l.kind) && (l.at == "" || r.Pos.Frame().Line == lineOf(list, l.at)) && (l.other == "" || r.Other.Frame().Line == lineOf(list, l.other))
-			}
-		})
-		if !lines {
-			t.Errorf("without %s: no report at %s and %s", l.without, l.at, l.other)
-		}
-	}
-}
-
-// inPair is a cluster of two blocks of a warp, with x, a tile of 128 bytes and two mbarriers.
-func inPair(body ...thr.Stmt) *thr.Kernel {
-	return clusterKernel(2, 32, 144, []*thr.Arg{bulkX}, body...)
-}
-
-// alone is a block of a warp with the same.
-func alone(body ...thr.Stmt) *thr.Kernel { return kernel(32, 144, []*thr.Arg{bulkX}, body...) }
-
 // meetingBars is the start of a program of a pair.
 func meetingBars(count int) []named {
 	return []named{
@@ -69,6 +21,7 @@ func meetingBars(count int) []named {
 // Asynchronous stores are there after the phase that expects them, and need no proxy fence but for bulk copies.
 func TestStoreAsync(t *testing.T) {
 	store := thr.Do{At: at(), Fn: thr.StAsync, DT: dtype.I32, Args: []thr.Expr{sharedAt(lane, 4), lane, next(2), fullBar}, Buf: bulkTile, Bar: bulkBars}
+	own := thr.Do{At: at(), Fn: thr.BulkStore, Args: []thr.Expr{index(arg(bulkX), op(ir.Mul, rank, i32(32))), u32(0), i32(128)}, Pred: first, Buf: bulkTile}
 	list := append(meetingBars(1),
 		named{"store", store},
 		named{"expect", barDo(at(), thr.MBarArriveTx, fullBar, i32(128), first)},
@@ -76,18 +29,18 @@ func TestStoreAsync(t *testing.T) {
 		named{"read", loadShared(at(), got, lane)},
 		named{"fence", bulkDo(at(), thr.FenceAsync)},
 		named{"sync", warpSync(at())},
-		named{"bulk", bulkStore(at(), first)},
+		named{"bulk", own},
 		named{"commit", bulkDo(at(), thr.BulkCommit)},
 		named{"read wait", bulkDo(at(), thr.BulkWaitRead, i32(0))},
 	)
-	pairs(t, inPair, 2, list,
-		lack{"init fence", MissingFence, "store", ""},
-		lack{"meet", BadBarrier, "store", ""},
-		lack{"store", Deadlock, "wait", ""},
-		lack{"expect", Deadlock, "wait", ""},
-		lack{"wait", InFlight, "read", "store"},
-		lack{"fence", MissingFence, "bulk", "store"},
-		lack{"read wait", NotAwaited, "bulk", ""})
+	pairs(t, inPair, list,
+		lack{"init fence", MissingFence, "store", "", nil},
+		lack{"meet", BadBarrier, "store", "", nil},
+		lack{"store", Deadlock, "wait", "", nil},
+		lack{"expect", Deadlock, "wait", "", nil},
+		lack{"wait", InFlight, "read", "store", nil},
+		lack{"fence", MissingFence, "bulk", "store", nil},
+		lack{"read wait", NotAwaited, "bulk", "", nil})
 }
 
 // An arrival at a peer releases what came before it, a relaxed one what a fence of the cluster has.
@@ -99,12 +52,12 @@ func TestArriveAtPeer(t *testing.T) {
 		named{"wait", barDo(at(), thr.MBarWait, fullBar, i32(0), nil)},
 		named{"read", loadShared(at(), got, lane)},
 		named{"leave", clusterSync(at())})
-	pairs(t, inPair, 2, list,
-		lack{"init fence", MissingFence, "arrive", ""},
-		lack{"meet", BadBarrier, "arrive", ""},
-		lack{"write", Uninitialised, "read", ""},
-		lack{"arrive", Deadlock, "wait", ""},
-		lack{"wait", "", "read", ""}) // a race, or nothing there yet
+	pairs(t, inPair, list,
+		lack{"init fence", MissingFence, "arrive", "", nil},
+		lack{"meet", BadBarrier, "arrive", "", nil},
+		lack{"write", Uninitialised, "read", "", nil},
+		lack{"arrive", Deadlock, "wait", "", nil},
+		lack{"wait", Race, "read", "write", []Kind{Uninitialised}}) // a race, or nothing there yet
 	relaxed := append(meetingBars(32),
 		named{"write", peer(storeShared(at(), lane, lane), next(2))},
 		named{"fence", bulkDo(at(), thr.FenceCluster)},
@@ -112,7 +65,7 @@ func TestArriveAtPeer(t *testing.T) {
 		named{"wait", barDo(at(), thr.MBarWait, fullBar, i32(0), nil)},
 		named{"read", loadShared(at(), got, lane)},
 		named{"leave", clusterSync(at())})
-	pairs(t, inPair, 2, relaxed, lack{"fence", Race, "read", "write"}, lack{"arrive", Deadlock, "wait", ""})
+	pairs(t, inPair, relaxed, lack{"fence", Race, "read", "write", nil}, lack{"arrive", Deadlock, "wait", "", nil})
 }
 
 // What an mbarrier tracks is written by no asynchronous proxy: a bulk store of it needs a fence.
@@ -130,7 +83,7 @@ func TestTrackedThenStored(t *testing.T) {
 		{"commit", bulkDo(at(), thr.BulkCommit)},
 		{"read wait", bulkDo(at(), thr.BulkWaitRead, i32(0))},
 	}
-	pairs(t, alone, 1, list, lack{"fence", MissingFence, "store", "copy"}, lack{"wait", InFlight, "store", "copy"}, lack{"arrive", Deadlock, "wait", ""})
+	pairs(t, alone, list, lack{"fence", MissingFence, "store", "copy", nil}, lack{"wait", InFlight, "store", "copy", nil}, lack{"arrive", Deadlock, "wait", "", nil})
 }
 
 // Small copies mark what they write and no more.
@@ -148,7 +101,7 @@ func TestCopyPieces(t *testing.T) {
 		{"sync", warpSync(at())},
 		{"read", loadShared(at(), got, op(ir.Sub, i32(31), lane))},
 	}
-	pairs(t, alone, 1, list, lack{"wait", InFlight, "read", "copy"}, lack{"commit", InFlight, "read", "copy"}, lack{"sync", Race, "read", "copy"})
+	pairs(t, alone, list, lack{"wait", InFlight, "read", "copy", nil}, lack{"commit", InFlight, "read", "copy", nil}, lack{"sync", Race, "read", "copy", nil})
 }
 
 // Bulk copies of what the kernel wrote to global memory: ordered, and fenced.
@@ -164,7 +117,7 @@ func TestBulkOfWritten(t *testing.T) {
 		{"wait", barDo(at(), thr.MBarWait, fullBar, i32(0), nil)},
 		{"read", loadShared(at(), got, lane)},
 	}
-	pairs(t, alone, 1, list, lack{"fence", MissingFence, "copy", "write"}, lack{"sync", GlobalRace, "copy", "write"}, lack{"wait", InFlight, "read", "copy"})
+	pairs(t, alone, list, lack{"fence", MissingFence, "copy", "write", nil}, lack{"sync", GlobalRace, "copy", "write", nil}, lack{"wait", InFlight, "read", "copy", nil})
 }
 
 // Before its wait a kernel may not read what the one ahead writes, nor write anything, nor let the next one begin.

@@ -29,6 +29,7 @@ const (
 	MissedPhase       Kind = "missed phase of an mbarrier"
 	WrongBytes        Kind = "wrong number of bytes at an mbarrier"
 	MissingFence      Kind = "missing proxy fence"
+	UnfencedRegisters Kind = "missing fence of registers"
 	Deadlock          Kind = "deadlock"
 	BadRegisters      Kind = "misuse of setmaxnreg"
 	Panicked          Kind = "panic"

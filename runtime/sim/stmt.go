@@ -92,6 +92,7 @@ func (c *compiler) declare(s thr.Decl) {
 		poison = 1
 	}
 	n := max(l.Len, 1)
+	c.touch(l, d.i, n)
 	c.emit(0, func(w *warp) {
 		for i := range n {
 			w.fill(operand{d.i + int32(i), d.uniform}, poison)

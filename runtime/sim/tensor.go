@@ -159,15 +159,9 @@ func (o *tensorOp) store(w *warp, l int) {
 	now := k.stored(l)
 	box.chunks(at, func(r *boxRow, at, _, n int) { k.check(now, l, false, at, n) })
 	for _, r := range box.rows {
-		w.checkEarly(r.al, o.global.site, l, true)
-		r.al.writes(w.block.launch.number)
+		k.storeTo(o.global, r.source, l)
 		if o.combine != nil && r.al.unmarked(uint64(r.off), r.bytes) < uint64(r.off+r.bytes) {
 			w.report(Uninitialised, o.global.site, none, l, "%s at byte %d of the allocation of %d bytes at %#x", o.fn, r.off, len(r.al.data), r.al.addr)
-		}
-		if w.block.launch.global != nil {
-			a, off := *o.global, offsets{}
-			a.bytes, off[l] = r.bytes, r.off
-			a.checkBlocks(w, r.al, 1<<l, &off, o.combine != nil)
 		}
 	}
 	w.block.cluster.fly(k)
@@ -249,14 +243,14 @@ func (b *boxed) chunks(shared int, f func(r *boxRow, shared, global, bytes int))
 	}
 }
 
-// moveBox moves the bytes of a tensor copy.
-func (k *bulk) moveBox() {
-	data, b := k.to().shared.data, k.tensor
+// moveBox moves the bytes of a tensor copy; data is those of the box in shared memory.
+func (k *bulk) moveBox(data []byte) {
+	b := k.tensor
 	if k.bar != nil {
-		clear(data[k.shared:][:k.bytes]) // what lies outside of the tensor is zero
+		clear(data) // what lies outside of the tensor is zero
 	}
 	b.chunks(k.shared, func(r *boxRow, shared, global, n int) {
-		in, out := data[shared:][:n], r.al.data[global:][:n]
+		in, out := data[shared-k.shared:][:n], r.al.data[global:][:n]
 		switch {
 		case k.bar != nil:
 			copy(in, out)

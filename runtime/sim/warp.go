@@ -58,6 +58,8 @@ type warp struct {
 
 	bulks     map[int]*bulkLane // bulk stores by lane
 	bulkEpoch uint32
+
+	multiplies multiplies
 	// over is a record that all records of epochs known to be over are below, whichever warp made them.
 	over record
 
@@ -82,6 +84,9 @@ func (w *warp) reset() {
 	w.arrived, w.passed = 0, 0
 	clear(w.private)
 	w.bulkReset()
+	if w.block.program.multiplies {
+		w.multiplies.reset(len(w.r))
+	}
 	clear(w.acquired)
 	w.u[uniWarp] = uint64(w.id)
 	for l := range &w.r[vecTID] {

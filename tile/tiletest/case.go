@@ -24,16 +24,31 @@ type Case struct {
 	// Alone keeps other cases from running at the same time: for a case that takes gigabytes of memory, or that skips
 	// where there is too little of it.
 	Alone bool
+	// Record is what receipts call the case; empty: its name. Cases that are many for one kernel share one, which says how
+	// many they are.
+	Record string
+	// Deep leaves the case to GPUs: gotile sim runs it only where -run matches it.
+	Deep bool
+}
+
+// Recorded is what receipts call the case.
+func (c Case) Recorded() string {
+	if c.Record != "" {
+		return c.Record
+	}
+	return c.Name
 }
 
 // Result is how a case went.
 type Result struct {
-	Case    string
-	Err     error              // nil: passed or skipped
-	Skipped string             // why the case did not run on this device; empty: it ran, or failed
-	Kernels []string           // the kernels launched, sorted
-	Worst   map[string]float64 // the largest scale-relative error by the name given to Compare
-	Elapsed time.Duration
+	Case string
+	// Recorded is what receipts call the case.
+	Recorded string
+	Err      error              // nil: passed or skipped
+	Skipped  string             // why the case did not run on this device; empty: it ran, or failed
+	Kernels  []string           // the kernels launched, sorted
+	Worst    map[string]float64 // the largest scale-relative error by the name given to Compare
+	Elapsed  time.Duration
 }
 
 // Unsupported reports whether the case failed only because its family has no kernel for the device's target.
@@ -51,7 +66,7 @@ func (c Case) Exec(ctx context.Context, d *device.Device, seed uint64) Result {
 	if err := c.call(r); err != nil && !errors.As(err, &skipped) {
 		r.errs = append(r.errs, err)
 	}
-	res := Result{Case: c.Name, Err: r.finish(), Worst: r.worst, Elapsed: time.Since(start)}
+	res := Result{Case: c.Name, Recorded: c.Recorded(), Err: r.finish(), Worst: r.worst, Elapsed: time.Since(start)}
 	for name, n := range d.Launches() {
 		if n > before[name] {
 			res.Kernels = append(res.Kernels, name)

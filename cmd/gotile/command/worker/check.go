@@ -123,9 +123,10 @@ func (j *job) compilations(ctx context.Context, names []string) (rows []*compila
 }
 
 // committed is the text of a .cu file and its sum. A program that travels has no files: it has the sums, and the text
-// that its kernel prints, which is the same unless the sum says that it is stale.
+// that its kernel prints, which is the same unless the sum says that it is stale; so has a kernel of which nothing else is
+// committed.
 func (j *job) committed(s *source) (text, hash string, err error) {
-	if j.Travels {
+	if j.Travels || s.hashed {
 		return s.text, j.Sources[s.File], nil
 	}
 	file, err := os.ReadFile(filepath.Join(j.Dir, gowrap.Folder, s.File))

@@ -4,18 +4,17 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/gotile/gotile/codegen/cuda"
 	"github.com/gotile/gotile/codegen/gowrap"
-	"github.com/gotile/gotile/internal/ir"
+	"github.com/gotile/gotile/internal/printed"
 	"github.com/gotile/gotile/internal/progress"
-	"github.com/gotile/gotile/internal/target"
-	"github.com/gotile/gotile/internal/thr"
 	"github.com/gotile/gotile/tile"
 )
 
@@ -24,6 +23,7 @@ type source struct {
 	gowrap.Variant
 	kernel *tile.Kernel
 	text   string
+	hashed bool // nothing but its hash is committed
 }
 
 // sum is the SHA-256 of a file's text in hexadecimal.
@@ -72,8 +72,11 @@ func (j *job) lowered(ctx context.Context) ([][]*source, error) {
 	}
 	var out [][]*source
 	start := 0
-	for _, end := range ends {
+	for i, end := range ends {
 		if family := slices.Concat(all[start:end]...); len(family) > 0 {
+			for _, s := range family {
+				s.hashed = set.Families()[i].Hashed()
+			}
 			out = append(out, family)
 		}
 		start = end
@@ -85,7 +88,7 @@ func (j *job) lowered(ctx context.Context) ([][]*source, error) {
 func (j *job) printAll(ctx context.Context, kernels []*tile.Kernel) ([][]*source, error) {
 	out, errs := make([][]*source, len(kernels)), make([]error, len(kernels))
 	j.parallel(ctx, "lowering", "kernels", len(kernels), cores(), func(i int) string { return kernels[i].Name() }, func(i int) {
-		out[i], errs[i] = print(kernels[i].Name(), kernels[i])
+		out[i], errs[i] = sources(kernels[i])
 	})
 	if ctx.Err() != nil {
 		return nil, progress.ErrInterrupted
@@ -98,41 +101,14 @@ func (j *job) printAll(ctx context.Context, kernels []*tile.Kernel) ([][]*source
 	return out, nil
 }
 
-// print lowers a kernel for each target it claims. Targets of one lowering set must give one text; each set is a file.
-func print(name string, k *tile.Kernel) ([]*source, error) {
+// sources are the texts of a kernel.
+func sources(k *tile.Kernel) ([]*source, error) {
+	texts, err := printed.Sources(k)
 	var out []*source
-	lows := map[string]*thr.Kernel{} // by target
-	for _, t := range claims(k.IR()) {
-		low, err := k.Lower(t)
-		if err != nil {
-			return nil, err // says which kernel, for which target
-		}
-		lows[t] = low
-		i := slices.IndexFunc(out, func(s *source) bool { return s.Kernel.Lowering == low.Lowering })
-		if i < 0 {
-			out = append(out, &source{Variant: gowrap.Variant{Kernel: low}, kernel: k})
-			i = len(out) - 1
-		}
-		out[i].Targets = append(out[i].Targets, t)
+	for _, t := range texts {
+		out = append(out, &source{Variant: t.Variant, kernel: k, text: t.Text})
 	}
-	for _, s := range out {
-		s.File = name + ".cu"
-		if len(out) > 1 {
-			s.File = name + "_" + s.Kernel.Lowering + ".cu"
-		}
-		for i, t := range s.Targets {
-			text, err := cuda.Print(lows[t], cuda.Options{Targets: chips(s.Targets)})
-			if err != nil {
-				return nil, fmt.Errorf("kernel %s for %s: %w", name, t, err)
-			}
-			if i > 0 && text != s.text {
-				return nil, fmt.Errorf("kernel %s: targets %s and %s are of lowering set %q, but their texts differ; this is a mistake in gotile's planner",
-					name, s.Targets[0], t, lows[t].Lowering)
-			}
-			s.text = text
-		}
-	}
-	return out, nil
+	return out, err
 }
 
 // stale says, one text a file, which .cu files are not what their kernels print now, by the sums in Sources.
@@ -157,32 +133,6 @@ func staleness(s *source, committed string) string {
 	return s.File + " is not what the kernel prints now; run gotile gen"
 }
 
-// claims are the targets that a kernel is for, in the table's order: what it names, or all, and every proxy of one.
-func claims(k *ir.Kernel) []string {
-	var out []string
-	for _, name := range target.Names() {
-		t, err := target.Lookup(name)
-		if err == nil && (k.Targets == nil || slices.Contains(k.Targets, name) || t.Proxy != "" && slices.Contains(k.Targets, t.Proxy)) {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-// chips leaves the proxies out, unless there is nothing else.
-func chips(names []string) []string {
-	var out []string
-	for _, n := range names {
-		if t, err := target.Lookup(n); err == nil && t.Proxy == "" {
-			out = append(out, n)
-		}
-	}
-	if out == nil {
-		return names
-	}
-	return out
-}
-
 // file is a generated file, named from the package's directory.
 type file struct{ name, text string }
 
@@ -200,7 +150,14 @@ func (j *job) files(ctx context.Context) (out []file, embeds []*compiled, err er
 	if embeds, err = j.embeds(slices.Concat(families...), targets); err != nil {
 		return nil, nil, err
 	}
+	var sums strings.Builder
 	for _, family := range families {
+		if family[0].hashed {
+			for _, s := range family {
+				fmt.Fprintf(&sums, "%s  %s\n", sum(s.text), s.File)
+			}
+			continue
+		}
 		wrap := gowrap.Family{Package: j.Name}
 		for _, s := range family {
 			out = append(out, file{filepath.Join(gowrap.Folder, s.File), s.text})
@@ -216,12 +173,30 @@ func (j *job) files(ctx context.Context) (out []file, embeds []*compiled, err er
 		}
 		out = append(out, file{name, string(text)})
 	}
+	if sums.Len() > 0 {
+		out = append(out, file{sumsFile, gowrap.Header + "\n" + sums.String()})
+	}
 	return out, embeds, nil
 }
 
-// HashSources gives the SHA-256 of each generated .cu file of the package in a directory.
+// sumsFile has the hashes of the texts that are not committed, a line each as sha256sum writes it, behind the header of
+// generated files.
+const sumsFile = gowrap.Folder + "/kernels.sha256"
+
+// HashSources gives the SHA-256 of each generated .cu file of the package in a directory, and of each of which the
+// package has the hash alone.
 func HashSources(dir string) (map[string]string, error) {
 	out := map[string]string{}
+	switch text, err := os.ReadFile(filepath.Join(dir, sumsFile)); {
+	case err == nil:
+		for _, line := range strings.Split(string(text), "\n")[1:] {
+			if sum, name, ok := strings.Cut(line, "  "); ok {
+				out[name] = sum
+			}
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
 	paths, err := filepath.Glob(filepath.Join(dir, gowrap.Folder, "*.cu"))
 	if err != nil {
 		return nil, err

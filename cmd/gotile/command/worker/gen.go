@@ -18,6 +18,7 @@ import (
 	"github.com/gotile/gotile/codegen/cuda"
 	"github.com/gotile/gotile/codegen/gowrap"
 	"github.com/gotile/gotile/internal/image"
+	"github.com/gotile/gotile/internal/printed"
 	"github.com/gotile/gotile/internal/wholefile"
 )
 
@@ -107,7 +108,7 @@ func (s *source) lined(place func(file string) string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return cuda.Print(low, cuda.Options{Targets: chips(s.Targets), Lines: true, Path: place})
+	return cuda.Print(low, cuda.Options{Targets: printed.Chips(s.Targets), Lines: true, Path: place})
 }
 
 // gen can be interrupted until it writes: then all files are as they were.
@@ -219,7 +220,7 @@ func diff(have, want string) string {
 // folder for CUDA C, it was beside the Go files.
 func vanished(dir string, want []file, embeds []*compiled) ([]string, error) {
 	var out []string
-	for _, pattern := range []string{gowrap.Folder + "/*.cu", gowrap.Folder + "/*" + image.Suffix, "z*.go", "*.cu", "*" + image.Suffix} {
+	for _, pattern := range []string{gowrap.Folder + "/*.cu", gowrap.Folder + "/*" + image.Suffix, "z*.go", "*.cu", "*" + image.Suffix, sumsFile} {
 		paths, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
 			return nil, err

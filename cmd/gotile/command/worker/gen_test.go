@@ -3,6 +3,8 @@
 package worker
 
 import (
+	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gotile/gotile/cmd/gotile/command/internal/axpy"
 	"github.com/gotile/gotile/codegen/gowrap"
 	"github.com/gotile/gotile/tile"
 )
@@ -163,4 +166,33 @@ func TestGenWritesNothingWhenAKernelFails(t *testing.T) {
 		return tile.Sets(tile.Configs(one, named("twice")), tile.Configs(one, named("other")))
 	}
 	mustFail(t, 1, "two families would write zdouble.go", p, "gen")
+}
+
+// TestHashed: of a hashed set a file of hashes is committed, which says what is stale as the text would; receipts are of
+// what it stands for.
+func TestHashed(t *testing.T) {
+	threads := 64
+	p := Package{Path: "example.com/hashed", Name: "hashed", Dir: t.TempDir(), Cases: axpy.Cases}
+	p.Kernels = func() tile.Set {
+		return tile.Hashed(tile.Configs(func(n named) (*tile.Kernel, error) { return double(string(n), threads) }, named("twice")))
+	}
+	mustFail(t, 1, "kernels.sha256 is missing", p, "gen", "-check")
+	mustRun(t, p, "gen")
+	if entries, err := os.ReadDir(p.Dir); err != nil || len(entries) != 1 {
+		t.Errorf("%v %v, want the folder of the hashes alone", entries, err)
+	}
+	p = hashed(t, p)
+	mustRun(t, p, "gen", "-check")
+	if text := read(t, p.Dir, "cuda", "kernels.sha256"); len(p.Sources) != 1 || !strings.Contains(text, p.Sources["twice.cu"]+"  twice.cu\n") {
+		t.Errorf("%v of:\n%s", p.Sources, text)
+	}
+	mustFail(t, 1, "twice (twice.cu): no receipt for any of its targets", p, "verify", "-check")
+	threads = 128
+	mustFail(t, 1, "kernels.sha256 is stale", p, "gen", "-check")
+	mustFail(t, 1, "twice.cu is not what the kernel prints now", p, "verify", "-check")
+	p.Kernels = axpy.Kernels
+	mustRun(t, p, "gen")
+	if _, err := os.Stat(filepath.Join(p.Dir, "cuda", "kernels.sha256")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the hashes are still there: %v", err)
+	}
 }

@@ -39,7 +39,7 @@ type Record struct {
 	Launch string             `json:"launch_sha256"` // of gowrap.LaunchText
 	Cases  int                `json:"cases"`         // that launched it, all passed
 	Worst  map[string]float64 `json:"worst"`         // the largest scale-relative error of each compared value
-	Ran    []string           `json:"ran"`           // the cases, sorted: what to run again when it is stale
+	Ran    []string           `json:"ran"`           // the cases as they are recorded, sorted: what to run again when it is stale
 }
 
 // readReceipt reads a receipt; one that does not exist is empty. A file that is cut off, or is something else, is an

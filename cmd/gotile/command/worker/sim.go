@@ -22,7 +22,8 @@ var simCommand = &Command{
 Sim runs the cases of each package on the simulator, which reports out-of-bounds accesses, reads of uninitialised
 shared memory, races and barrier divergence with the lines of Go they come from. It needs neither a GPU nor NVRTC.
 The seed chooses the cases' data and the order in which the simulator schedules. The simulator executes the kernels as
-they are in Go; sim warns of .cu files that are not what they print.
+they are in Go; sim warns of .cu files that are not what they print. Of cases that are for GPUs mostly, too many for a
+simulator, it runs a part, and all that -run matches.
 
 Example:
 
@@ -42,6 +43,12 @@ func (j *job) sim(ctx context.Context) error {
 	cases, err := j.selected()
 	if err != nil {
 		return err
+	}
+	if all := len(cases); j.Run == "" {
+		cases = slices.DeleteFunc(cases, func(c tiletest.Case) bool { return c.Deep })
+		if n := all - len(cases); n > 0 {
+			j.printf("%d of %d cases are left to GPUs; -run . runs all\n", n, all)
+		}
 	}
 	if _, err := target.Lookup(j.Target); err != nil {
 		return err

@@ -85,7 +85,7 @@ func (v *verification) todo(cases []tiletest.Case) []tiletest.Case {
 	}
 	var out []tiletest.Case
 	for _, c := range cases {
-		if !known[c.Name] || again[c.Name] {
+		if name := c.Recorded(); !known[name] || again[name] {
 			out = append(out, c)
 		}
 	}
@@ -108,7 +108,7 @@ func (v *verification) compile(ctx context.Context, r *runner, cases []tiletest.
 func (v *verification) expected(cases []tiletest.Case) []*source {
 	names := map[string]bool{}
 	for _, c := range cases {
-		names[c.Name] = true
+		names[c.Recorded()] = true
 	}
 	var out []*source
 	for _, s := range v.sources {
@@ -169,7 +169,7 @@ func (v *verification) blame(res tiletest.Result) {
 		v.bad[k] = true
 	}
 	for _, rec := range v.receipt.Kernels {
-		if rec.Target == v.target && slices.Contains(rec.Ran, res.Case) {
+		if rec.Target == v.target && slices.Contains(rec.Ran, res.Recorded) {
 			v.bad[rec.Name], found = true, true
 		}
 	}
@@ -217,17 +217,19 @@ func (v *verification) recordOf(s *source, old *Record) (Record, error) {
 	rec := Record{Name: s.Kernel.Name, Target: v.target, CU: sum(s.text), Launch: sum(launch), Worst: map[string]float64{}}
 	if old != nil && v.stale[rec.Name] == "" {
 		maps.Copy(rec.Worst, old.Worst)
-		rec.Ran = slices.Clone(old.Ran)
+		rec.Ran, rec.Cases = slices.Clone(old.Ran), old.Cases
 	}
+	before := slices.Clone(rec.Ran)
 	for _, res := range v.passed[rec.Name] {
-		rec.Ran = append(rec.Ran, res.Case)
+		if !slices.Contains(before, res.Recorded) {
+			rec.Ran, rec.Cases = append(rec.Ran, res.Recorded), rec.Cases+1
+		}
 		for what, e := range res.Worst {
 			rec.Worst[what] = max(rec.Worst[what], e)
 		}
 	}
 	slices.Sort(rec.Ran)
 	rec.Ran = slices.Compact(rec.Ran)
-	rec.Cases = len(rec.Ran)
 	return rec, nil
 }
 

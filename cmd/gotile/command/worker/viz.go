@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gotile/gotile/internal/printed"
 	"github.com/gotile/gotile/internal/target"
 	"github.com/gotile/gotile/internal/viz"
 	"github.com/gotile/gotile/internal/wholefile"
@@ -39,7 +40,7 @@ func (j *job) viz() error {
 		return err
 	}
 	if j.Target == "" {
-		j.Target = claims(k.IR())[0]
+		j.Target = printed.Claims(k.IR())[0]
 	}
 	t, err := target.Lookup(j.Target)
 	if err != nil {

@@ -1,0 +1,89 @@
+package matrix
+
+import (
+	"strings"
+
+	"github.com/gotile/gotile/layout"
+	"github.com/gotile/gotile/tile"
+)
+
+// forms are those of products, each with another swizzle of the second operand.
+var forms = []variant{
+	{"ab", layout.Swizzle128, tile.AB}, {"abt", layout.Swizzle64, tile.ABt}, {"atb", layout.NoSwizzle, tile.AtB}, {"atbt", layout.Swizzle32, tile.AtBt},
+}
+
+// products are MMAs of each form, of operands in shared memory and in registers: the layout. Of clipped tiles operands
+// in registers end, and count as zeros beyond.
+var products = &family{
+	name: "mma", doc: "products of tensor cores.", ways: []way{warpwise}, variants: forms, results: ofProducts, more: []int{side},
+	layouts: []string{"shared_shared", "registers_shared", "shared_registers", "registers_registers"},
+	ends:    func(layout string) bool { return strings.HasPrefix(layout, "registers") },
+	bodies:  bodies{bf16: product[tile.BF16], f16: product[tile.F16]},
+	sides: func(m *module, b body) (int, int) {
+		transA, _ := m.variant.transposed()
+		return swapped(b.rows, b.depth(), transA)
+	},
+	want: func(p *problem) {
+		transA, transB := p.module.variant.transposed()
+		for i := range p.body.rows {
+			for j := range p.body.cols {
+				s := 1.0
+				for l := range p.depth() {
+					if r, c := swapped(i, l, transA); r < p.m && c < p.n {
+						s += p.x[r][c] * at(p.second, l, j, transB)
+					}
+				}
+				p.y[i][j] = s
+			}
+		}
+	},
+}
+
+// transposed says which operands of a form are given transposed.
+func (v variant) transposed() (a, b bool) {
+	return v.form == tile.AtB || v.form == tile.AtBt, v.form == tile.ABt || v.form == tile.AtBt
+}
+
+func at(g grid, i, j int, trans bool) float64 {
+	i, j = swapped(i, j, trans)
+	return g[i][j]
+}
+
+// swapped is a size, or a place, transposed or not.
+func swapped(rows, cols int, trans bool) (int, int) {
+	if trans {
+		return cols, rows
+	}
+	return rows, cols
+}
+
+// depth is the k of a body's product.
+func (b body) depth() int { return base * (1 + b.pick(4)) }
+
+func product[T tile.Float](e *env[T]) {
+	w, form := e.scope.(tile.Warp), e.m.variant.form
+	transA, transB := e.m.variant.transposed()
+	span := func(rows int, trans bool) tile.Span {
+		if s := w.Fragment(rows, e.depth()); !trans {
+			return s
+		}
+		return w.Fragment(rows, e.depth()).Transpose()
+	}
+	acc := tile.NewVar(w, tile.Operand[tile.F32](tile.Full(w, w.Fragment(e.rows, e.cols), tile.F32(1))))
+	ar, ac := swapped(e.rows, e.depth(), transA)
+	br, bc := swapped(e.depth(), e.cols, transB)
+	sharedA, sharedB := e.at().Matrix(ar, ac), e.more[side].At(e.worker).Matrix(br, bc)
+	regA := func() tile.Reg[T] { return tile.Load(w, e.at(), e.ends(span(e.rows, transA))) }
+	regB := func() tile.Reg[T] { return tile.Load(w, e.more[side].At(e.worker), span(e.cols, !transB)) }
+	switch e.layout {
+	case "shared_shared":
+		tile.MMA(acc, sharedA, sharedB, form)
+	case "registers_shared":
+		tile.MMA(acc, regA(), sharedB, form)
+	case "shared_registers":
+		tile.MMA(acc, sharedA, regB(), form)
+	default:
+		tile.MMA(acc, regA(), regB(), form)
+	}
+	tile.Store(w, e.a.F.At(e.worker), acc.Get())
+}
