@@ -50,7 +50,7 @@ func backwardRows[T, W tile.Float](k *tile.Builder, c Config, a backwardArgs[T, 
 
 func backward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a backwardArgs[T, W]) {
-		overlap(k)
+		defer c.overlap(k)()
 		tile.Store(k, a.Part.Row(k.BlockID()), backwardRows(k, c, a))
 	}, c.options("RMSNorm backward: dx, and each block's share of dw in f32.")...)
 }
@@ -75,7 +75,7 @@ func backwardAddRows[T, W tile.Float](k *tile.Builder, c Config, a backwardAddAr
 
 func backwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a backwardAddArgs[T, W]) {
-		overlap(k)
+		defer c.overlap(k)()
 		tile.Store(k, a.Part.Row(k.BlockID()), backwardAddRows(k, c, a))
 	}, c.options("RMSNorm backward of a sum: dx = dr, and each block's share of dw in f32.")...)
 }

@@ -36,7 +36,7 @@ func weight[W tile.Float](c Config) (*tile.Kernel, error) {
 		threads = fewestThreads
 	}
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a weightArgs[W]) {
-		overlap(k)
+		defer c.overlap(k)()
 		block, rows, cols := k.Block(), weightRows, weightCols
 		switch c.Cap {
 		case fewestCap:

@@ -1243,8 +1243,6 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1292,8 +1290,6 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  4,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1316,8 +1312,6 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
 				Cluster:  8,
-				Waits:    true,
-				Triggers: true,
 				Shared:   196704,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1340,8 +1334,6 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  8,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98400,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1414,8 +1406,6 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1463,8 +1453,6 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  4,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1487,8 +1475,6 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
 				Cluster:  8,
-				Waits:    true,
-				Triggers: true,
 				Shared:   196704,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1511,8 +1497,6 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  8,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98400,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1585,8 +1569,6 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1634,8 +1616,6 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  4,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1683,8 +1663,6 @@ var backwardFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  8,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98400,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {

@@ -1039,15 +1039,14 @@ var backwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "rmsnorm_add_bwd_f32_f32_c1024_v",
-				Source:    cu_rmsnorm_add_bwd_f32_f32_c1024_v,
-				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   128,
-				Waits:     true,
-				Triggers:  true,
-				MinBlocks: 8,
-				Shared:    16,
-				ArgBytes:  112,
+				Name:     "rmsnorm_add_bwd_f32_f32_c1024_v",
+				Source:   cu_rmsnorm_add_bwd_f32_f32_c1024_v,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Waits:    true,
+				Triggers: true,
+				Shared:   16,
+				ArgBytes: 112,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_c1024_v")
 				},
@@ -1235,8 +1234,6 @@ var backwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
@@ -1284,8 +1281,6 @@ var backwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  4,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
@@ -1308,8 +1303,6 @@ var backwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
 				Cluster:  8,
-				Waits:    true,
-				Triggers: true,
 				Shared:   196704,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
@@ -1332,8 +1325,6 @@ var backwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  8,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98400,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
@@ -1406,8 +1397,6 @@ var backwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
@@ -1455,8 +1444,6 @@ var backwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  4,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
@@ -1479,8 +1466,6 @@ var backwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
 				Cluster:  8,
-				Waits:    true,
-				Triggers: true,
 				Shared:   196704,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
@@ -1503,8 +1488,6 @@ var backwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  8,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98400,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
@@ -1577,8 +1560,6 @@ var backwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
@@ -1626,8 +1607,6 @@ var backwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  4,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
@@ -1650,8 +1629,6 @@ var backwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  512,
 				Cluster:  8,
-				Waits:    true,
-				Triggers: true,
 				Shared:   196704,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {
@@ -1674,8 +1651,6 @@ var backwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  8,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98400,
 				ArgBytes: 112,
 				Build: func() (device.Program, error) {

@@ -1057,8 +1057,6 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98368,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -1106,8 +1104,6 @@ var backwardSiluFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -1155,8 +1151,6 @@ var backwardSiluFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  4,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -1204,8 +1198,6 @@ var backwardSiluFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  8,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98400,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -1252,8 +1244,6 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98368,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -1301,8 +1291,6 @@ var backwardSiluFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -1350,8 +1338,6 @@ var backwardSiluFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  4,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -1399,8 +1385,6 @@ var backwardSiluFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  8,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98400,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -1447,8 +1431,6 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98368,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -1496,8 +1478,6 @@ var backwardSiluFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -1545,8 +1525,6 @@ var backwardSiluFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  4,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98384,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -1594,8 +1572,6 @@ var backwardSiluFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
 				Cluster:  8,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98400,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {

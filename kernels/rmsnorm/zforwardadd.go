@@ -335,8 +335,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Waits:    true,
-				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -356,8 +354,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Waits:    true,
-				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -375,8 +371,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -396,8 +390,6 @@ var forwardAddFamily = bind.Family{
 				Source:    cu_rmsnorm_add_fwd_bf16_bf16_c8192_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    64,
 				ArgBytes:  96,
@@ -418,8 +410,6 @@ var forwardAddFamily = bind.Family{
 				Source:    cu_rmsnorm_add_fwd_bf16_bf16_c16384_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    64,
 				ArgBytes:  96,
@@ -499,8 +489,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Waits:    true,
-				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -520,8 +508,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Waits:    true,
-				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -539,8 +525,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -560,8 +544,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -581,8 +563,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -661,8 +641,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Waits:    true,
-				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -682,8 +660,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Waits:    true,
-				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -701,8 +677,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -722,8 +696,6 @@ var forwardAddFamily = bind.Family{
 				Source:    cu_rmsnorm_add_fwd_f16_f16_c8192_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    64,
 				ArgBytes:  96,
@@ -744,8 +716,6 @@ var forwardAddFamily = bind.Family{
 				Source:    cu_rmsnorm_add_fwd_f16_f16_c16384_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    64,
 				ArgBytes:  96,
@@ -825,8 +795,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Waits:    true,
-				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -846,8 +814,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Waits:    true,
-				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -865,8 +831,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -886,8 +850,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -907,8 +869,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f32_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -989,8 +949,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f32_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1010,8 +968,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f32_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1029,8 +985,6 @@ var forwardAddFamily = bind.Family{
 				Source:    cu_rmsnorm_add_fwd_f32_f32_c4096_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    64,
 				ArgBytes:  96,
@@ -1051,8 +1005,6 @@ var forwardAddFamily = bind.Family{
 				Source:    cu_rmsnorm_add_fwd_f32_f32_c8192_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    64,
 				ArgBytes:  96,
@@ -1073,8 +1025,6 @@ var forwardAddFamily = bind.Family{
 				Source:    cu_rmsnorm_add_fwd_bf16_bf16_c32768_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    32832,
 				ArgBytes:  96,
@@ -1095,8 +1045,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c65536_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   65664,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1116,8 +1064,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c131072_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   229504,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1138,8 +1084,6 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   229520,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1160,8 +1104,6 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   65680,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1182,8 +1124,6 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
-				Waits:    true,
-				Triggers: true,
 				Shared:   65680,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1203,8 +1143,6 @@ var forwardAddFamily = bind.Family{
 				Source:    cu_rmsnorm_add_fwd_f16_f16_c32768_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    32832,
 				ArgBytes:  96,
@@ -1225,8 +1163,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c65536_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   65664,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1246,8 +1182,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c131072_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   229504,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1268,8 +1202,6 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   229520,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1290,8 +1222,6 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   65680,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1312,8 +1242,6 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
-				Waits:    true,
-				Triggers: true,
 				Shared:   65680,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1333,8 +1261,6 @@ var forwardAddFamily = bind.Family{
 				Source:    cu_rmsnorm_add_fwd_f32_f32_c16384_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    32832,
 				ArgBytes:  96,
@@ -1355,8 +1281,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f32_f32_c32768_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   65664,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1376,8 +1300,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f32_f32_c65536_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   229504,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1398,8 +1320,6 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   229520,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1420,8 +1340,6 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   65680,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1442,8 +1360,6 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  4,
-				Waits:    true,
-				Triggers: true,
 				Shared:   229520,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1464,8 +1380,6 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
-				Waits:    true,
-				Triggers: true,
 				Shared:   65680,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1486,8 +1400,6 @@ var forwardAddFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  8,
-				Waits:    true,
-				Triggers: true,
 				Shared:   65696,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1507,8 +1419,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1526,8 +1436,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1545,8 +1453,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1564,8 +1470,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1583,8 +1487,6 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f32_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {

@@ -329,8 +329,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Waits:    true,
-				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -350,8 +348,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Waits:    true,
-				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -369,8 +365,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -390,8 +384,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -411,8 +403,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:    cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c16384_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    64,
 				ArgBytes:  80,
@@ -492,8 +482,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Waits:    true,
-				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -513,8 +501,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Waits:    true,
-				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -532,8 +518,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -553,8 +537,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -574,8 +556,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   128,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -654,8 +634,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Waits:    true,
-				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -675,8 +653,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Waits:    true,
-				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -694,8 +670,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -715,8 +689,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -736,8 +708,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:    cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c16384_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    64,
 				ArgBytes:  80,
@@ -817,8 +787,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Waits:    true,
-				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -838,8 +806,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
-				Waits:    true,
-				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -857,8 +823,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -878,8 +842,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -899,8 +861,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c16384_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   128,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -981,8 +941,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1002,8 +960,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1021,8 +977,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				Shared:   32,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1042,8 +996,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:    cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c8192_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    64,
 				ArgBytes:  80,
@@ -1064,8 +1016,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:    cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c32768_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    49216,
 				ArgBytes:  80,
@@ -1086,8 +1036,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c65536_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98432,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1107,8 +1055,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c131072_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   229504,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1129,8 +1075,6 @@ var forwardSigmoidFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   229520,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1151,8 +1095,6 @@ var forwardSigmoidFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98448,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1173,8 +1115,6 @@ var forwardSigmoidFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98448,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1194,8 +1134,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:    cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c32768_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    49216,
 				ArgBytes:  80,
@@ -1216,8 +1154,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c65536_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98432,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1237,8 +1173,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c131072_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   229504,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1259,8 +1193,6 @@ var forwardSigmoidFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   229520,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1281,8 +1213,6 @@ var forwardSigmoidFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98448,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1303,8 +1233,6 @@ var forwardSigmoidFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98448,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1324,8 +1252,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:    cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c16384_v,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:   512,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 2,
 				Shared:    49216,
 				ArgBytes:  80,
@@ -1346,8 +1272,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c32768_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98432,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1367,8 +1291,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c65536_v,
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   229504,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1389,8 +1311,6 @@ var forwardSigmoidFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   229520,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1411,8 +1331,6 @@ var forwardSigmoidFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  2,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98448,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1433,8 +1351,6 @@ var forwardSigmoidFamily = bind.Family{
 				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:  1024,
 				Cluster:  4,
-				Waits:    true,
-				Triggers: true,
 				Shared:   229520,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1455,8 +1371,6 @@ var forwardSigmoidFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  4,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98448,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1477,8 +1391,6 @@ var forwardSigmoidFamily = bind.Family{
 				Targets:  []string{"sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Cluster:  8,
-				Waits:    true,
-				Triggers: true,
 				Shared:   98464,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1498,8 +1410,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   128,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1517,8 +1427,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   128,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1536,8 +1444,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f16_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   128,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1555,8 +1461,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   128,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -1574,8 +1478,6 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
-				Waits:    true,
-				Triggers: true,
 				Shared:   128,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {

@@ -87,8 +87,6 @@ var meanFamily = bind.Family{
 				Source:   cu_rmsnorm_mean_bf16_bf16_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
-				Waits:    true,
-				Triggers: true,
 				Shared:   64,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -106,8 +104,6 @@ var meanFamily = bind.Family{
 				Source:   cu_rmsnorm_mean_bf16_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
-				Waits:    true,
-				Triggers: true,
 				Shared:   64,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -125,8 +121,6 @@ var meanFamily = bind.Family{
 				Source:   cu_rmsnorm_mean_f16_f16_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
-				Waits:    true,
-				Triggers: true,
 				Shared:   64,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -144,8 +138,6 @@ var meanFamily = bind.Family{
 				Source:   cu_rmsnorm_mean_f16_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
-				Waits:    true,
-				Triggers: true,
 				Shared:   64,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -163,8 +155,6 @@ var meanFamily = bind.Family{
 				Source:   cu_rmsnorm_mean_f32_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
-				Waits:    true,
-				Triggers: true,
 				Shared:   64,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {

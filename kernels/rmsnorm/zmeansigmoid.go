@@ -93,8 +93,6 @@ var meanSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_mean_sigmoid_bf16_bf16_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
-				Waits:    true,
-				Triggers: true,
 				Shared:   64,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -112,8 +110,6 @@ var meanSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_mean_sigmoid_bf16_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
-				Waits:    true,
-				Triggers: true,
 				Shared:   64,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -131,8 +127,6 @@ var meanSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_mean_sigmoid_f16_f16_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
-				Waits:    true,
-				Triggers: true,
 				Shared:   64,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -150,8 +144,6 @@ var meanSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_mean_sigmoid_f16_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
-				Waits:    true,
-				Triggers: true,
 				Shared:   64,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -169,8 +161,6 @@ var meanSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_mean_sigmoid_f32_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
-				Waits:    true,
-				Triggers: true,
 				Shared:   64,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {

@@ -102,8 +102,6 @@ var stripesFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_bf16_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				ArgBytes: 104,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_wide")
@@ -119,8 +117,6 @@ var stripesFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				ArgBytes: 104,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_f32_wide")
@@ -136,8 +132,6 @@ var stripesFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f16_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				ArgBytes: 104,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_wide")
@@ -153,8 +147,6 @@ var stripesFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				ArgBytes: 104,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f32_wide")
@@ -170,8 +162,6 @@ var stripesFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f32_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				ArgBytes: 104,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_wide")

@@ -108,8 +108,6 @@ var stripesAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_bwd_bf16_bf16_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				ArgBytes: 120,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_bf16_bf16_wide")
@@ -125,8 +123,6 @@ var stripesAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_bwd_bf16_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				ArgBytes: 120,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_bf16_f32_wide")
@@ -142,8 +138,6 @@ var stripesAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_bwd_f16_f16_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				ArgBytes: 120,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f16_f16_wide")
@@ -159,8 +153,6 @@ var stripesAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_bwd_f16_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				ArgBytes: 120,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f16_f32_wide")
@@ -176,8 +168,6 @@ var stripesAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_bwd_f32_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				ArgBytes: 120,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_bwd_f32_f32_wide")

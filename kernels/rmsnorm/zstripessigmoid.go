@@ -114,8 +114,6 @@ var stripesSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_bf16_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				ArgBytes: 136,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_bf16_wide")
@@ -131,8 +129,6 @@ var stripesSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_bf16_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				ArgBytes: 136,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_bf16_f32_wide")
@@ -148,8 +144,6 @@ var stripesSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f16_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				ArgBytes: 136,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f16_wide")
@@ -165,8 +159,6 @@ var stripesSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f16_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				ArgBytes: 136,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f16_f32_wide")
@@ -182,8 +174,6 @@ var stripesSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_sigmoid_f32_f32_wide,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
-				Waits:    true,
-				Triggers: true,
 				ArgBytes: 136,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_sigmoid_f32_f32_wide")

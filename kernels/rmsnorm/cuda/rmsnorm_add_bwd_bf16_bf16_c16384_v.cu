@@ -108,7 +108,6 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_bf16_bf16_c163
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
   wait_prerequisites();
-  launch_dependents();
   float acc[32];
   #pragma unroll
   for (int i = 0; i < 32; i++) {
@@ -212,4 +211,5 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_bf16_bf16_c163
     store_f32x4_if(part_at + (i64)(col0 + i * 4096), &part[i * 8], col0 + i * 4096 < a.n);
     store_f32x4_if(part_at + (i64)(col0 + (4 + i * 4096)), &part[i * 8 + 4], col0 + (4 + i * 4096) < a.n);
   }
+  launch_dependents();
 }

@@ -108,7 +108,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_bf16_bf16_c409
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   u32 w[8];
@@ -211,4 +210,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_bf16_bf16_c409
     store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 8], col0 + i * 2048 < a.n);
     store_f32x4_if(part_at + (i64)(col0 + (4 + i * 2048)), &part[i * 8 + 4], col0 + (4 + i * 2048) < a.n);
   }
+  launch_dependents();
 }

@@ -112,7 +112,6 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_bf16_f32_c2048
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[16];
@@ -222,4 +221,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_bf16_f32_c2048
     store_f32x4_if(part_at + (i64)(col0 + i * 1024), &part2[i * 8], col0 + i * 1024 < a.n);
     store_f32x4_if(part_at + (i64)(col0 + (4 + i * 1024)), &part2[i * 8 + 4], col0 + (4 + i * 1024) < a.n);
   }
+  launch_dependents();
 }

@@ -112,7 +112,6 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_f32_c819
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[8];
@@ -203,4 +202,5 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_bwd_bf16_f32_c819
   // store part
   store_f32x4_if(part_at + (i64)col0, part, col0 < a.n);
   store_f32x4_if(part_at + (i64)(col0 + 4), &part[4], col0 + 4 < a.n);
+  launch_dependents();
 }

@@ -112,7 +112,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_f16_f32_c4096_
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[16];
@@ -219,4 +218,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_f16_f32_c4096_
     store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 8], col0 + i * 2048 < a.n);
     store_f32x4_if(part_at + (i64)(col0 + (4 + i * 2048)), &part[i * 8 + 4], col0 + (4 + i * 2048) < a.n);
   }
+  launch_dependents();
 }

@@ -135,7 +135,6 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_f16_f32_c512(c
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[16];
@@ -312,4 +311,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_f16_f32_c512(c
       store_f32_if(part_at + (i64)(col0_6 + ((i & 7) + (i >> 3) * 256)), part[i], (int)threadIdx.x >> 5 == 0 && col0_6 + ((i & 7) + (i >> 3) * 256) < a.n);
     }
   }
+  launch_dependents();
 }

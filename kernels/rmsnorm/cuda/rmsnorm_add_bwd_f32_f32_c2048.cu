@@ -113,7 +113,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_f32_f32_c2048(
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 3) == 0;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[8];
@@ -259,4 +258,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_f32_f32_c2048(
       store_f32_if(part_at + (i64)(col0_6 + ((i & 3) + (i >> 2) * 1024)), part[i], col0_6 + ((i & 3) + (i >> 2) * 1024) < a.n);
     }
   }
+  launch_dependents();
 }

@@ -92,7 +92,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_add_bwd_f32_f32_c40
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[8];
@@ -198,4 +197,5 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_add_bwd_f32_f32_c40
   for (int i = 0; i < 2; i++) {
     store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 4], col0 + i * 2048 < a.n);
   }
+  launch_dependents();
 }

@@ -96,7 +96,6 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_f32_f32_c512_v
   int col0 = ((int)threadIdx.x & 63) * 4;
   int row0 = (int)threadIdx.x >> 6;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[8];
@@ -217,4 +216,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_f32_f32_c512_v
   for (int i = 0; i < 2; i++) {
     store_f32x4_if(part_at + (i64)(col0 + i * 256), &part2[i * 4], (int)threadIdx.x >> 6 == 0 && col0 + i * 256 < a.n);
   }
+  launch_dependents();
 }

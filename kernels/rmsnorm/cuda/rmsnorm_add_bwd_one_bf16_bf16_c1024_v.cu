@@ -148,7 +148,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_one_bf16_bf16_
   int row0 = (int)threadIdx.x >> 6;
   int col02 = (int)threadIdx.x * 4;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   u32 w[8];
@@ -352,4 +351,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_one_bf16_bf16_
       }
     }
   }
+  launch_dependents();
 }

@@ -144,7 +144,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_one_bf16_bf16_
   int row0 = (int)threadIdx.x >> 5;
   int col02 = (int)threadIdx.x * 4;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   u32 w[8];
@@ -336,4 +335,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_one_bf16_bf16_
       }
     }
   }
+  launch_dependents();
 }

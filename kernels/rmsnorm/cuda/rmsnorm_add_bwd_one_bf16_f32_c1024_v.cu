@@ -145,7 +145,6 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_one_bf16_f32_c
   int row0 = (int)threadIdx.x >> 6;
   int col02 = (int)threadIdx.x * 4;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[16];
@@ -348,4 +347,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_one_bf16_f32_c
       }
     }
   }
+  launch_dependents();
 }

@@ -124,7 +124,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_one_f32_f32_c1
   int row0 = (int)threadIdx.x >> 7;
   int col02 = (int)threadIdx.x * 4;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[8];
@@ -318,4 +317,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_one_f32_f32_c1
       }
     }
   }
+  launch_dependents();
 }

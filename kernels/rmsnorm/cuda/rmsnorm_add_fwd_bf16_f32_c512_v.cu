@@ -91,7 +91,6 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_bf16_f32_c512_
   int col0 = ((int)threadIdx.x & 31) * 8;
   int row0 = (int)threadIdx.x >> 5;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[16];
@@ -161,4 +160,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_bf16_f32_c512_
 
   // store rstd
   store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 31) == 0 && row0 < rows_left);
+  launch_dependents();
 }

@@ -35,16 +35,6 @@ __device__ __forceinline__ u32 bf16_pair(float lo, float hi) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
 }
-__device__ __forceinline__ void launch_dependents() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-__device__ __forceinline__ void wait_prerequisites() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
@@ -102,8 +92,6 @@ static_assert(field_offset(rmsnorm_add_fwd_bf16_f32_c8192_v_args, n) == 88, "n")
 extern "C" __global__ void __launch_bounds__(1024) rmsnorm_add_fwd_bf16_f32_c8192_v(const __grid_constant__ rmsnorm_add_fwd_bf16_f32_c8192_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
-  wait_prerequisites();
-  launch_dependents();
   int row = (int)blockIdx.x;
   const bf16* x_at = a.x + (i64)row * a.x_stride0;
 

@@ -114,7 +114,6 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f16_f32_c512(c
   bool s_vec = aligned(a.s, 16) && (a.s_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[16];
@@ -234,4 +233,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f16_f32_c512(c
 
   // store rstd
   store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 31) == 0 && row0 < rows_left);
+  launch_dependents();
 }

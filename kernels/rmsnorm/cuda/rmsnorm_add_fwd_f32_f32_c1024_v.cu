@@ -82,7 +82,6 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f32_f32_c1024_
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[8];
@@ -157,4 +156,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f32_f32_c1024_
 
   // store rstd
   store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
+  launch_dependents();
 }

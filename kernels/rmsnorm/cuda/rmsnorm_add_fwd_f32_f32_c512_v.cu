@@ -83,7 +83,6 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f32_f32_c512_v
   int col0 = ((int)threadIdx.x & 63) * 4;
   int row0 = (int)threadIdx.x >> 6;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[8];
@@ -159,4 +158,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f32_f32_c512_v
 
   // store rstd
   store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 63) == 0 && row0 < rows_left);
+  launch_dependents();
 }

@@ -109,7 +109,6 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_bf16_bf16_c2048_v(
   int col0 = ((int)threadIdx.x & 127) * 8;
   int row0 = (int)threadIdx.x >> 7;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   u32 w[8];
@@ -227,4 +226,5 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_bf16_bf16_c2048_v(
     store_f32x4_if(part_at + (i64)(col0 + i * 1024), &part2[i * 8], (int)threadIdx.x >> 7 == 0 && col0 + i * 1024 < a.n);
     store_f32x4_if(part_at + (i64)(col0 + (4 + i * 1024)), &part2[i * 8 + 4], (int)threadIdx.x >> 7 == 0 && col0 + (4 + i * 1024) < a.n);
   }
+  launch_dependents();
 }

@@ -126,7 +126,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_bf16_bf16_c512(con
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   u32 w[8];
@@ -282,4 +281,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_bf16_bf16_c512(con
       store_f32_if(part_at + (i64)(col0_5 + ((i & 7) + (i >> 3) * 256)), part[i], (int)threadIdx.x >> 5 == 0 && col0_5 + ((i & 7) + (i >> 3) * 256) < a.n);
     }
   }
+  launch_dependents();
 }

@@ -105,7 +105,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_bf16_bf16_c512_v(c
   int col0 = ((int)threadIdx.x & 31) * 8;
   int row0 = (int)threadIdx.x >> 5;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   u32 w[8];
@@ -211,4 +210,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_bf16_bf16_c512_v(c
     store_f32x4_if(part_at + (i64)(col0 + i * 256), &part[i * 8], (int)threadIdx.x >> 5 == 0 && col0 + i * 256 < a.n);
     store_f32x4_if(part_at + (i64)(col0 + (4 + i * 256)), &part[i * 8 + 4], (int)threadIdx.x >> 5 == 0 && col0 + (4 + i * 256) < a.n);
   }
+  launch_dependents();
 }

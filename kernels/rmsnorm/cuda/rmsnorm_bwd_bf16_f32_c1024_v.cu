@@ -113,7 +113,6 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_bf16_f32_c1024_v(c
   int col0 = ((int)threadIdx.x & 63) * 8;
   int row0 = (int)threadIdx.x >> 6;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[16];
@@ -235,4 +234,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_bf16_f32_c1024_v(c
     store_f32x4_if(part_at + (i64)(col0 + i * 512), &part2[i * 8], (int)threadIdx.x >> 6 == 0 && col0 + i * 512 < a.n);
     store_f32x4_if(part_at + (i64)(col0 + (4 + i * 512)), &part2[i * 8 + 4], (int)threadIdx.x >> 6 == 0 && col0 + (4 + i * 512) < a.n);
   }
+  launch_dependents();
 }

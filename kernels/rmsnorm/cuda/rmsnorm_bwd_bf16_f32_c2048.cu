@@ -134,7 +134,6 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_bf16_f32_c2048(con
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[16];
@@ -281,4 +280,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_bf16_f32_c2048(con
       store_f32_if(part_at + (i64)(col0_5 + ((i & 7) + (i >> 3) * 1024)), part2[i], col0_5 + ((i & 7) + (i >> 3) * 1024) < a.n);
     }
   }
+  launch_dependents();
 }

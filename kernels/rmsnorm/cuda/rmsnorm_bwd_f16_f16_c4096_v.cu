@@ -109,7 +109,6 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f16_f16_c4096_v(co
   int col0 = ((int)threadIdx.x & 255) * 8;
   int row0 = (int)threadIdx.x >> 8;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   u32 w[8];
@@ -227,4 +226,5 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f16_f16_c4096_v(co
     store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part2[i * 8], (int)threadIdx.x >> 8 == 0 && col0 + i * 2048 < a.n);
     store_f32x4_if(part_at + (i64)(col0 + (4 + i * 2048)), &part2[i * 8 + 4], (int)threadIdx.x >> 8 == 0 && col0 + (4 + i * 2048) < a.n);
   }
+  launch_dependents();
 }

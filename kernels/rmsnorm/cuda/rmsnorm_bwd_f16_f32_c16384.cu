@@ -134,7 +134,6 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_bwd_f16_f32_c16384(co
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
   wait_prerequisites();
-  launch_dependents();
   float acc[16];
   #pragma unroll
   for (int i = 0; i < 16; i++) {
@@ -280,4 +279,5 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_bwd_f16_f32_c16384(co
       store_f32_if(part_at + (i64)(col0_5 + ((i & 7) + (i >> 3) * 8192)), part[i], col0_5 + ((i & 7) + (i >> 3) * 8192) < a.n);
     }
   }
+  launch_dependents();
 }

@@ -109,7 +109,6 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_f16_f32_c512_v(con
   int col0 = ((int)threadIdx.x & 31) * 8;
   int row0 = (int)threadIdx.x >> 5;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[16];
@@ -219,4 +218,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_f16_f32_c512_v(con
     store_f32x4_if(part_at + (i64)(col0 + i * 256), &part[i * 8], (int)threadIdx.x >> 5 == 0 && col0 + i * 256 < a.n);
     store_f32x4_if(part_at + (i64)(col0 + (4 + i * 256)), &part[i * 8 + 4], (int)threadIdx.x >> 5 == 0 && col0 + (4 + i * 256) < a.n);
   }
+  launch_dependents();
 }

@@ -93,7 +93,6 @@ extern "C" __global__ void __launch_bounds__(256, 4) rmsnorm_bwd_f32_f32_c1024_v
   int col0 = ((int)threadIdx.x & 127) * 4;
   int row0 = (int)threadIdx.x >> 7;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[8];
@@ -214,4 +213,5 @@ extern "C" __global__ void __launch_bounds__(256, 4) rmsnorm_bwd_f32_f32_c1024_v
   for (int i = 0; i < 2; i++) {
     store_f32x4_if(part_at + (i64)(col0 + i * 512), &part2[i * 4], (int)threadIdx.x >> 7 == 0 && col0 + i * 512 < a.n);
   }
+  launch_dependents();
 }

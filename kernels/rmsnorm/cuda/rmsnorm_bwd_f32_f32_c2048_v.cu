@@ -93,7 +93,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_bwd_f32_f32_c2048_v
   int col0 = ((int)threadIdx.x & 255) * 4;
   int row0 = (int)threadIdx.x >> 8;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[8];
@@ -214,4 +213,5 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_bwd_f32_f32_c2048_v
   for (int i = 0; i < 2; i++) {
     store_f32x4_if(part_at + (i64)(col0 + i * 1024), &part2[i * 4], (int)threadIdx.x >> 8 == 0 && col0 + i * 1024 < a.n);
   }
+  launch_dependents();
 }

@@ -88,7 +88,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_bwd_f32_f32_c4096_v
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[8];
@@ -186,4 +185,5 @@ extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_bwd_f32_f32_c4096_v
   for (int i = 0; i < 2; i++) {
     store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 4], col0 + i * 2048 < a.n);
   }
+  launch_dependents();
 }

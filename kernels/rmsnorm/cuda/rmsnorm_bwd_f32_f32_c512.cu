@@ -108,7 +108,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f32_f32_c512(const
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 3) == 0;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[8];
@@ -264,4 +263,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f32_f32_c512(const
       store_f32_if(part_at + (i64)(col0_5 + ((i & 3) + (i >> 2) * 256)), part2[i], (int)threadIdx.x >> 6 == 0 && col0_5 + ((i & 3) + (i >> 2) * 256) < a.n);
     }
   }
+  launch_dependents();
 }

@@ -92,7 +92,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f32_f32_c512_v(con
   int col0 = ((int)threadIdx.x & 63) * 4;
   int row0 = (int)threadIdx.x >> 6;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[8];
@@ -205,4 +204,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f32_f32_c512_v(con
   for (int i = 0; i < 2; i++) {
     store_f32x4_if(part_at + (i64)(col0 + i * 256), &part2[i * 4], (int)threadIdx.x >> 6 == 0 && col0 + i * 256 < a.n);
   }
+  launch_dependents();
 }

@@ -141,7 +141,6 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_one_bf16_f32_c1024
   int row0 = (int)threadIdx.x >> 6;
   int col02 = (int)threadIdx.x * 4;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[16];
@@ -336,4 +335,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_one_bf16_f32_c1024
       }
     }
   }
+  launch_dependents();
 }

@@ -144,7 +144,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_one_f16_f16_c1024_
   int row0 = (int)threadIdx.x >> 6;
   int col02 = (int)threadIdx.x * 4;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   u32 w[8];
@@ -340,4 +339,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_one_f16_f16_c1024_
       }
     }
   }
+  launch_dependents();
 }

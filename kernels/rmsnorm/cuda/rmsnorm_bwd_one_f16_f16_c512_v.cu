@@ -140,7 +140,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_one_f16_f16_c512_v
   int row0 = (int)threadIdx.x >> 5;
   int col02 = (int)threadIdx.x * 4;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   u32 w[8];
@@ -324,4 +323,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_one_f16_f16_c512_v
       }
     }
   }
+  launch_dependents();
 }

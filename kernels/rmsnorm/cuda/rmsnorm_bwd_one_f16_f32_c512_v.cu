@@ -137,7 +137,6 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_one_f16_f32_c512_v
   int row0 = (int)threadIdx.x >> 5;
   int col02 = (int)threadIdx.x * 4;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[16];
@@ -320,4 +319,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_one_f16_f32_c512_v
       }
     }
   }
+  launch_dependents();
 }

@@ -120,7 +120,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_one_f32_f32_c512_v
   int row0 = (int)threadIdx.x >> 6;
   int col02 = (int)threadIdx.x * 4;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[8];
@@ -306,4 +305,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_one_f32_f32_c512_v
       }
     }
   }
+  launch_dependents();
 }

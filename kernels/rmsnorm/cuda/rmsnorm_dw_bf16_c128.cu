@@ -85,7 +85,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_bf16_c128(const __g
   int col0 = ((int)threadIdx.x & 15) * 4;
   bool dw_vec = aligned(a.dw, 8) && (a.n & 3) == 0;
   wait_prerequisites();
-  launch_dependents();
   for (int it = (int)(blockIdx.x * 64u); it < a.n; it += (int)(gridDim.x * 64u)) {
     int n_left = (int)((u32)a.n - (u32)it);
     float acc[8];
@@ -171,4 +170,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_bf16_c128(const __g
       }
     }
   }
+  launch_dependents();
 }

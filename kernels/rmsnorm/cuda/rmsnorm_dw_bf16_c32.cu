@@ -85,7 +85,6 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_dw_bf16_c32(const __gr
   int col0 = ((int)threadIdx.x & 31) * 4;
   bool dw_vec = aligned(a.dw, 8) && (a.n & 3) == 0;
   wait_prerequisites();
-  launch_dependents();
   for (int it = (int)(blockIdx.x * 128u); it < a.n; it += (int)(gridDim.x * 128u)) {
     int n_left = (int)((u32)a.n - (u32)it);
     float acc[32];
@@ -165,4 +164,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_dw_bf16_c32(const __gr
       }
     }
   }
+  launch_dependents();
 }

@@ -78,7 +78,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_f32(const __grid_co
   int col0 = ((int)threadIdx.x & 3) * 4;
   bool dw_vec = aligned(a.dw, 16) && (a.n & 3) == 0;
   wait_prerequisites();
-  launch_dependents();
   for (int it = (int)(blockIdx.x * 16u); it < a.n; it += (int)(gridDim.x * 16u)) {
     int n_left = (int)((u32)a.n - (u32)it);
     float acc[20];
@@ -160,4 +159,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_f32(const __grid_co
       }
     }
   }
+  launch_dependents();
 }

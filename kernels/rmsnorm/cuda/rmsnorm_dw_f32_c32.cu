@@ -78,7 +78,6 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_dw_f32_c32(const __gri
   int col0 = ((int)threadIdx.x & 31) * 4;
   bool dw_vec = aligned(a.dw, 16) && (a.n & 3) == 0;
   wait_prerequisites();
-  launch_dependents();
   for (int it = (int)(blockIdx.x * 128u); it < a.n; it += (int)(gridDim.x * 128u)) {
     int n_left = (int)((u32)a.n - (u32)it);
     float acc[32];
@@ -152,4 +151,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_dw_f32_c32(const __gri
       }
     }
   }
+  launch_dependents();
 }

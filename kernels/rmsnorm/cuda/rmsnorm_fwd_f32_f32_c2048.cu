@@ -28,16 +28,6 @@ __device__ __forceinline__ u64 evict_first() {
   asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
   return policy;
 }
-__device__ __forceinline__ void launch_dependents() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-__device__ __forceinline__ void wait_prerequisites() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
 __device__ __forceinline__ float load_f32_ef_if(const void* p, bool on) {
   float r = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.L1::evict_first.L2::cache_hint.f32 %0, [%1], %2; }" : "+f"(r) : "l"(p), "l"(evict_first()), "r"((u32)on) : "memory");
@@ -103,8 +93,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_fwd_f32_f32_c2048(cons
   int col0 = (int)threadIdx.x * 4;
   bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 3) == 0 && (a.n & 3) == 0;
-  wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[8];

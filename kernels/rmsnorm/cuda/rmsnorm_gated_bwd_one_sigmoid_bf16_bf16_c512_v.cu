@@ -160,7 +160,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_one_sigmoid_
   int row0 = (int)threadIdx.x >> 5;
   int col02 = (int)threadIdx.x * 4;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   u32 w[8];
@@ -372,4 +371,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_one_sigmoid_
       }
     }
   }
+  launch_dependents();
 }

@@ -157,7 +157,6 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_silu_bf1
   int row0 = (int)threadIdx.x >> 5;
   int col02 = (int)threadIdx.x * 4;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[16];
@@ -367,4 +366,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_bwd_one_silu_bf1
       }
     }
   }
+  launch_dependents();
 }

@@ -164,7 +164,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_one_silu_f16
   int row0 = (int)threadIdx.x >> 6;
   int col02 = (int)threadIdx.x * 4;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   u32 w[8];
@@ -390,4 +389,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_one_silu_f16
       }
     }
   }
+  launch_dependents();
 }

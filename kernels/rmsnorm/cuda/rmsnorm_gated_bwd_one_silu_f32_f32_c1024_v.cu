@@ -128,7 +128,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_one_silu_f32
   int row0 = (int)threadIdx.x >> 7;
   int col02 = (int)threadIdx.x * 4;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[8];
@@ -339,4 +338,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_one_silu_f32
       }
     }
   }
+  launch_dependents();
 }

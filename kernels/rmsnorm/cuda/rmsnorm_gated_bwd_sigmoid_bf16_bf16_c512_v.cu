@@ -129,7 +129,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_bf16
   int col0 = ((int)threadIdx.x & 63) * 8;
   int row0 = (int)threadIdx.x >> 6;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   u32 w[4];
@@ -254,4 +253,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_bf16
   // store part
   store_f32x4_if(part_at + (i64)col0, part2, (int)threadIdx.x >> 6 == 0 && col0 < a.n);
   store_f32x4_if(part_at + (i64)(col0 + 4), &part2[4], (int)threadIdx.x >> 6 == 0 && col0 + 4 < a.n);
+  launch_dependents();
 }

@@ -133,7 +133,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f16_
   int col0 = ((int)threadIdx.x & 63) * 8;
   int row0 = (int)threadIdx.x >> 6;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[8];
@@ -259,4 +258,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f16_
   // store part
   store_f32x4_if(part_at + (i64)col0, part2, (int)threadIdx.x >> 6 == 0 && col0 < a.n);
   store_f32x4_if(part_at + (i64)(col0 + 4), &part2[4], (int)threadIdx.x >> 6 == 0 && col0 + 4 < a.n);
+  launch_dependents();
 }

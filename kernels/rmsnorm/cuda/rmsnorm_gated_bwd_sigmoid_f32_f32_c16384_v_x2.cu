@@ -60,16 +60,6 @@ __device__ __forceinline__ u32 peer_shared(const void* p, int rank) { // the sam
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"((u32)__cvta_generic_to_shared(p)), "r"(rank));
   return r;
 }
-__device__ __forceinline__ void launch_dependents() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-__device__ __forceinline__ void wait_prerequisites() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
 __device__ __forceinline__ float load_f32(const void* p) {
   float r;
   asm volatile("ld.global.f32 %0, [%1];" : "=f"(r) : "l"(p) : "memory");
@@ -143,8 +133,6 @@ static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v_x2_args, p
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512) rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v_x2(const __grid_constant__ rmsnorm_gated_bwd_sigmoid_f32_f32_c16384_v_x2_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
-  wait_prerequisites();
-  launch_dependents();
   float acc[4];
   float acc2[4];
   float acc3[4];

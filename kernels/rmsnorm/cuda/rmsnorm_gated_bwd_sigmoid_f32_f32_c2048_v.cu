@@ -95,7 +95,6 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_bwd_sigmoid_f32_
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[4];
@@ -189,4 +188,5 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_bwd_sigmoid_f32_
 
   // store part
   store_f32x4_if(part_at + (i64)col0, part, col0 < a.n);
+  launch_dependents();
 }

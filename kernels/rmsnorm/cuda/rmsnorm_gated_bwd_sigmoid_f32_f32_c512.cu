@@ -118,7 +118,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f32_
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 3) == 0;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[4];
@@ -295,4 +294,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_f32_
       store_f32_if(part_at + (i64)(col0_7 + i), part2[i], (int)threadIdx.x >> 7 == 0 && col0_7 + i < a.n);
     }
   }
+  launch_dependents();
 }

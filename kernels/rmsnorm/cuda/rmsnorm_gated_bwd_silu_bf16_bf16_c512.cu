@@ -152,7 +152,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_silu_bf16_bf
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   u32 w[4];
@@ -350,4 +349,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_silu_bf16_bf
       store_f32_if(part_at + (i64)(col0_7 + i), part2[i], (int)threadIdx.x >> 6 == 0 && col0_7 + i < a.n);
     }
   }
+  launch_dependents();
 }

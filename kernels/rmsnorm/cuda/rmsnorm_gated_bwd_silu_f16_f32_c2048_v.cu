@@ -128,7 +128,6 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_silu_f16_f32
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[8];
@@ -233,4 +232,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_silu_f16_f32
   // store part
   store_f32x4_if(part_at + (i64)col0, part, col0 < a.n);
   store_f32x4_if(part_at + (i64)(col0 + 4), &part[4], col0 + 4 < a.n);
+  launch_dependents();
 }

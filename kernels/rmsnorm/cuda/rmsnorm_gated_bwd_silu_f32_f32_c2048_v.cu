@@ -95,7 +95,6 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_bwd_silu_f32_f32
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[4];
@@ -190,4 +189,5 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_bwd_silu_f32_f32
 
   // store part
   store_f32x4_if(part_at + (i64)col0, part, col0 < a.n);
+  launch_dependents();
 }

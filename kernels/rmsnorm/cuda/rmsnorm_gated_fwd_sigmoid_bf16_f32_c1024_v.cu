@@ -112,7 +112,6 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_sigmoid_bf16
   int col0 = ((int)threadIdx.x & 63) * 8;
   int row0 = (int)threadIdx.x >> 6;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[16];
@@ -183,4 +182,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_sigmoid_bf16
 
   // store rstd
   store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 63) == 0 && row0 < rows_left);
+  launch_dependents();
 }

@@ -112,7 +112,6 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_sigmoid_f16_
   bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   u32 w[8];
@@ -213,4 +212,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_sigmoid_f16_
 
   // store rstd
   store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 31) == 0 && row0 < rows_left);
+  launch_dependents();
 }

@@ -33,16 +33,6 @@ __device__ __forceinline__ void cp_async_16(void* to, const void* from, int byte
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
 __device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-__device__ __forceinline__ void launch_dependents() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-__device__ __forceinline__ void wait_prerequisites() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
@@ -100,8 +90,6 @@ static_assert(field_offset(rmsnorm_gated_fwd_sigmoid_f32_f32_c32768_v_args, n) =
 extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_fwd_sigmoid_f32_f32_c32768_v(const __grid_constant__ rmsnorm_gated_fwd_sigmoid_f32_f32_c32768_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
-  wait_prerequisites();
-  launch_dependents();
   int row = (int)blockIdx.x;
   const float* x_at = a.x + (i64)row * a.x_stride0;
 

@@ -83,7 +83,6 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_silu_f32_f32
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
   wait_prerequisites();
-  launch_dependents();
 
   // load w
   float w[8];
@@ -155,4 +154,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_silu_f32_f32
 
   // store rstd
   store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
+  launch_dependents();
 }

@@ -47,16 +47,6 @@ __device__ __forceinline__ float f16_hi(u32 pair) {
   asm volatile("{ .reg .b16 lo, hi; mov.b32 {lo, hi}, %1; cvt.f32.f16 %0, hi; }" : "=f"(r) : "r"(pair));
   return r;
 }
-__device__ __forceinline__ void launch_dependents() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-__device__ __forceinline__ void wait_prerequisites() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
 __device__ __forceinline__ float load_f32(const void* p) {
   float r;
   asm volatile("ld.global.f32 %0, [%1];" : "=f"(r) : "l"(p) : "memory");
@@ -125,8 +115,6 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_mean_silu_f16_f3
   bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool w_vec = aligned(a.w, 16) && (a.n & 7) == 0;
-  wait_prerequisites();
-  launch_dependents();
   int row = (int)blockIdx.x;
   float acc[16];
   #pragma unroll

@@ -23,16 +23,6 @@ __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
   return x;
 }
-__device__ __forceinline__ void launch_dependents() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-__device__ __forceinline__ void wait_prerequisites() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
 __device__ __forceinline__ float load_f32(const void* p) {
   float r;
   asm volatile("ld.global.f32 %0, [%1];" : "=f"(r) : "l"(p) : "memory");
@@ -87,8 +77,6 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_mean_f32_f32_wide(cons
   int col0 = (int)threadIdx.x * 4;
   bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool w_vec = aligned(a.w, 16) && (a.n & 3) == 0;
-  wait_prerequisites();
-  launch_dependents();
   int row = (int)blockIdx.x;
   float acc[8];
   #pragma unroll
