@@ -111,11 +111,21 @@ func (p problem) setup(s *bench.Setup) ([]bench.Contender, error) {
 		if d[i], err = s.New(p.dt, p.m, p.n); err != nil {
 			return nil, err
 		}
+		n, err := gemm.ScratchSize(s.Stream, p.form, in[i], d[i])
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 && i == 0 {
+			if in[i].Scratch, err = s.New(dtype.F32, n); err != nil {
+				return nil, err
+			}
+		}
+		in[i].Scratch = in[0].Scratch
 	}
 	out := map[string]device.Tensor{"d": d[len(d)-1]}
 	return []bench.Contender{
 		{Name: "gotile", Outputs: out, Launch: func(i int) error { return gemm.Multiply(s.Stream, p.form, in[i], d[i]) }},
-		{Name: "gotile_sync", Outputs: out, Launch: func(i int) error { return gemm.MultiplySync(s.Stream, p.form, in[i], d[i]) }},
+		{Name: "gotile_sync", Outputs: out, Launch: func(i int) error { return gemm.MultiplyBy(s.Stream, p.form, in[i], d[i], gemm.Choice{Sync: true}) }},
 	}, nil
 }
 

@@ -3,8 +3,8 @@ package gemm
 import "github.com/gotile/gotile/tile"
 
 // The arguments of the kernels by form. The results have parts of products: batch * Splits of them, of which part p is of
-// the product p / Splits and adds up the p % Splits th part of k. They are written to D, or in f32 to Wide; the other has no
-// elements. C and WideC are added, and Bias to each row; they may have no elements.
+// the product p / Splits and adds up the p % Splits th part of k. They are written in f32 to Wide, if it has
+// elements, else to D, which always has some. C and WideC are added, and Bias to each row; they may have no elements.
 type (
 	nnArgs[T tile.Float] struct {
 		A      tile.Global[T]        `tile:"batch,m,k"`
@@ -62,16 +62,36 @@ type (
 
 // The kernels of each size have a launch of their own, so types of their own.
 type (
-	nnTma128Args[T tile.Float]   nnArgs[T]
-	ntTma128Args[T tile.Float]   ntArgs[T]
-	tnTma128Args[T tile.Float]   tnArgs[T]
-	ttTma128Args[T tile.Float]   ttArgs[T]
-	nnAsync128Args[T tile.Float] nnArgs[T]
-	ntAsync128Args[T tile.Float] ntArgs[T]
-	tnAsync128Args[T tile.Float] tnArgs[T]
-	ttAsync128Args[T tile.Float] ttArgs[T]
-	nnAsync64Args[T tile.Float]  nnArgs[T]
-	ntAsync64Args[T tile.Float]  ntArgs[T]
-	tnAsync64Args[T tile.Float]  tnArgs[T]
-	ttAsync64Args[T tile.Float]  ttArgs[T]
+	nnTma128Args[T tile.Float]         nnArgs[T]
+	ntTma128Args[T tile.Float]         ntArgs[T]
+	tnTma128Args[T tile.Float]         tnArgs[T]
+	ttTma128Args[T tile.Float]         ttArgs[T]
+	nnAsync128Args[T tile.Float]       nnArgs[T]
+	ntAsync128Args[T tile.Float]       ntArgs[T]
+	tnAsync128Args[T tile.Float]       tnArgs[T]
+	ttAsync128Args[T tile.Float]       ttArgs[T]
+	nnAsync64Args[T tile.Float]        nnArgs[T]
+	ntAsync64Args[T tile.Float]        ntArgs[T]
+	tnAsync64Args[T tile.Float]        tnArgs[T]
+	ttAsync64Args[T tile.Float]        ttArgs[T]
+	nnWgmma128x256Args[T tile.Float]   nnArgs[T]
+	ntWgmma128x256Args[T tile.Float]   ntArgs[T]
+	tnWgmma128x256Args[T tile.Float]   tnArgs[T]
+	ttWgmma128x256Args[T tile.Float]   ttArgs[T]
+	nnWgmma128x192Args[T tile.Float]   nnArgs[T]
+	ntWgmma128x192Args[T tile.Float]   ntArgs[T]
+	tnWgmma128x192Args[T tile.Float]   tnArgs[T]
+	ttWgmma128x192Args[T tile.Float]   ttArgs[T]
+	nnWgmma256x128Args[T tile.Float]   nnArgs[T]
+	ntWgmma256x128Args[T tile.Float]   ntArgs[T]
+	tnWgmma256x128Args[T tile.Float]   tnArgs[T]
+	ttWgmma256x128Args[T tile.Float]   ttArgs[T]
+	nnCluster256x128Args[T tile.Float] nnArgs[T]
+	ntCluster256x128Args[T tile.Float] ntArgs[T]
+	tnCluster256x128Args[T tile.Float] tnArgs[T]
+	ttCluster256x128Args[T tile.Float] ttArgs[T]
+	nnRing128Args[T tile.Float]        nnArgs[T]
+	ntRing128Args[T tile.Float]        ntArgs[T]
+	tnRing128Args[T tile.Float]        tnArgs[T]
+	ttRing128Args[T tile.Float]        ttArgs[T]
 )

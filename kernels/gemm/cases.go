@@ -4,27 +4,50 @@ package gemm
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/runtime/device"
 	"github.com/gotile/gotile/tile/tiletest"
 )
 
-// Cases are the differential tests of every committed kernel, for the simulator and for GPUs.
+// Cases are the differential tests of every committed kernel, for the simulator and for GPUs: each size with the shapes that
+// may go wrong, in bf16; two of them in f16; and what is chosen by the sizes.
 func Cases() []tiletest.Case {
-	var out []tiletest.Case
-	add := func(p problem) { out = append(out, tiletest.Case{Name: p.String(), Run: p.check}) }
-	for _, z := range sizes {
-		for _, f := range Forms {
-			for _, t := range []dtype.Type{dtype.BF16, dtype.F16} {
-				for _, p := range shapes(z) {
-					p.form, p.t, p.choice = f, t, choice{size: z.name}
-					for _, o := range []dtype.Type{t, dtype.F32} {
-						p.o = o
-						add(p)
+	out := gateCases()
+	add := func(p problem, quick bool) {
+		c := tiletest.Case{Name: p.String(), Run: p.check}
+		if quick {
+			c.Run = p.quick
+		}
+		out = append(out, c)
+	}
+	for _, f := range Forms {
+		for _, z := range sizes {
+			for i, p := range shapes(z) {
+				p.form, p.Choice = f, Choice{Size: z.name, Splits: max(1, p.Splits)}
+				for _, t := range []dtype.Type{dtype.BF16, dtype.F16} {
+					if i > 1 && t == dtype.F16 {
+						continue
+					}
+					p.t, p.o = t, t
+					add(p, z.Whole && (i > 1 && f != NT && f != TN || t == dtype.F16 && f != TT))
+					if i%2 == 1 {
+						p.o = dtype.F32
+						add(p, z.Whole && f != NN && f != TN)
 					}
 				}
 			}
+		}
+		for _, p := range []problem{
+			{m: 200, n: 136, k: 72, bias: true, accumulate: true}, {m: 65, n: 3, k: 70, add: true},
+			{m: 64, n: 64, k: 1024, bias: true, add: true, Choice: Choice{Splits: 4}},
+		} {
+			p.form, p.t, p.o = f, dtype.BF16, dtype.BF16
+			add(p, false)
+			p.Sync = true
+			add(p, false)
 		}
 	}
 	return out
@@ -41,19 +64,25 @@ type problem struct {
 	bias, add      bool
 	accumulate     bool // into D
 	uniform        bool // numbers in [-1, 1) instead of small integers, whose products and sums are exact
-	choice
+	Choice
 }
 
 func (p problem) String() string {
-	out := fmt.Sprintf("%s/%v/%v/%v", p.size, p.form, p.t, p.o)
-	if p.size == "" {
-		out = out[1:]
+	size := p.Size
+	switch {
+	case size == "" && p.Sync:
+		size = "chosen_sync"
+	case size == "":
+		size = "chosen"
 	}
-	out += "/"
+	out := fmt.Sprintf("%s/%v/%v/%v/", size, p.form, p.t, p.o)
 	if p.batch > 0 {
 		out += fmt.Sprintf("%dx", p.batch)
 	}
 	out += fmt.Sprintf("%dx%dx%d", p.m, p.n, p.k)
+	if p.Splits > 1 {
+		out += fmt.Sprintf("/%d", p.Splits)
+	}
 	if p.pad > 0 {
 		out += fmt.Sprintf("+%d", p.pad)
 	}
@@ -83,6 +112,7 @@ func shapes(z size) []problem {
 		{m: 2*m + 8, n: n + 16, k: (z.Stages+1)*k + 8, bias: true},
 		{m: 8, n: 8, k: 8, add: true},
 		{m: m + 24, n: n, k: k + 16, pad: 8, accumulate: true},
+		{m: m + 8, n: 40, k: 7*k + 8, bias: true, accumulate: true, Choice: Choice{Splits: 3}},
 		{batch: 3, m: 40, n: 24, k: 2*k - 8, pad: 8, apart: 3, bias: true, accumulate: true, uniform: true},
 	}
 	if z.Whole {
@@ -116,6 +146,15 @@ func (p problem) numbers(r *tiletest.Run, t dtype.Type, salt uint64, n int) []fl
 	return r.Ints(-3, 3, salt, n)
 }
 
+// quick is check, but that the simulator takes only the first shapes of half of the forms: it computes every product of a
+// tile, elements past the ends too.
+func (p problem) quick(r *tiletest.Run) error {
+	if r.Device.Kind() == device.Sim {
+		return r.Skip("a simulator takes seconds for the whole table, and runs these in other forms or another type")
+	}
+	return p.check(r)
+}
+
 // check computes the product and compares it with float64. Small integers are exact but for the rounding to d's type.
 func (p problem) check(r *tiletest.Run) error {
 	ref := Reference{Form: p.form, Batch: max(p.batch, 1), M: p.m, N: p.n, K: p.k}
@@ -145,7 +184,11 @@ func (p problem) check(r *tiletest.Run) error {
 			in.C = p.matrix(r, tiletest.Input, p.o, p.m, p.n, ref.C)
 		}
 	}
-	if err := multiply(r.Stream, p.form, in, d, p.choice); err != nil {
+	if p.Splits > 1 {
+		poison := slices.Repeat([]float64{math.NaN()}, p.Splits*ref.Batch*p.m*p.n)
+		in.Scratch = r.InOut(dtype.F32, poison, len(poison))
+	}
+	if err := multiply(r.Stream, p.form, in, d, p.Choice); err != nil {
 		return err
 	}
 	want, bar := ref.Product(), barOf(p.o)

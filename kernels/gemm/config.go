@@ -15,6 +15,7 @@ const (
 	blockwide  way = iota // all warps copy and multiply, by mma.sync
 	warps                 // a producer feeds warps, which multiply by mma.sync
 	warpgroups            // a producer feeds warpgroups, which multiply by wgmma
+	ringed                // tensor copies feed all warps
 )
 
 // config is one compiled kernel.
@@ -25,6 +26,7 @@ type config struct {
 
 	Down, Right int // consumers below and beside one another
 	Way         way // how the block computes its tile
+	Cluster     int // blocks side by side that share A; 0: none
 	Stages      int // of the pipeline
 	Height      int // of a super-row, in tiles
 
@@ -36,16 +38,23 @@ type config struct {
 
 // KernelName says all that configs differ in.
 func (c config) KernelName() string {
-	return fmt.Sprintf("gemm_%s_%v_%s_m%dn%dk%d", strings.ToLower(c.Form.String()), c.T, c.Way, c.M, c.N, c.K)
+	how := c.Way.String()
+	if c.Cluster > 0 {
+		how += fmt.Sprintf("_x%d", c.Cluster)
+	}
+	return fmt.Sprintf("gemm_%s_%v_%s_m%dn%dk%d", strings.ToLower(c.Form.String()), c.T, how, c.M, c.N, c.K)
 }
 
-func (w way) String() string { return [...]string{"async", "tma", "wgmma"}[w] }
+func (w way) String() string { return [...]string{"async", "tma", "wgmma", "ring"}[w] }
+
+// width is how many columns of D a block computes, or a cluster.
+func (c config) width() int { return c.N * max(1, c.Cluster) }
 
 // threads is the size of a block.
 func (c config) threads() int {
 	const warp, group = 32, 128
 	switch n := c.Down * c.Right; {
-	case c.Way == blockwide:
+	case c.Way == blockwide || c.Way == ringed:
 		return warp * n
 	case c.Way == warps:
 		return warp * (n + 1)
@@ -60,6 +69,9 @@ func (c config) options() []tile.Option {
 	out := []tile.Option{tile.Threads(c.threads()), tile.Doc("D = A B + C + bias by tensor cores, in " + c.Form.String() + " form.")}
 	if c.Whole {
 		out = append(out, tile.WholeVectors())
+	}
+	if c.Cluster > 0 {
+		out = append(out, tile.ClusterSize(c.Cluster))
 	}
 	if c.MinBlocks > 0 {
 		out = append(out, tile.MinBlocks(c.MinBlocks))
@@ -104,5 +116,50 @@ func async64[T tile.Float]() byForm {
 		NT: define(func(a ntAsync64Args[T]) operands[T] { return operands[T](a) }),
 		TN: define(func(a tnAsync64Args[T]) operands[T] { return operands[T](a) }),
 		TT: define(func(a ttAsync64Args[T]) operands[T] { return operands[T](a) }),
+	}
+}
+
+func wgmma128x256[T tile.Float]() byForm {
+	return byForm{
+		NN: define(func(a nnWgmma128x256Args[T]) operands[T] { return operands[T](a) }),
+		NT: define(func(a ntWgmma128x256Args[T]) operands[T] { return operands[T](a) }),
+		TN: define(func(a tnWgmma128x256Args[T]) operands[T] { return operands[T](a) }),
+		TT: define(func(a ttWgmma128x256Args[T]) operands[T] { return operands[T](a) }),
+	}
+}
+
+func wgmma128x192[T tile.Float]() byForm {
+	return byForm{
+		NN: define(func(a nnWgmma128x192Args[T]) operands[T] { return operands[T](a) }),
+		NT: define(func(a ntWgmma128x192Args[T]) operands[T] { return operands[T](a) }),
+		TN: define(func(a tnWgmma128x192Args[T]) operands[T] { return operands[T](a) }),
+		TT: define(func(a ttWgmma128x192Args[T]) operands[T] { return operands[T](a) }),
+	}
+}
+
+func wgmma256x128[T tile.Float]() byForm {
+	return byForm{
+		NN: define(func(a nnWgmma256x128Args[T]) operands[T] { return operands[T](a) }),
+		NT: define(func(a ntWgmma256x128Args[T]) operands[T] { return operands[T](a) }),
+		TN: define(func(a tnWgmma256x128Args[T]) operands[T] { return operands[T](a) }),
+		TT: define(func(a ttWgmma256x128Args[T]) operands[T] { return operands[T](a) }),
+	}
+}
+
+func cluster256x128[T tile.Float]() byForm {
+	return byForm{
+		NN: define(func(a nnCluster256x128Args[T]) operands[T] { return operands[T](a) }),
+		NT: define(func(a ntCluster256x128Args[T]) operands[T] { return operands[T](a) }),
+		TN: define(func(a tnCluster256x128Args[T]) operands[T] { return operands[T](a) }),
+		TT: define(func(a ttCluster256x128Args[T]) operands[T] { return operands[T](a) }),
+	}
+}
+
+func ring128[T tile.Float]() byForm {
+	return byForm{
+		NN: define(func(a nnRing128Args[T]) operands[T] { return operands[T](a) }),
+		NT: define(func(a ntRing128Args[T]) operands[T] { return operands[T](a) }),
+		TN: define(func(a tnRing128Args[T]) operands[T] { return operands[T](a) }),
+		TT: define(func(a ttRing128Args[T]) operands[T] { return operands[T](a) }),
 	}
 }

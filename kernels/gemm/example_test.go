@@ -8,6 +8,8 @@ import (
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/kernels/gemm"
+	"github.com/gotile/gotile/kernels/optim"
+	"github.com/gotile/gotile/runtime/autodiff"
 	"github.com/gotile/gotile/runtime/device"
 )
 
@@ -28,12 +30,49 @@ func ExampleMultiply() {
 	check(gemm.Multiply(s, gemm.NT, in, y))
 	fmt.Println(must(device.DownloadFloats(s, y)))
 	in.C = y
-	check(gemm.MultiplySync(s, gemm.NT, in, y)) // by mma.sync, wherever it runs
+	check(gemm.MultiplyBy(s, gemm.NT, in, y, gemm.Choice{Sync: true})) // by mma.sync, wherever it runs
 	check(s.Sync(context.Background()))
 	fmt.Println(must(device.DownloadFloats(s, y)))
 	// Output:
 	// [1.5 4.5 4.5 10.5]
 	// [3 9 9 21]
+}
+
+// A product with few tiles and a long k is computed in parts, with scratch memory.
+func ExampleScratchSize() {
+	d := must(device.Default())
+	defer d.Close()
+	a, b := must(device.NewTensor(d, dtype.BF16, 1024, 8)), must(device.NewTensor(d, dtype.BF16, 1024, 8))
+	y := must(device.NewTensor(d, dtype.BF16, 8, 8))
+	in := gemm.Inputs{A: a, B: b}
+	n := must(gemm.ScratchSize(d.Stream(), gemm.TN, in, y))
+	fmt.Println(n > 0, n%y.Elems())
+	// Output: true 0
+}
+
+// A choice is for benchmarks; the sizes have names.
+func ExampleSizes() {
+	fmt.Println(gemm.Sizes())
+	// Output: [wgmma128x256 wgmma128x192 wgmma256x128 cluster256x128 tma128 ring128 async128 async64]
+}
+
+// A product on a tape, and its gradients by the same kernels.
+func ExampleOp() {
+	d := must(device.Default())
+	defer d.Close()
+	s := d.Stream()
+	param := func(name string, values []float64, shape ...int) *autodiff.Param {
+		t := must(device.NewTensor(d, dtype.BF16, shape...))
+		check(device.UploadFloats(s, t, values))
+		return autodiff.NewParam(name, t)
+	}
+	x, w := param("x", []float64{1, 2, 3, 4}, 2, 2), param("w", []float64{1, 0, 0, 2, 1, 1}, 3, 2)
+	t := must(autodiff.NewTape(s, autodiff.Strict()))
+	y := gemm.Op.Apply(t, gemm.Params{Form: gemm.NT}, gemm.In{A: t.Param(x), B: t.Param(w)}).D
+	fmt.Println(must(y.Floats()))
+	check(t.Backward(optim.SquaredError(t, y, t.Input("target", param("target", make([]float64, 6), 2, 3).Data()))))
+	must(t.Close())
+	// Output: [1 4 3 3 8 7]
 }
 
 // The four forms, and which operand each takes transposed.
@@ -59,7 +98,7 @@ func ExampleReference() {
 func ExampleKernels() {
 	k := must(gemm.Kernels().Build(gemm.Kernels().Names()[0]))
 	fmt.Println(k.Name(), len(gemm.Cases()) > 100)
-	// Output: gemm_nn_bf16_tma_m128n128k64 true
+	// Output: gemm_nn_bf16_wgmma_m128n256k64 true
 }
 
 func must[T any](x T, err error) T {

@@ -17,12 +17,32 @@ type size struct {
 // tensorTargets have tensor copies.
 var tensorTargets = []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a"}
 
+// wgmmaTargets have wgmma.
+var wgmmaTargets = []string{"sm_90a"}
+
 // The sizes. A warp of the large ones has 64x32, for which it loads 6 matrices of fragments for 16 products. async64 takes
 // all tensors; the others have whole vectors only.
 var sizes = []size{
+	{"wgmma128x256", wgmma(128, 256), wgmma128x256[tile.BF16](), wgmma128x256[tile.F16]()},
+	{"wgmma128x192", wgmma(128, 192), wgmma128x192[tile.BF16](), wgmma128x192[tile.F16]()},
+	{"wgmma256x128", wgmma(256, 128), wgmma256x128[tile.BF16](), wgmma256x128[tile.F16]()},
+	{"cluster256x128", clustered(wgmma(256, 128)), cluster256x128[tile.BF16](), cluster256x128[tile.F16]()},
 	{"tma128", config{Way: warps, M: 128, N: 128, K: 64, Down: 2, Right: 4, Stages: 3, Height: 8, Whole: true, Targets: tensorTargets}, tma128[tile.BF16](), tma128[tile.F16]()},
-	{"async128", config{M: 128, N: 128, K: 32, Down: 2, Right: 4, Stages: 3, Height: 8, MinBlocks: 2, Whole: true}, async128[tile.BF16](), async128[tile.F16]()},
+	{"ring128", config{Way: ringed, M: 128, N: 128, K: 32, Down: 2, Right: 2, Stages: 3, Height: 8, MinBlocks: 2, Whole: true, Targets: tensorTargets}, ring128[tile.BF16](), ring128[tile.F16]()},
+	{"async128", config{M: 128, N: 128, K: 32, Down: 2, Right: 2, Stages: 3, Height: 8, MinBlocks: 2, Whole: true}, async128[tile.BF16](), async128[tile.F16]()},
 	{"async64", config{M: 64, N: 64, K: 32, Down: 2, Right: 2, Stages: 4, Height: 8}, async64[tile.BF16](), async64[tile.F16]()},
+}
+
+// wgmma is a size of two warpgroups, one below the other, with four steps of their operands in shared memory.
+func wgmma(m, n int) config {
+	return config{Way: warpgroups, M: m, N: n, K: 64, Down: 2, Right: 1, Stages: 4, Height: 8,
+		ProducerRegs: 40, ConsumerRegs: 232, Whole: true, Targets: wgmmaTargets}
+}
+
+// clustered has two blocks share A.
+func clustered(c config) config {
+	c.Cluster = 2
+	return c
 }
 
 // Kernels lists the committed kernels: a family for each size and form.
@@ -44,5 +64,5 @@ func Kernels() tile.Set {
 			}, cs...))
 		}
 	}
-	return tile.Sets(sets...)
+	return tile.Sets(append(sets, sumKernels())...)
 }

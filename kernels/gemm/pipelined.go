@@ -16,11 +16,7 @@ func (p *product[T]) pipelined(k *tile.Builder) {
 		return tile.NewShared[T](k, rows, cols).Swizzle(swizzle(cols))
 	}
 	pipe := tile.NewPipeline(k, p.Stages, slot[T]{A: member(p.M, p.K, p.Form.TransA()), B: member(p.K, p.N, p.Form.TransB())})
-	consumers := tile.ConsumerWarps(p.Down*p.Right, p.ConsumerRegs, func(w tile.Warp) { p.consume(w, w.Index(), pipe) })
-	if p.Way == warpgroups {
-		consumers = tile.Consumers(p.Down*p.Right, p.ConsumerRegs, func(g tile.Warpgroup) { p.consume(g, g.Index(), pipe) })
-	}
-	k.Roles(consumers, tile.Producer(p.ProducerRegs, func(w tile.Warp) {
+	k.Roles(p.consumers(k, pipe), tile.Producer(p.ProducerRegs, func(w tile.Warp) {
 		for t := range p.work.Tiles(w) {
 			at := p.piece(t.Item)
 			for k := range tile.Range(w, at.first, at.end, p.K) {
@@ -32,8 +28,22 @@ func (p *product[T]) pipelined(k *tile.Builder) {
 	}))
 }
 
-// consume computes the part of the tiles that consumer number i has.
-func (p *product[T]) consume(c tile.TensorScope, i tile.Index, pipe tile.Pipeline[slot[T]]) {
+// consumers are the role that multiplies.
+func (p *product[T]) consumers(k *tile.Builder, pipe tile.Pipeline[slot[T]]) tile.Role {
+	if p.Way == warps {
+		return tile.ConsumerWarps(p.Down*p.Right, p.ConsumerRegs, func(w tile.Warp) { p.consume(w, w.Index(), pipe, p.end) })
+	}
+	out := p.panels(k)
+	return tile.Consumers(p.Down*p.Right, p.ConsumerRegs, func(g tile.Warpgroup) {
+		p.consume(g, g.Index(), pipe, func(_ tile.TensorScope, acc tile.Var[tile.F32], at piece, row, col tile.Index) {
+			out.end(g, acc, at, row, col)
+		})
+		tile.WaitBulk(g, 0)
+	})
+}
+
+// consume computes the part of the tiles that consumer number i has, which end writes.
+func (p *product[T]) consume(c tile.TensorScope, i tile.Index, pipe tile.Pipeline[slot[T]], end func(c tile.TensorScope, acc tile.Var[tile.F32], at piece, row, col tile.Index)) {
 	m, n := p.M/p.Down, p.N/p.Right
 	down, right := i.DivInt(p.Right).Scale(m), i.RemInt(p.Right).Scale(n)
 	for t := range p.work.Tiles(c) {
@@ -46,6 +56,6 @@ func (p *product[T]) consume(c tile.TensorScope, i tile.Index, pipe tile.Pipelin
 			tile.MMA(acc, part(s.A.At, down, m, p.K, p.Form.TransA()), part(s.B.At, right, n, p.K, !p.Form.TransB()), p.Form.mma())
 			s.Release(c)
 		}
-		p.end(c, acc, at, row, col)
+		end(c, acc, at, row, col)
 	}
 }

@@ -13,10 +13,15 @@ type product[T tile.Float] struct {
 func record[T tile.Float](k *tile.Builder, c config, a operands[T]) {
 	p := &product[T]{config: c, operands: a}
 	down, right := p.tiles()
-	p.work = k.Schedule(tile.Linear(a.D.Dim(0).Add(a.Wide.Dim(0)).Mul(down.Mul(right)), 1))
-	if c.Way == blockwide {
+	p.work = k.Schedule(tile.Linear(a.D.Dim(0).Max(a.Wide.Dim(0)).Mul(down.Mul(right)), 1))
+	switch {
+	case c.Way == blockwide:
 		p.blockwide(k)
-	} else {
+	case c.Way == ringed:
+		p.ring(k)
+	case c.Cluster > 0:
+		p.clustered(k)
+	default:
 		p.pipelined(k)
 	}
 }
@@ -36,7 +41,7 @@ func (p *product[T]) sides() (m, n, k tile.Index) {
 // tiles are the numbers of tiles of a part, below and beside one another.
 func (p *product[T]) tiles() (down, right tile.Index) {
 	m, n, _ := p.sides()
-	return up(m, p.M), up(n, p.N)
+	return up(m, p.M), up(n, p.width())
 }
 
 // up is n in pieces of so many, rounded up.
@@ -64,7 +69,7 @@ func (p *product[T]) piece(item tile.Index) piece {
 	first := part.Rem(splits).Mul(share)
 	return piece{
 		part: part, batch: part.Div(splits),
-		row: top.Add(inRow.Rem(high)).Scale(p.M), col: inRow.Div(high).Scale(p.N),
+		row: top.Add(inRow.Rem(high)).Scale(p.M), col: inRow.Div(high).Scale(p.width()),
 		first: first, end: depth.Min(first.Add(share)),
 	}
 }
@@ -89,14 +94,5 @@ func (p *product[T]) begin(c tile.TensorScope, acc tile.Var[tile.F32], at piece,
 	tile.If(c, p.Bias.Dim(0).GtInt(0), func() {
 		bias := tile.Cast[tile.F32](tile.Load(c, p.Bias.At(col), span.Axis(1)).Fill(tile.Const[T](0)))
 		acc.Set(acc.Get().Add(tile.Expand(bias, span, 0)))
-	})
-}
-
-// end writes a consumer's part of a tile.
-func (p *product[T]) end(c tile.TensorScope, acc tile.Var[tile.F32], at piece, row, col tile.Index) {
-	tile.If(c, p.D.Dim(0).GtInt(0), func() {
-		tile.Store(c, p.D.At(at.part, row, col), tile.Cast[T](acc.Get()))
-	}, func() {
-		tile.Store(c, p.Wide.At(at.part, row, col), acc.Get())
 	})
 }

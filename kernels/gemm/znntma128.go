@@ -191,7 +191,7 @@ func nnTma128Work(config int, p *nnTma128Params, dims []int32) int {
 	f0 := int64(dims[14])
 	m := int64(dims[1])
 	n := int64(dims[3])
-	return bind.Work((d0+f0)*(((m+127)/128)*((n+127)/128)), 1)
+	return bind.Work(max(d0, f0)*(((m+127)/128)*((n+127)/128)), 1)
 }
 
 // launchNnTma128 checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns

@@ -174,7 +174,7 @@ func tnAsync64Work(config int, p *tnAsync64Params, dims []int32) int {
 	f0 := int64(dims[14])
 	m := int64(dims[2])
 	n := int64(dims[3])
-	return bind.Work((d0+f0)*(((m+63)/64)*((n+63)/64)), 1)
+	return bind.Work(max(d0, f0)*(((m+63)/64)*((n+63)/64)), 1)
 }
 
 // launchTnAsync64 checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns

@@ -138,7 +138,7 @@ var ttAsync128Family = bind.Family{
 				Name:      "gemm_tt_bf16_async_m128n128k32",
 				Source:    cu_gemm_tt_bf16_async_m128n128k32,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   256,
+				Threads:   128,
 				MinBlocks: 2,
 				Shared:    49152,
 				ArgBytes:  224,
@@ -157,7 +157,7 @@ var ttAsync128Family = bind.Family{
 				Name:      "gemm_tt_f16_async_m128n128k32",
 				Source:    cu_gemm_tt_f16_async_m128n128k32,
 				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:   256,
+				Threads:   128,
 				MinBlocks: 2,
 				Shared:    49152,
 				ArgBytes:  224,
@@ -180,7 +180,7 @@ func ttAsync128Work(config int, p *ttAsync128Params, dims []int32) int {
 	f0 := int64(dims[14])
 	m := int64(dims[2])
 	n := int64(dims[3])
-	return bind.Work((d0+f0)*(((m+127)/128)*((n+127)/128)), 1)
+	return bind.Work(max(d0, f0)*(((m+127)/128)*((n+127)/128)), 1)
 }
 
 // launchTtAsync128 checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns

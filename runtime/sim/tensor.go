@@ -115,7 +115,9 @@ func (o *tensorOp) load(w *warp, l int) {
 		w.readSource(o.global, r.source, l)
 	}
 	for _, b := range o.receivers(w, l) {
-		b.touched(w, o.site, l)
+		if b != w.block { // whose end the bytes come before, or they are reported as nobody's
+			b.runs(w, o.site, l)
+		}
 		k := &bulk{w: w, site: o.site, shared: at, bytes: bytes, tensor: box}
 		if k.bar = b.barrierAt(w, o.site, o.bars, int(uint32(w.vec(o.bar)[l])), l); k.bar == nil || !w.usable(k.bar, o.site, l) {
 			continue

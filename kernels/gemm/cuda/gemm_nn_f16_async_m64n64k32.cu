@@ -192,15 +192,15 @@ extern "C" __global__ void __launch_bounds__(128) gemm_nn_f16_async_m64n64k32(co
   int matrix_col = ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
   int matrix_row2 = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
   int matrix_col2 = ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
-  bool d_vec = aligned(a.d, 4) && (a.d_stride0 & 1) == 0 && (a.d_stride1 & 1) == 0 && (a.d2 & 1) == 0;
   bool wide_vec = aligned(a.wide, 8) && (a.wide_stride0 & 1) == 0 && (a.wide_stride1 & 1) == 0 && (a.f2 & 1) == 0;
+  bool d_vec = aligned(a.d, 4) && (a.d_stride0 & 1) == 0 && (a.d_stride1 & 1) == 0 && (a.d2 & 1) == 0;
   int div_of = (int)((u32)a.m + 63u) / 64;
   int div_of2 = (int)((u32)a.n + 63u) / 64;
   int mul = (int)((u32)div_of * (u32)div_of2);
   int t = (int)(threadIdx.x >> 5);
   int mul2 = t % 2 * 32;
   int mul3 = t / 2 % 2 * 32;
-  for (int it = (int)blockIdx.x; it < (int)(((u32)a.d0 + (u32)a.f0) * (u32)mul); it += (int)gridDim.x) {
+  for (int it = (int)blockIdx.x; it < (int)((u32)max(a.d0, a.f0) * (u32)mul); it += (int)gridDim.x) {
     float acc[32];
     #pragma unroll
     for (int i = 0; i < 32; i++) {
@@ -601,32 +601,7 @@ extern "C" __global__ void __launch_bounds__(128) gemm_nn_f16_async_m64n64k32(co
     }
     cp_async_wait_0();
     __syncthreads();
-    if (a.d0 > 0) {
-      int d1_left = (int)((u32)a.d1 - (u32)add);
-      int d2_left = (int)((u32)a.d2 - (u32)add2);
-      u32 d[16];
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        d[i] = f16_pair(acc[i * 2], acc[i * 2 + 1]);
-      }
-      f16* d_at = a.d + (i64)((u64)((i64)div_of3 * a.d_stride0) + (u64)((i64)add * a.d_stride1) + (u64)(i64)add2);
-
-      // store d
-      if (d_vec) {
-        #pragma unroll
-        for (int i = 0; i < 16; i++) {
-          store_u32_if(d_at + (i64)(row0 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col0 + (i >> 1 & 3) * 8), d[i], row0 + ((i & 1) * 8 + (i >> 3) * 16) < d1_left && col0 + (i >> 1 & 3) * 8 < d2_left);
-        }
-      } else {
-        int row0_3 = opaque(row0);
-        int col0_4 = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 16; i++) {
-          store_u16_if(d_at + (i64)(row0_3 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col0_4 + (i >> 1 & 3) * 8), d[i], row0_3 + ((i & 1) * 8 + (i >> 3) * 16) < d1_left && col0_4 + (i >> 1 & 3) * 8 < d2_left);
-          store_u16_if(d_at + (i64)(row0_3 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col0_4 + (1 + (i >> 1 & 3) * 8)), d[i] >> 16, row0_3 + ((i & 1) * 8 + (i >> 3) * 16) < d1_left && col0_4 + (1 + (i >> 1 & 3) * 8) < d2_left);
-        }
-      }
-    } else {
+    if (a.f0 > 0) {
       int f1_left = (int)((u32)a.f1 - (u32)add);
       int f2_left = (int)((u32)a.f2 - (u32)add2);
       float wide[32];
@@ -643,11 +618,36 @@ extern "C" __global__ void __launch_bounds__(128) gemm_nn_f16_async_m64n64k32(co
           store_f32x2_if(wide_at + (i64)(row0 + ((i & 1) * 8 + (i >> 3) * 16)) * a.wide_stride1 + (i64)(col0 + (i >> 1 & 3) * 8), &wide[i * 2], row0 + ((i & 1) * 8 + (i >> 3) * 16) < f1_left && col0 + (i >> 1 & 3) * 8 < f2_left);
         }
       } else {
+        int row0_3 = opaque(row0);
+        int col0_4 = opaque(col0);
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          store_f32_if(wide_at + (i64)(row0_3 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.wide_stride1 + (i64)(col0_4 + ((i & 1) + (i >> 2 & 3) * 8)), wide[i], row0_3 + ((i >> 1 & 1) * 8 + (i >> 4) * 16) < f1_left && col0_4 + ((i & 1) + (i >> 2 & 3) * 8) < f2_left);
+        }
+      }
+    } else {
+      int d1_left = (int)((u32)a.d1 - (u32)add);
+      int d2_left = (int)((u32)a.d2 - (u32)add2);
+      u32 d[16];
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        d[i] = f16_pair(acc[i * 2], acc[i * 2 + 1]);
+      }
+      f16* d_at = a.d + (i64)((u64)((i64)div_of3 * a.d_stride0) + (u64)((i64)add * a.d_stride1) + (u64)(i64)add2);
+
+      // store d
+      if (d_vec) {
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          store_u32_if(d_at + (i64)(row0 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col0 + (i >> 1 & 3) * 8), d[i], row0 + ((i & 1) * 8 + (i >> 3) * 16) < d1_left && col0 + (i >> 1 & 3) * 8 < d2_left);
+        }
+      } else {
         int row0_4 = opaque(row0);
         int col0_5 = opaque(col0);
         #pragma unroll
-        for (int i = 0; i < 32; i++) {
-          store_f32_if(wide_at + (i64)(row0_4 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.wide_stride1 + (i64)(col0_5 + ((i & 1) + (i >> 2 & 3) * 8)), wide[i], row0_4 + ((i >> 1 & 1) * 8 + (i >> 4) * 16) < f1_left && col0_5 + ((i & 1) + (i >> 2 & 3) * 8) < f2_left);
+        for (int i = 0; i < 16; i++) {
+          store_u16_if(d_at + (i64)(row0_4 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col0_5 + (i >> 1 & 3) * 8), d[i], row0_4 + ((i & 1) * 8 + (i >> 3) * 16) < d1_left && col0_5 + (i >> 1 & 3) * 8 < d2_left);
+          store_u16_if(d_at + (i64)(row0_4 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col0_5 + (1 + (i >> 1 & 3) * 8)), d[i] >> 16, row0_4 + ((i & 1) * 8 + (i >> 3) * 16) < d1_left && col0_5 + (1 + (i >> 1 & 3) * 8) < d2_left);
         }
       }
     }

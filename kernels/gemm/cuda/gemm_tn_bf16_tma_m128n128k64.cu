@@ -209,7 +209,7 @@ extern "C" __global__ void __launch_bounds__(288) gemm_tn_bf16_tma_m128n128k64(c
   int div_of = (int)((u32)a.m + 127u) / 128;
   int div_of2 = (int)((u32)a.n + 127u) / 128;
   int mul = (int)((u32)div_of * (u32)div_of2);
-  int mul2 = (int)(((u32)a.d0 + (u32)a.f0) * (u32)mul);
+  int mul2 = (int)((u32)max(a.d0, a.f0) * (u32)mul);
   if ((int)(threadIdx.x >> 5) < 8) {
     // consumer warps
     int pipe_stage = 0;
@@ -318,22 +318,7 @@ extern "C" __global__ void __launch_bounds__(288) gemm_tn_bf16_tma_m128n128k64(c
         if (elect()) mbarrier_arrive(smem + (32u + (u32)pipe_slot * 8u));
       }
       __syncwarp();
-      if (a.d0 > 0) {
-        int d1_left = (int)((u32)a.d1 - (u32)add);
-        int d2_left = (int)((u32)a.d2 - (u32)add2);
-        u32 d[32];
-        #pragma unroll
-        for (int i = 0; i < 32; i++) {
-          d[i] = bf16_pair(acc[i * 2], acc[i * 2 + 1]);
-        }
-        bf16* d_at = a.d + (i64)((u64)((i64)div_of3 * a.d_stride0) + (u64)((i64)add * a.d_stride1) + (u64)(i64)add2);
-
-        // store d
-        #pragma unroll
-        for (int i = 0; i < 32; i++) {
-          store_u32_if(d_at + (i64)(row0 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col0 + (i >> 1 & 3) * 8), d[i], row0 + ((i & 1) * 8 + (i >> 3) * 16) < d1_left && col0 + (i >> 1 & 3) * 8 < d2_left);
-        }
-      } else {
+      if (a.f0 > 0) {
         int f1_left = (int)((u32)a.f1 - (u32)add);
         int f2_left = (int)((u32)a.f2 - (u32)add2);
         float wide[64];
@@ -347,6 +332,21 @@ extern "C" __global__ void __launch_bounds__(288) gemm_tn_bf16_tma_m128n128k64(c
         #pragma unroll
         for (int i = 0; i < 32; i++) {
           store_f32x2_if(wide_at + (i64)(row0 + ((i & 1) * 8 + (i >> 3) * 16)) * a.wide_stride1 + (i64)(col0 + (i >> 1 & 3) * 8), &wide[i * 2], row0 + ((i & 1) * 8 + (i >> 3) * 16) < f1_left && col0 + (i >> 1 & 3) * 8 < f2_left);
+        }
+      } else {
+        int d1_left = (int)((u32)a.d1 - (u32)add);
+        int d2_left = (int)((u32)a.d2 - (u32)add2);
+        u32 d[32];
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          d[i] = bf16_pair(acc[i * 2], acc[i * 2 + 1]);
+        }
+        bf16* d_at = a.d + (i64)((u64)((i64)div_of3 * a.d_stride0) + (u64)((i64)add * a.d_stride1) + (u64)(i64)add2);
+
+        // store d
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          store_u32_if(d_at + (i64)(row0 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col0 + (i >> 1 & 3) * 8), d[i], row0 + ((i & 1) * 8 + (i >> 3) * 16) < d1_left && col0 + (i >> 1 & 3) * 8 < d2_left);
         }
       }
     }

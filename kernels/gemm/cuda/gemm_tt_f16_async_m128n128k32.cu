@@ -3,7 +3,7 @@
 // gemm_tt_f16_async_m128n128k32: D = A B + C + bias by tensor cores, in TT form.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 256 threads a block, at least 2 blocks an SM, 49152 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most one an iteration
+// Launch: 128 threads a block, at least 2 blocks an SM, 49152 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most one an iteration
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: a, b, bias, c, d, wideC, wide on 16 bytes; k a multiple of 8, m a multiple of 8, biased a multiple of 2, c2 a multiple of 2, d2 a multiple of 2, e2 a multiple of 2, f2 a multiple of 2
 //
@@ -152,7 +152,7 @@ static_assert(field_offset(gemm_tt_f16_async_m128n128k32_args, f0) == 212, "f0")
 static_assert(field_offset(gemm_tt_f16_async_m128n128k32_args, f1) == 216, "f1");
 static_assert(field_offset(gemm_tt_f16_async_m128n128k32_args, f2) == 220, "f2");
 
-extern "C" __global__ void __launch_bounds__(256, 2) gemm_tt_f16_async_m128n128k32(const __grid_constant__ gemm_tt_f16_async_m128n128k32_args a) {
+extern "C" __global__ void __launch_bounds__(128, 2) gemm_tt_f16_async_m128n128k32(const __grid_constant__ gemm_tt_f16_async_m128n128k32_args a) {
   extern __shared__ __align__(1024) char smem[];
   int row0 = (int)(threadIdx.x & 31) >> 2;
   int col0 = ((int)(threadIdx.x & 31) & 3) * 2;
@@ -169,11 +169,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) gemm_tt_f16_async_m128n128k
   int mul = (int)((u32)div_of * (u32)div_of2);
   int t = (int)(threadIdx.x >> 5);
   int mul2 = t % 2 * 64;
-  int mul3 = t / 2 % 4 * 32;
-  for (int it = (int)blockIdx.x; it < (int)(((u32)a.d0 + (u32)a.f0) * (u32)mul); it += (int)gridDim.x) {
-    float acc[64];
+  int mul3 = t / 2 % 2 * 64;
+  for (int it = (int)blockIdx.x; it < (int)((u32)max(a.d0, a.f0) * (u32)mul); it += (int)gridDim.x) {
+    float acc[128];
     #pragma unroll
-    for (int i = 0; i < 64; i++) {
+    for (int i = 0; i < 128; i++) {
       acc[i] = 0.0f;
     }
     int rem = rem_i32(it, mul);
@@ -193,13 +193,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) gemm_tt_f16_async_m128n128k
       const f16* c_at = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)add2);
 
       // load c
-      u32 c[32];
+      u32 c[64];
       #pragma unroll
-      for (int i = 0; i < 32; i++) {
-        c[i] = load_u32_if(c_at + (i64)(row0 + ((i & 1) * 8 + (i >> 3) * 16)) * a.c_stride1 + (i64)(col0 + (i >> 1 & 3) * 8), row0 + ((i & 1) * 8 + (i >> 3) * 16) < c1_left && col0 + (i >> 1 & 3) * 8 < c2_left);
+      for (int i = 0; i < 64; i++) {
+        c[i] = load_u32_if(c_at + (i64)(row0 + ((i & 1) * 8 + (i >> 4) * 16)) * a.c_stride1 + (i64)(col0 + (i >> 1 & 7) * 8), row0 + ((i & 1) * 8 + (i >> 4) * 16) < c1_left && col0 + (i >> 1 & 7) * 8 < c2_left);
       }
       #pragma unroll
-      for (int i = 0; i < 32; i++) {
+      for (int i = 0; i < 64; i++) {
         acc[i * 2] = f16_lo(c[i]);
         acc[i * 2 + 1] = f16_hi(c[i]);
       }
@@ -210,13 +210,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) gemm_tt_f16_async_m128n128k
       const float* wideC_at = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)add2);
 
       // load wideC
-      float wideC[64];
-      #pragma unroll
-      for (int i = 0; i < 32; i++) {
-        load_f32x2_if(&wideC[i * 2], wideC_at + (i64)(row0 + ((i & 1) * 8 + (i >> 3) * 16)) * a.wideC_stride1 + (i64)(col0 + (i >> 1 & 3) * 8), row0 + ((i & 1) * 8 + (i >> 3) * 16) < e1_left && col0 + (i >> 1 & 3) * 8 < e2_left);
-      }
+      float wideC[128];
       #pragma unroll
       for (int i = 0; i < 64; i++) {
+        load_f32x2_if(&wideC[i * 2], wideC_at + (i64)(row0 + ((i & 1) * 8 + (i >> 4) * 16)) * a.wideC_stride1 + (i64)(col0 + (i >> 1 & 7) * 8), row0 + ((i & 1) * 8 + (i >> 4) * 16) < e1_left && col0 + (i >> 1 & 7) * 8 < e2_left);
+      }
+      #pragma unroll
+      for (int i = 0; i < 128; i++) {
         acc[i] = wideC[i];
       }
     }
@@ -225,20 +225,20 @@ extern "C" __global__ void __launch_bounds__(256, 2) gemm_tt_f16_async_m128n128k
       const f16* bias_at = a.bias + (i64)add2;
 
       // load bias
-      u32 bias[4];
+      u32 bias[8];
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
+      for (int i = 0; i < 8; i++) {
         bias[i] = load_u32_if(bias_at + (i64)(col0 + i * 8), col0 + i * 8 < biased_left);
       }
-      float cast[8];
+      float cast[16];
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
+      for (int i = 0; i < 8; i++) {
         cast[i * 2] = f16_lo(bias[i]);
         cast[i * 2 + 1] = f16_hi(bias[i]);
       }
       #pragma unroll
-      for (int i = 0; i < 64; i++) {
-        acc[i] += cast[(i & 1) + (i >> 2 & 3) * 2];
+      for (int i = 0; i < 128; i++) {
+        acc[i] += cast[(i & 1) + (i >> 2 & 7) * 2];
       }
     }
     int mul8 = (int)((u32)div_i32((int)((u32)((int)((u32)a.k + 31u) / 32) + ((u32)a.splits - 1u)), a.splits) * 32u);
@@ -249,16 +249,16 @@ extern "C" __global__ void __launch_bounds__(256, 2) gemm_tt_f16_async_m128n128k
 
     // copy a to s0 (shared)
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      cp_async_16(smem + (u32)swizzle(((row02 + i * 16) * 64 + ((col02 & 63) + (col02 >> 6) * 2048)) * 2, 7), a_at + (i64)(row02 + i * 16) * a.a_stride1 + (i64)col02, col02 < m_left ? (row02 + i * 16 < k_left ? 16 : 0) : 0);
+    for (int i = 0; i < 4; i++) {
+      cp_async_16(smem + (u32)swizzle(((row02 + i * 8) * 64 + ((col02 & 63) + (col02 >> 6) * 2048)) * 2, 7), a_at + (i64)(row02 + i * 8) * a.a_stride1 + (i64)col02, col02 < m_left ? (row02 + i * 8 < k_left ? 16 : 0) : 0);
     }
     int n_left = (int)((u32)a.n - (u32)mul7);
     const f16* b_at = a.b + (i64)((u64)((i64)div_of4 * a.b_stride0) + (u64)((i64)mul7 * a.b_stride1) + (u64)(i64)mul9);
 
     // copy b to s1 (shared)
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      cp_async_16(smem + (24576u + (u32)swizzle(((row03 + i * 64) * 32 + col03) * 2, 3)), b_at + (i64)(row03 + i * 64) * a.b_stride1 + (i64)col03, col03 < k_left ? (row03 + i * 64 < n_left ? 16 : 0) : 0);
+    for (int i = 0; i < 4; i++) {
+      cp_async_16(smem + (24576u + (u32)swizzle(((row03 + i * 32) * 32 + col03) * 2, 3)), b_at + (i64)(row03 + i * 32) * a.b_stride1 + (i64)col03, col03 < k_left ? (row03 + i * 32 < n_left ? 16 : 0) : 0);
     }
     cp_async_commit();
     int add3 = (int)((u32)mul9 + 32u);
@@ -267,15 +267,15 @@ extern "C" __global__ void __launch_bounds__(256, 2) gemm_tt_f16_async_m128n128k
 
     // copy a to s0 (shared)
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      cp_async_16(smem + (u32)swizzle((4096 + (row02 + i * 16) * 64 + ((col02 & 63) + (col02 >> 6) * 2048)) * 2, 7), a_at2 + (i64)(row02 + i * 16) * a.a_stride1 + (i64)col02, col02 < m_left ? (row02 + i * 16 < k_left2 ? 16 : 0) : 0);
+    for (int i = 0; i < 4; i++) {
+      cp_async_16(smem + (u32)swizzle((4096 + (row02 + i * 8) * 64 + ((col02 & 63) + (col02 >> 6) * 2048)) * 2, 7), a_at2 + (i64)(row02 + i * 8) * a.a_stride1 + (i64)col02, col02 < m_left ? (row02 + i * 8 < k_left2 ? 16 : 0) : 0);
     }
     const f16* b_at2 = a.b + (i64)((u64)((i64)div_of4 * a.b_stride0) + (u64)((i64)mul7 * a.b_stride1) + (u64)(i64)add3);
 
     // copy b to s1 (shared)
     #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      cp_async_16(smem + (24576u + (u32)swizzle((4096 + (row03 + i * 64) * 32 + col03) * 2, 3)), b_at2 + (i64)(row03 + i * 64) * a.b_stride1 + (i64)col03, col03 < k_left2 ? (row03 + i * 64 < n_left ? 16 : 0) : 0);
+    for (int i = 0; i < 4; i++) {
+      cp_async_16(smem + (24576u + (u32)swizzle((4096 + (row03 + i * 32) * 32 + col03) * 2, 3)), b_at2 + (i64)(row03 + i * 32) * a.b_stride1 + (i64)col03, col03 < k_left2 ? (row03 + i * 32 < n_left ? 16 : 0) : 0);
     }
     cp_async_commit();
     for (int it2 = mul9; it2 < min(a.k, (int)((u32)mul9 + (u32)mul8)); it2 += 32) {
@@ -289,15 +289,15 @@ extern "C" __global__ void __launch_bounds__(256, 2) gemm_tt_f16_async_m128n128k
 
       // copy a to s0 (shared)
       #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        cp_async_16(smem + (u32)swizzle((rem3 * 4096 + (row02 + i * 16) * 64 + ((col02 & 63) + (col02 >> 6) * 2048)) * 2, 7), a_at3 + (i64)(row02 + i * 16) * a.a_stride1 + (i64)col02, col02 < m_left ? (row02 + i * 16 < k_left3 ? 16 : 0) : 0);
+      for (int i = 0; i < 4; i++) {
+        cp_async_16(smem + (u32)swizzle((rem3 * 4096 + (row02 + i * 8) * 64 + ((col02 & 63) + (col02 >> 6) * 2048)) * 2, 7), a_at3 + (i64)(row02 + i * 8) * a.a_stride1 + (i64)col02, col02 < m_left ? (row02 + i * 8 < k_left3 ? 16 : 0) : 0);
       }
       const f16* b_at3 = a.b + (i64)((u64)((i64)div_of4 * a.b_stride0) + (u64)((i64)mul7 * a.b_stride1) + (u64)(i64)add4);
 
       // copy b to s1 (shared)
       #pragma unroll
-      for (int i = 0; i < 2; i++) {
-        cp_async_16(smem + (24576u + (u32)swizzle((rem3 * 4096 + (row03 + i * 64) * 32 + col03) * 2, 3)), b_at3 + (i64)(row03 + i * 64) * a.b_stride1 + (i64)col03, col03 < k_left3 ? (row03 + i * 64 < n_left ? 16 : 0) : 0);
+      for (int i = 0; i < 4; i++) {
+        cp_async_16(smem + (24576u + (u32)swizzle((rem3 * 4096 + (row03 + i * 32) * 32 + col03) * 2, 3)), b_at3 + (i64)(row03 + i * 32) * a.b_stride1 + (i64)col03, col03 < k_left3 ? (row03 + i * 32 < n_left ? 16 : 0) : 0);
       }
       cp_async_commit();
       int rem4 = div_of5 % 3;
@@ -311,48 +311,48 @@ extern "C" __global__ void __launch_bounds__(256, 2) gemm_tt_f16_async_m128n128k
           ldmatrix_x4_trans(&a2[j * 4], smem + (u32)swizzle((rem4 * 4096 + (i * 16 + matrix_row) * 64 + ((mul2 + (j * 16 + matrix_col) & 63) + (mul2 + (j * 16 + matrix_col) >> 6) * 2048)) * 2, 7));
         }
         #pragma unroll
-        for (int j = 0; j < 2; j++) {
+        for (int j = 0; j < 4; j++) {
           u32 b[4];
           ldmatrix_x4(b, smem + (24576u + (u32)swizzle((rem4 * 4096 + (mul3 + (j * 16 + matrix_row2)) * 32 + (i * 16 + matrix_col2)) * 2, 3)));
           #pragma unroll
           for (int k = 0; k < 4; k++) {
-            mma_m16n8k16_f32_f16(&acc[(k * 4 + j * 2) * 4], &a2[k * 4], b[0], b[2]);
-            mma_m16n8k16_f32_f16(&acc[(k * 4 + (j * 2 + 1)) * 4], &a2[k * 4], b[1], b[3]);
+            mma_m16n8k16_f32_f16(&acc[(k * 8 + j * 2) * 4], &a2[k * 4], b[0], b[2]);
+            mma_m16n8k16_f32_f16(&acc[(k * 8 + (j * 2 + 1)) * 4], &a2[k * 4], b[1], b[3]);
           }
         }
       }
     }
     cp_async_wait_0();
     __syncthreads();
-    if (a.d0 > 0) {
-      int d1_left = (int)((u32)a.d1 - (u32)add);
-      int d2_left = (int)((u32)a.d2 - (u32)add2);
-      u32 d[32];
-      #pragma unroll
-      for (int i = 0; i < 32; i++) {
-        d[i] = f16_pair(acc[i * 2], acc[i * 2 + 1]);
-      }
-      f16* d_at = a.d + (i64)((u64)((i64)div_of3 * a.d_stride0) + (u64)((i64)add * a.d_stride1) + (u64)(i64)add2);
-
-      // store d
-      #pragma unroll
-      for (int i = 0; i < 32; i++) {
-        store_u32_if(d_at + (i64)(row0 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col0 + (i >> 1 & 3) * 8), d[i], row0 + ((i & 1) * 8 + (i >> 3) * 16) < d1_left && col0 + (i >> 1 & 3) * 8 < d2_left);
-      }
-    } else {
+    if (a.f0 > 0) {
       int f1_left = (int)((u32)a.f1 - (u32)add);
       int f2_left = (int)((u32)a.f2 - (u32)add2);
-      float wide[64];
+      float wide[128];
       #pragma unroll
-      for (int i = 0; i < 64; i++) {
+      for (int i = 0; i < 128; i++) {
         wide[i] = acc[i];
       }
       float* wide_at = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add * a.wide_stride1) + (u64)(i64)add2);
 
       // store wide
       #pragma unroll
-      for (int i = 0; i < 32; i++) {
-        store_f32x2_if(wide_at + (i64)(row0 + ((i & 1) * 8 + (i >> 3) * 16)) * a.wide_stride1 + (i64)(col0 + (i >> 1 & 3) * 8), &wide[i * 2], row0 + ((i & 1) * 8 + (i >> 3) * 16) < f1_left && col0 + (i >> 1 & 3) * 8 < f2_left);
+      for (int i = 0; i < 64; i++) {
+        store_f32x2_if(wide_at + (i64)(row0 + ((i & 1) * 8 + (i >> 4) * 16)) * a.wide_stride1 + (i64)(col0 + (i >> 1 & 7) * 8), &wide[i * 2], row0 + ((i & 1) * 8 + (i >> 4) * 16) < f1_left && col0 + (i >> 1 & 7) * 8 < f2_left);
+      }
+    } else {
+      int d1_left = (int)((u32)a.d1 - (u32)add);
+      int d2_left = (int)((u32)a.d2 - (u32)add2);
+      u32 d[64];
+      #pragma unroll
+      for (int i = 0; i < 64; i++) {
+        d[i] = f16_pair(acc[i * 2], acc[i * 2 + 1]);
+      }
+      f16* d_at = a.d + (i64)((u64)((i64)div_of3 * a.d_stride0) + (u64)((i64)add * a.d_stride1) + (u64)(i64)add2);
+
+      // store d
+      #pragma unroll
+      for (int i = 0; i < 64; i++) {
+        store_u32_if(d_at + (i64)(row0 + ((i & 1) * 8 + (i >> 4) * 16)) * a.d_stride1 + (i64)(col0 + (i >> 1 & 7) * 8), d[i], row0 + ((i & 1) * 8 + (i >> 4) * 16) < d1_left && col0 + (i >> 1 & 7) * 8 < d2_left);
       }
     }
   }

@@ -1,0 +1,76 @@
+//go:build !gotilegen
+
+package gemm
+
+import (
+	"slices"
+
+	"github.com/gotile/gotile/runtime/device"
+)
+
+// maxSplits is the most parts of k.
+const maxSplits = 8
+
+// shape is what the choice of a kernel depends on.
+type shape struct {
+	batch, m, n, k int
+	whole          bool // all tensors begin, and have all their rows, at multiples of 16 bytes, and rows as long
+}
+
+// choose picks the kernel with the least cost, which room for so many parts allows. What is set of how stays.
+func (p shape) choose(d *device.Device, how Choice, room int) Choice {
+	best, least := how, -1.0
+	whole, sms := p.whole && p.k > 0, d.Info().SMs
+	for _, z := range sizes {
+		if how.Size != "" && how.Size != z.name || how.Sync && z.Way == warpgroups ||
+			how.Size == "" && (z.Whole && !whole || z.Targets != nil && !slices.Contains(z.Targets, d.Target().Name)) {
+			continue
+		}
+		for splits := 1; splits <= max(1, min(maxSplits, room, p.k/(2*z.K))); splits++ {
+			if how.Splits != 0 && how.Splits != splits {
+				continue
+			}
+			if cost := z.cost(p, splits, sms); least < 0 || cost < least {
+				least, best = cost, Choice{Size: z.name, Splits: splits, Sync: how.Sync}
+			}
+		}
+	}
+	if best.Splits == 0 { // a number that no size allows
+		best.Splits = 1
+	}
+	return best
+}
+
+// cost estimates the cycles of a product on so many multiprocessors: the rounds of tiles, each with the steps along k, at
+// the rate of the instruction or, if less, that of the operands from L2, and what a tile costs beside them.
+func (z size) cost(p shape, splits, sms int) float64 {
+	const (
+		fromL2 = 45.0   // bytes a cycle
+		begin  = 1500.0 // the first operands, and the last products
+		write  = 1.0 / 24
+		sum    = 6000.0 // another launch, beside its bytes in f32
+	)
+	rate := 1750.0 // multiply-adds a cycle of wgmma, of 2048
+	switch z.Way {
+	case warps:
+		rate = 1000
+	case blockwide:
+		rate = 800
+		if !z.Whole {
+			rate = 400
+		}
+	}
+	const size = 2 // bytes of an element
+	tiles := p.batch * pieces(p.m, z.M) * pieces(p.n, z.width()) * max(1, z.Cluster) * splits
+	area := float64(z.M * z.N)
+	step := max(area*float64(z.K)/rate, float64((z.M/max(1, z.Cluster)+z.N)*z.K*size)/fromL2)
+	steps := pieces(pieces(p.k, z.K), splits)
+	cost := float64(pieces(tiles, sms)) * (float64(steps)*step + begin + area*write)
+	if splits > 1 {
+		cost += sum + float64((splits+1)*p.batch*p.m*p.n*4)/float64(sms)/fromL2
+	}
+	return cost
+}
+
+// pieces is n in pieces of so many, rounded up.
+func pieces(n, size int) int { return (n + size - 1) / size }

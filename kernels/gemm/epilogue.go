@@ -1,0 +1,56 @@
+package gemm
+
+import (
+	"github.com/gotile/gotile/layout"
+	"github.com/gotile/gotile/tile"
+)
+
+// end writes a consumer's part of a tile from its registers.
+func (p *product[T]) end(c tile.TensorScope, acc tile.Var[tile.F32], at piece, row, col tile.Index) {
+	tile.If(c, p.Wide.Dim(0).GtInt(0), func() {
+		tile.Store(c, p.Wide.At(at.part, row, col), acc.Get())
+	}, func() {
+		tile.Store(c, p.D.At(at.part, row, col), tile.Cast[T](acc.Get()))
+	})
+}
+
+// panels are what warpgroups write their parts of a tile through: by tensor stores of as many columns as a swizzle has, two
+// in flight for each warpgroup.
+type panels[T tile.Float] struct {
+	*product[T]
+	s tile.Shared[T]
+}
+
+const (
+	panelRows = 64
+	panelCols = 64 // 128 bytes
+	inFlight  = 2  // panels of a warpgroup
+)
+
+func (p *product[T]) panels(k *tile.Builder) panels[T] {
+	s := tile.NewShared[T](k, p.Down*p.Right, inFlight, panelRows, panelCols).Swizzle(layout.Swizzle128).Manual()
+	return panels[T]{p, s}
+}
+
+// end writes the part of a warpgroup of a tile, and returns while the last panels are still read. What is in f32 is
+// written from registers.
+func (p panels[T]) end(c tile.Warpgroup, acc tile.Var[tile.F32], at piece, row, col tile.Index) {
+	tile.If(c, p.Wide.Dim(0).GtInt(0), func() {
+		tile.Store(c, p.Wide.At(at.part, row, col), acc.Get())
+	}, func() {
+		x, n := acc.Get(), 0
+		for i := range p.M / p.Down / panelRows {
+			for j := range p.N / p.Right / panelCols {
+				panel := p.s.At(c.Index(), n%inFlight)
+				n++
+				tile.WaitBulkRead(c, inFlight-1)
+				part := x.Subtile(0, i*panelRows, panelRows).Subtile(1, j*panelCols, panelCols)
+				tile.StoreMatrix(c, panel, tile.Cast[T](part))
+				tile.FenceAsync(c)
+				c.Sync()
+				tile.StoreTensor(c, p.D.At(at.part, row.AddInt(i*panelRows), col.AddInt(j*panelCols)), panel)
+				tile.CommitBulk(c)
+			}
+		}
+	})
+}
