@@ -11,7 +11,8 @@ import "github.com/gotile/gotile/internal/ir"
 // and Out is struct{}.
 //
 // Record makes pipelines, schedule and roles. A block has 128 threads a consumer, 32 for the producer, 128 if it has a
-// register budget, and 32 for the storer: what the kernel is defined with by Threads.
+// register budget, and 32 for the storer: what the kernel is defined with by Threads. Waits and releases have the line at
+// which the function begins that reads or fills the slot.
 type LCSF[In, Out any] struct {
 	Work      Policy              // the pieces of work that the grid's blocks share
 	Chunks    func(t Piece) Index // how many chunks a piece has; nil: one
@@ -53,16 +54,21 @@ func (l LCSF[In, Out]) Record(k *Builder) {
 	roles := []Role{
 		Consumers(l.Consumers, l.ConsumerRegs, func(c Warpgroup) { l.consume(c, work, in, out) }),
 		Producer(l.ProducerRegs, func(p Warp) {
-			l.chunks(p, work, nil, func(t Piece, i Index) { l.Load(p, in.Acquire(p), t, i) })
+			l.chunks(p, work, nil, func(t Piece, i Index) {
+				var slot In
+				b.For(l.Load, func() { slot = in.Acquire(p) })
+				l.Load(p, slot, t, i)
+			})
 		}),
 	}
 	if l.Store != nil {
 		roles = append(roles, newRole(ir.Role{Name: "storer", Scope: ir.ScopeWarp, Warps: 1, Parts: 1}, true, func(b *ir.Builder, r *ir.Role) {
 			s := Warp{b: b, role: r}
 			l.chunks(s, work, nil, func(t Piece, i Index) {
-				slot := out.Wait(s)
+				var slot Out
+				b.For(l.Store, func() { slot = out.Wait(s) })
 				l.Store(s, slot, t, i)
-				release(slot, s)
+				b.For(l.Store, func() { release(slot, s) })
 			})
 		}))
 	}
@@ -79,13 +85,16 @@ func (l LCSF[In, Out]) consume(c Warpgroup, work Work, in Pipeline[In], out Pipe
 		return steps.Finish
 	}
 	l.chunks(c, work, begin, func(_ Piece, i Index) {
-		slot := in.Wait(c)
+		var slot In
 		var result Out
-		if l.Store != nil {
-			result = out.Acquire(c)
-		}
+		c.b.For(steps.Chunk, func() {
+			slot = in.Wait(c)
+			if l.Store != nil {
+				result = out.Acquire(c)
+			}
+		})
 		steps.Chunk(slot, result, i)
-		release(slot, c)
+		c.b.For(steps.Chunk, func() { release(slot, c) })
 	})
 }
 

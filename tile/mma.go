@@ -2,12 +2,13 @@ package tile
 
 import "github.com/gotile/gotile/internal/ir"
 
-// MMAOption is an option of MMA: a Form, Overwrite or MMASync.
+// MMAOption is an option of MMA: a Form, an Accuracy, Overwrite or MMASync.
 type MMAOption interface{ mmaOption(*mmaOptions) }
 
 type mmaOptions struct {
 	form            ir.Form
 	overwrite, sync bool
+	terms           int // of an Accuracy
 }
 
 // Form says which operands of MMA are given transposed.
@@ -54,6 +55,9 @@ type MatrixOperand[T Elem] interface {
 // the warpgroup that the accumulator belongs to. Products are exact and added up in the accumulator's type, in an order
 // that the hardware chooses: f32 for bf16 and f16, or f16 for f16.
 //
+// Operands of f32 are multiplied as tf32, by warps, and the call names an Accuracy, TF32 or TF32x3. Matrix loads are of 16
+// bits: operands in shared memory are loaded as fragments by plain loads.
+//
 // An operand in shared memory is a tile with any swizzle, whole or a part of it. One in registers has, as it is
 // multiplied, the span Fragment(m, k), and B Fragment(n, k).Transpose(); given transposed, the Transpose of that. Its
 // elements past its extents count as 0. A warpgroup's B is in shared memory.
@@ -98,7 +102,11 @@ func MMA[C Float, T Number](acc Var[C], a, b MatrixOperand[T], opts ...MMAOption
 		opt.mmaOption(&o)
 	}
 	x, y := matrixOperand(k, "A", a), matrixOperand(k, "B", b)
-	if x != nil && y != nil {
+	switch {
+	case x == nil || y == nil:
+	case o.terms > 0:
+		k.MMATF32(acc.v, o.form, o.overwrite, o.terms, *x, *y)
+	default:
 		k.MMA(acc.v, o.form, o.overwrite, o.sync, *x, *y)
 	}
 }

@@ -85,7 +85,7 @@ var wrongProducts = []wrong{
 	}},
 	{name: "types", rule: tile.ErrDType, f: func(k *tile.Builder, a wrongArgs) {
 		s, t := tile.NewShared[tile.F32](k, 16, 16), tile.NewShared[tile.BF16](k, 16, 16)
-		tile.MMA(tile.NewAcc[tile.F32](k.Warp(), 16, 16), s, s)  // ERR MMA of f32 into an accumulator of f32: tensor cores add bf16 and f16 up in f32, and f16 in f16 too; use an accumulator of f32
+		tile.MMA(tile.NewAcc[tile.F32](k.Warp(), 16, 16), s, s)  // ERR MMA of f32 without an accuracy: tensor cores take tf32, with 10 bits of fraction; use tile.TF32, one product of these, or tile.TF32x3, three, for nearly f32
 		tile.MMA(tile.NewAcc[tile.BF16](k.Warp(), 16, 16), t, t) // ERR MMA of bf16 into an accumulator of bf16: tensor cores add bf16 and f16 up in f32, and f16 in f16 too; use an accumulator of f32
 	}},
 	{name: "an accumulator that is none", rule: tile.ErrLayout, f: func(k *tile.Builder, a wrongArgs) {

@@ -241,12 +241,12 @@ var wrongPipelines = []wrong{
 		tile.LCSF[wrongSlot, wrongSlot]{Work: tile.Linear(a.X.Dim(0), 1), Input: oneRow(k), Stages: 2, Output: oneRow(k), OutStages: 2, Consumers: 1,
 			Load: func(p tile.Warp, in wrongSlot, t tile.Piece, i tile.Index) { tile.CopyAsync(in, in.X, a.X.At(t.Row)) },
 			Compute: func(c tile.Warpgroup, t tile.Piece) tile.Steps[wrongSlot, wrongSlot] {
-				return tile.Steps[wrongSlot, wrongSlot]{Chunk: func(in, out wrongSlot, _ tile.Index) { tile.Load(c, in.X, c.Striped(64, 1)) }}
+				return tile.Steps[wrongSlot, wrongSlot]{Chunk: func(in, out wrongSlot, _ tile.Index) { tile.Load(c, in.X, c.Striped(64, 1)) }} // ERR nothing fills the slot that is acquired here, so its consumers wait for ever: name it in a tile.CopyAsync or a tile.Store in the same loop body or branch (called from @+5)
 			},
 			Store: func(s tile.Warp, out wrongSlot, t tile.Piece, _ tile.Index) {
 				tile.Store(s, a.Y.At(t.Row), tile.Load(s, out.X, s.Striped(64, 1)))
 			},
-		}.Record(k) // ERR nothing fills the slot that is acquired here, so its consumers wait for ever: name it in a tile.CopyAsync or a tile.Store in the same loop body or branch
+		}.Record(k)
 	}, opts: []tile.Option{tile.Threads(192)}},
 	{name: "a schedule beside Persistent", rule: tile.ErrControl, f: func(k *tile.Builder, a wrongArgs) {
 		k.Schedule(tile.Linear(a.X.Dim(0), 1))

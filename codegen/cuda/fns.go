@@ -38,6 +38,7 @@ func init() {
 		thr.F16Pair:   {expr: function("f16_pair")},
 		thr.RoundBF16: {expr: function("round_bf16")},
 		thr.RoundF16:  {expr: function("round_f16")},
+		thr.RoundTF32: {expr: function("round_tf32")},
 
 		thr.ShflXor: {expr: shuffle("__shfl_xor_sync")},
 		thr.ShflIdx: {expr: shuffle("__shfl_sync")},

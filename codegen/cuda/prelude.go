@@ -118,6 +118,13 @@ var prelude = append([]snippet{
 	{"round_bf16", device + "float round_bf16(float x) { return bf16_lo(bf16_pair(x, 0.0f)); }\n"},
 	{"round_f16", device + "float round_f16(float x) { return f16_lo(f16_pair(x, 0.0f)); }\n"},
 
+	{"round_tf32", device + `float round_tf32(float x) {
+  u32 r;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x));
+  return __uint_as_float(r);
+}
+`},
+
 	{"movmatrix", device + `u32 movmatrix(u32 x) { // the 8x8 matrix of which the lanes have two elements each, transposed
   u32 r;
   asm("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(r) : "r"(x));

@@ -26,6 +26,7 @@ type Builder struct {
 	second int // depth of second recordings
 	done   bool
 	errs   Errors
+	as     Pos // what is recorded is done for the author's function there; unknown: by the caller
 
 	consts map[constant]*Value
 	leaves map[any]*Value // by *Symbol, *Arg
@@ -120,7 +121,18 @@ func (b *Builder) refuseStaleReads(r *Region) {
 
 // Errorf notes a mistake at the caller's position.
 func (b *Builder) Errorf(op Op, rule error, format string, args ...any) {
-	b.errorAt(Here(0), op, rule, format, args...)
+	pos := b.as
+	if !pos.Known() {
+		pos = Here(0)
+	}
+	b.errorAt(pos, op, rule, format, args...)
+}
+
+// For records what a template does around a function of its author's, which has the position of that function's beginning.
+func (b *Builder) For(f any, record func()) {
+	b.as = beginOf(f)
+	record()
+	b.as = Pos{}
 }
 
 // Reject notes a mistake in the definition as a whole, at the caller's position.
@@ -152,7 +164,9 @@ func (b *Builder) emit(v *Value) *Value {
 	if b.done { // a value that outlived its kernel; who uses it with another kernel's hears of it there
 		return nil
 	}
-	v.Pos, v.In = Here(1), b.cur
+	if v.Pos, v.In = b.as, b.cur; !v.Pos.Known() {
+		v.Pos = Here(1)
+	}
 	limit := b.Limit
 	if limit == 0 {
 		limit = DefaultLimit

@@ -34,6 +34,7 @@ type MMAInfo struct {
 	A, B      *SharedTile // where they lie; nil: in registers
 	M, N, K   int
 	DT        dtype.Type // of A and B
+	Terms     int        // of an MMA of f32: how many products of tf32 make one, 1 or 3
 }
 
 // operands splits the operands of an MMA: the variable, and of A and B the tile or the offsets.
@@ -105,6 +106,8 @@ func (b *Builder) MMA(acc *Value, form Form, overwrite, sync bool, x, y MMAOpera
 		b.Errorf(MMA, ErrShape, "MMA %v of an accumulator of %dx%d with A of %dx%d and B of %dx%d, as multiplied: C is m x n, A m x k, B k x n; give operands of these sides", form, i.M, i.N, ar, ac, br, bc)
 	case !mmaTypes(acc.Type.DT, dt):
 		b.Errorf(MMA, ErrDType, "MMA of %v into an accumulator of %v: tensor cores add bf16 and f16 up in f32, and f16 in f16 too; use an accumulator of f32", dt, acc.Type.DT)
+	case dt == dtype.F32:
+		b.Errorf(MMA, ErrDType, "MMA of f32 without an accuracy: tensor cores take tf32, with 10 bits of fraction; use tile.TF32, one product of these, or tile.TF32x3, three, for nearly f32")
 	case i.K%16 != 0:
 		b.Errorf(MMA, ErrShape, "MMA over k = %d: an instruction takes 16 of 16-bit elements; make it a multiple, use %d and zeros", i.K, (i.K+15)/16*16)
 	default:
@@ -114,8 +117,11 @@ func (b *Builder) MMA(acc *Value, form Form, overwrite, sync bool, x, y MMAOpera
 
 // mmaTypes reports whether there is an MMA of a type with an accumulator of another.
 func mmaTypes(acc, dt dtype.Type) bool {
-	return dt.Is16() && acc == dtype.F32 || dt == dtype.F16 && acc == dtype.F16
+	return (dt.Is16() || dt == dtype.F32) && acc == dtype.F32 || dt == dtype.F16 && acc == dtype.F16
 }
+
+// mmaStep is how much of k an instruction takes.
+func mmaStep(dt dtype.Type) int { return 32 / dt.Size() }
 
 // mmaOperand checks an operand and returns what stands for it: the tile, with zeros past its extents, or the offsets.
 func (b *Builder) mmaOperand(acc *Span, name string, trans bool, o MMAOperand) ([]*Value, bool) {
@@ -180,6 +186,9 @@ func (p *printer) mma(v *Value, i *MMAInfo) {
 		}
 	}
 	p.printf(" %v m%dn%dk%d %v", i.Form, i.M, i.N, i.K, i.DT)
+	if i.Terms > 0 {
+		p.printf(" %dxtf32", i.Terms)
+	}
 	if i.Sync {
 		p.printf(" sync")
 	}
@@ -222,7 +231,7 @@ func (c *checker) mma(v *Value, r *Region) {
 		}
 	}
 	s := v.Args[0].Type
-	if len(v.Args) != want || i.K%16 != 0 || !mmaTypes(s.DT, i.DT) || !slices.Equal(s.Span.Dist.Shape, []int{i.M, i.N}) {
+	if len(v.Args) != want || i.K%mmaStep(i.DT) != 0 || i.DT == dtype.F32 && i.Terms != 1 && i.Terms != 3 || !mmaTypes(s.DT, i.DT) || !slices.Equal(s.Span.Dist.Shape, []int{i.M, i.N}) {
 		c.fail(v, "m%dn%dk%d of %v with %d operands, into %v of %s", i.M, i.N, i.K, i.DT, len(v.Args), s.DT, shape(s.Span))
 	}
 }

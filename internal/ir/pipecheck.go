@@ -120,7 +120,7 @@ func (u *pipeUse) oneScope(v *Value, role *Role) {
 // filled sees to it that a slot that is acquired is written in its region: its last write hands it over.
 func (u *pipeUse) filled(v *Value, r *Region) {
 	found := false
-	eachOp(r, func(w *Value) { found = found || filledSlot(w) == v })
+	eachOp(r, func(w *Value) { found = found || FilledSlot(w) == v })
 	if !found {
 		u.b.errorAt(v.Pos, SlotAcquire, ErrControl, "nothing fills the slot that is acquired here, so its consumers wait for ever: name it in a tile.CopyAsync or a tile.Store in the same loop body or branch")
 	}
@@ -162,58 +162,21 @@ func (u *pipeUse) release(v *Value, given map[*Value][]*Value) int {
 
 // access refuses reads of what is not there, and accesses of what is given back.
 func (u *pipeUse) access(v *Value, given map[*Value][]*Value) {
-	if i, ok := v.Attr.(*MMAInfo); ok {
-		_, a, b := v.Operands()
-		if i.A != nil && i.A.Pipe == u.p {
-			u.accessTo(v, i.A, a[0], true, given)
+	for _, use := range SlotUses(v) {
+		if use.Tile.Pipe != u.p {
+			continue
 		}
-		if i.B != nil && i.B.Pipe == u.p {
-			u.accessTo(v, i.B, b[0], true, given)
-		}
-		return
-	}
-	slot, read := ReadSlot(v), true
-	if slot == nil {
-		slot, read = filledSlot(v), false
-	}
-	if tile := memberOf(v); tile != nil && tile.Pipe == u.p {
-		u.accessTo(v, tile, slot, read, given)
-	}
-}
-
-// accessTo is access of a tile of a slot.
-func (u *pipeUse) accessTo(v *Value, tile *SharedTile, slot *Value, read bool, given map[*Value][]*Value) {
-	if read && slot.Op == SlotAcquire {
-		u.b.errorAt(v.Pos, v.Op, ErrControl, "%s of the slot acquired at %s: nothing is there yet; use what Wait gives", Table[v.Op].Go, slot.Pos)
-		return
-	}
-	for _, o := range given[slot] {
-		if m := o.Attr.(*SlotInfo).Member; m < 0 || u.p.Members[m] == tile {
-			u.b.errorAt(v.Pos, v.Op, ErrControl, "%s of a slot that is released at %s: its producers may be filling it again; release it afterwards", Table[v.Op].Go, o.Pos)
+		if use.Slot.Op == SlotAcquire && !use.Writes {
+			u.b.errorAt(v.Pos, v.Op, ErrControl, "%s of the slot acquired at %s: nothing is there yet; use what Wait gives", Table[v.Op].Go, use.Slot.Pos)
 			return
 		}
-	}
-}
-
-// memberOf is the tile of a pipeline that an op accesses; nil: none.
-func memberOf(v *Value) *SharedTile {
-	var t *SharedTile
-	switch a := v.Attr.(type) {
-	case *Access:
-		t = a.Shared
-	case *CopyInfo:
-		t = a.Dst
-	case *BulkInfo:
-		t = a.Shared
-	case *TensorInfo:
-		if v.Op != PrefetchTensor { // which does not access it
-			t = a.Shared
+		for _, o := range given[use.Slot] {
+			if m := o.Attr.(*SlotInfo).Member; m < 0 || u.p.Members[m] == use.Tile {
+				u.b.errorAt(v.Pos, v.Op, ErrControl, "%s of a slot that is released at %s: its producers may be filling it again; release it afterwards", Table[v.Op].Go, o.Pos)
+				return
+			}
 		}
 	}
-	if t == nil || t.Pipe == nil {
-		return nil
-	}
-	return t
 }
 
 // sides checks what concerns the pipeline as a whole.

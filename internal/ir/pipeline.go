@@ -97,42 +97,46 @@ func (b *Builder) Release(s Scope, p *Pipeline, member int, slot *Value) {
 	b.emit(&Value{Op: SlotRelease, Args: []*Value{slot}, Scope: s, Attr: &SlotInfo{Pipe: p, Member: member}})
 }
 
-// filledSlot is the slot whose tile an op writes; nil: none.
-func filledSlot(v *Value) *Value {
-	switch a := v.Attr.(type) {
-	case *CopyInfo:
-		if a.Dst.Pipe != nil {
-			return v.Args[0]
-		}
-	case *TensorInfo:
-		if v.Op == CopyTensor && a.Shared.Pipe != nil {
-			return v.Args[0]
-		}
-	case *Access:
-		if (v.Op == Store || v.Op == StoreMatrix) && a.Shared != nil && a.Shared.Pipe != nil {
-			return v.Args[values(Store)]
+// SlotUse is an access of a tile of a slot.
+type SlotUse struct {
+	Slot   *Value
+	Tile   *SharedTile
+	Writes bool
+}
+
+// SlotUses are the accesses that an op makes of slots of its own block.
+func SlotUses(v *Value) (out []SlotUse) {
+	add := func(t *SharedTile, args []*Value, writes bool) {
+		if t != nil && t.Pipe != nil {
+			out = append(out, SlotUse{args[0], t, writes})
 		}
 	}
-	return nil
+	switch a := v.Attr.(type) {
+	case *CopyInfo:
+		add(a.Dst, v.Args, true)
+	case *BulkInfo:
+		add(a.Shared, v.Args, v.Op == CopyBulk)
+	case *TensorInfo:
+		if v.Op != PrefetchTensor { // which does not access it
+			add(a.Shared, v.Args, v.Op == CopyTensor)
+		}
+	case *Access:
+		if !a.Peer {
+			add(a.Shared, v.Args[values(v.Op):], values(v.Op) > 0)
+		}
+	case *MMAInfo:
+		_, x, y := a.operands(v.Args)
+		add(a.A, x, false)
+		add(a.B, y, false)
+	}
+	return out
 }
 
 // FilledSlot is the slot whose tile an op writes, by a copy or a store; nil: none.
-func FilledSlot(v *Value) *Value { return filledSlot(v) }
-
-// ReadSlot is the slot whose tile an op reads; nil: none.
-func ReadSlot(v *Value) *Value {
-	switch a := v.Attr.(type) {
-	case *BulkInfo:
-		if a.Shared.Pipe != nil {
-			return v.Args[0]
-		}
-	case *TensorInfo:
-		if (v.Op == StoreTensor || v.Op == ReduceTensor) && a.Shared.Pipe != nil {
-			return v.Args[0]
-		}
-	case *Access:
-		if (v.Op == Load || v.Op == LoadMatrix) && a.Shared != nil && a.Shared.Pipe != nil {
-			return v.Args[0]
+func FilledSlot(v *Value) *Value {
+	for _, u := range SlotUses(v) {
+		if u.Writes {
+			return u.Slot
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package ir
 import (
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"runtime"
 	"strings"
@@ -75,6 +76,16 @@ func Here(skip int) Pos {
 			return p
 		}
 	}
+}
+
+// beginOf is where a function of the author's begins, called from where the caller of the library is; the latter alone
+// where nobody wrote the function down (a method value).
+func beginOf(f any) Pos {
+	here, pc := Here(1), reflect.ValueOf(f).Pointer()+1 // a frame's counter is behind its call
+	if s := lookup(pc); !s.user || !strings.HasSuffix(s.frame.File, ".go") {
+		return here
+	}
+	return Pos{pc: pc, from: here.pc}
 }
 
 // Frame is a symbolised position.

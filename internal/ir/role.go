@@ -33,9 +33,14 @@ type Role struct {
 func (r *Role) Held() int {
 	n := r.Warps * r.Parts
 	if r.Regs > 0 {
-		n = (n + WarpgroupWarps - 1) / WarpgroupWarps * WarpgroupWarps
+		n = wholeGroups(n)
 	}
 	return n
+}
+
+// wholeGroups are so many warps and those that fill up the last warpgroup.
+func wholeGroups(warps int) int {
+	return (warps + WarpgroupWarps - 1) / WarpgroupWarps * WarpgroupWarps
 }
 
 // RoleList is the attribute of Roles.
@@ -131,7 +136,7 @@ func (b *Builder) roleFits(r *Role) bool {
 // EntryRegs are the registers of a thread that a kernel with register budgets begins with. A quarter of them belongs to
 // each of the four parts of a multiprocessor, among which the warps are dealt out: the part that has most decides.
 func (k *Kernel) EntryRegs() int {
-	threads := (k.Threads + WarpgroupWarps*32 - 1) / (WarpgroupWarps * 32) * WarpgroupWarps * 32
+	threads := 32 * wholeGroups((k.Threads+31)/32)
 	return min(allRegs/(threads*max(1, k.MinBlocks))/regStep*regStep, mostRegs)
 }
 

@@ -156,7 +156,7 @@ func (c *checker) variable(v *Value, r *Region) {
 // values is the number of operands of a memory op before its offsets.
 func values(op Op) int {
 	switch op {
-	case Load:
+	case Load, LoadMatrix:
 		return 0
 	case AtomicCAS:
 		return 2

@@ -68,5 +68,5 @@ func Cases() []tiletest.Case {
 var families = []*family{
 	elementwise, maths, mapped, rowReductions, colReductions, broadcasts, rowScans, colScans, masks, casts, scales,
 	transposes, redistributions, subtiles, shifts,
-	swizzled, matrixMoves, moves, products, accesses,
+	swizzled, matrixMoves, moves, products, productsTF32, accesses,
 }

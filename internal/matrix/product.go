@@ -3,6 +3,7 @@ package matrix
 import (
 	"strings"
 
+	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/layout"
 	"github.com/gotile/gotile/tile"
 )
@@ -23,20 +24,39 @@ var products = &family{
 		transA, _ := m.variant.transposed()
 		return swapped(b.rows, b.depth(), transA)
 	},
-	want: func(p *problem) {
-		transA, transB := p.module.variant.transposed()
-		for i := range p.body.rows {
-			for j := range p.body.cols {
-				s := 1.0
-				for l := range p.depth() {
-					if r, c := swapped(i, l, transA); r < p.m && c < p.n {
-						s += p.x[r][c] * at(p.second, l, j, transB)
-					}
+	want: multiplied,
+}
+
+// productsTF32 are those of f32, with both accuracies.
+var productsTF32 = &family{
+	name: "mma_tf32", doc: "products of f32 by tensor cores.", ways: []way{onewarp}, variants: forms, results: ofProducts, more: products.more,
+	layouts: products.layouts, ends: products.ends, sides: products.sides,
+	bodies: bodies{f32: product[tile.F32]},
+	want:   multiplied,
+}
+
+// multiplied is the product of what is valid of the tile and of the second operand, plus 1.
+func multiplied(p *problem) {
+	transA, transB := p.module.variant.transposed()
+	for i := range p.body.rows {
+		for j := range p.body.cols {
+			s := 1.0
+			for l := range p.depth() {
+				if r, c := swapped(i, l, transA); r < p.m && c < p.n {
+					s += p.x[r][c] * at(p.second, l, j, transB)
 				}
-				p.y[i][j] = s
 			}
+			p.y[i][j] = s
 		}
-	},
+	}
+}
+
+// options are those of a body's product: its form, and of f32 an accuracy.
+func (e *env[T]) options() []tile.MMAOption {
+	if e.m.dt != dtype.F32 {
+		return []tile.MMAOption{e.m.variant.form}
+	}
+	return []tile.MMAOption{e.m.variant.form, []tile.Accuracy{tile.TF32, tile.TF32x3}[e.pick(2)]}
 }
 
 // transposed says which operands of a form are given transposed.
@@ -61,7 +81,7 @@ func swapped(rows, cols int, trans bool) (int, int) {
 func (b body) depth() int { return base * (1 + b.pick(4)) }
 
 func product[T tile.Float](e *env[T]) {
-	w, form := e.scope.(tile.Warp), e.m.variant.form
+	w, opts := e.scope.(tile.Warp), e.options()
 	transA, transB := e.m.variant.transposed()
 	span := func(rows int, trans bool) tile.Span {
 		if s := w.Fragment(rows, e.depth()); !trans {
@@ -77,13 +97,13 @@ func product[T tile.Float](e *env[T]) {
 	regB := func() tile.Reg[T] { return tile.Load(w, e.more[side].At(e.worker), span(e.cols, !transB)) }
 	switch e.layout {
 	case "shared_shared":
-		tile.MMA(acc, sharedA, sharedB, form)
+		tile.MMA(acc, sharedA, sharedB, opts...)
 	case "registers_shared":
-		tile.MMA(acc, regA(), sharedB, form)
+		tile.MMA(acc, regA(), sharedB, opts...)
 	case "shared_registers":
-		tile.MMA(acc, sharedA, regB(), form)
+		tile.MMA(acc, sharedA, regB(), opts...)
 	default:
-		tile.MMA(acc, regA(), regB(), form)
+		tile.MMA(acc, regA(), regB(), opts...)
 	}
 	tile.Store(w, e.a.F.At(e.worker), acc.Get())
 }

@@ -26,7 +26,7 @@ func Cases() []tiletest.Case {
 		arithCases[tile.F32](), arithCases[tile.BF16](), arithCases[tile.F16](), arithCases[tile.I32](), arithCases[tile.U32](), arithCases[tile.I64](),
 		boolCases(), chainCases(), castCases(), reduceCases(), foldCases(), shapeCases(), controlCases(), memoryCases(), atomicCases(), scalarCases(), orderCases(),
 		clusterCases(), asyncCases(), columnsCases(), wholeCases(), mbarrierCases(), tensorCases(), remoteCases(), pipeCases(), fragmentCases(),
-		algebraCases(), matrixCases(), mmaCases(), wgmmaCases(),
+		algebraCases(), matrixCases(), mmaCases(), mmaTF32Cases(), wgmmaCases(),
 	} {
 		out = append(out, cs...)
 	}
@@ -46,7 +46,7 @@ var fnCases = map[thr.Fn]string{
 	thr.TID: "op/load/f32", thr.Lane: "op/warp_id/rows", thr.Warp: "op/warp_id/rows", thr.BlockX: "op/block_id/grid", thr.GridX: "op/num_blocks/grid",
 	thr.Aligned: "op/load/f32", thr.Opaque: "op/load/f32", thr.Swizzle: "op/copy_tensor/rank2/bf16",
 	thr.BF16Lo: "op/add/bf16", thr.BF16Hi: "op/add/bf16", thr.BF16Pair: "op/add/bf16", thr.F16Lo: "op/add/f16", thr.F16Hi: "op/add/f16", thr.F16Pair: "op/add/f16",
-	thr.RoundBF16: "op/mul/chain", thr.RoundF16: "op/mul/chain",
+	thr.RoundBF16: "op/mul/chain", thr.RoundF16: "op/mul/chain", thr.RoundTF32: "op/mma/tf32/rounding",
 	thr.ShflXor: "op/sum/vector/f32", thr.ShflIdx: "op/atomic_add/i32",
 	thr.BlockSync: "op/barrier/shared/f32", thr.WarpSync: "op/barrier/warp",
 	thr.AtomicAdd: "op/atomic_add/i32", thr.AtomicMax: "op/atomic_max/i32", thr.AtomicMin: "op/atomic_min/i32", thr.AtomicExch: "op/atomic_exch/i32", thr.AtomicCAS: "op/atomic_cas/i32",

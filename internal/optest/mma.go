@@ -156,5 +156,6 @@ func mmaKernels() tile.Set {
 		family(mmaKernel("op_mma_atb_bf16", tile.AtB, mmaAtB[tile.BF16])),
 		family(mmaKernel("op_mma_atbt_bf16", tile.AtBt, mmaAtBt[tile.BF16])),
 		family(kernel{"op_mma_chain", mmaChain}),
+		family(kernel{"op_mma_tf32", mmaTF32}),
 	)
 }

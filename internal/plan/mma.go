@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"fmt"
+
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
@@ -38,11 +40,19 @@ func (l *lowering) mma(v *ir.Value) {
 		m.warpgroup(as, bs)
 		return
 	}
-	l.comment("%s %s %s %s, %v: mma.sync", m.acc.Name, word, m.operandName(a, i.A), m.operandName(b, i.B), i.Form)
+	by := "mma.sync"
+	if i.Terms > 0 {
+		by = fmt.Sprintf("mma.sync, %dxTF32", i.Terms)
+	}
+	l.comment("%s %s %s %s, %v: %s", m.acc.Name, word, m.operandName(a, i.A), m.operandName(b, i.B), i.Form, by)
 	if i.Overwrite {
 		l.unrolled(m.acc.Len, func(i thr.Expr) {
 			l.emit(thr.Assign{At: l.at(), Dst: at(m.acc, i), Src: number(m.acc.Type.DT, 0)})
 		})
+	}
+	if i.Terms > 0 {
+		m.tf32()
+		return
 	}
 	m.sync()
 }

@@ -88,6 +88,7 @@ func warpsOf(k *ir.Kernel, role *ir.Role) int {
 
 // noteUse notes how an op accesses the slots of a pipeline.
 func (l *lowering) noteUse(pipes map[*ir.Pipeline]*pipe, v *ir.Value, role *ir.Role) {
+	uses := ir.SlotUses(v)
 	switch a := v.Attr.(type) {
 	case *ir.SlotInfo:
 		if v.Op == ir.SlotRelease && a.Member >= 0 {
@@ -99,30 +100,27 @@ func (l *lowering) noteUse(pipes map[*ir.Pipeline]*pipe, v *ir.Value, role *ir.R
 			p.bulk, p.async = p.bulk || proxy, p.async || other
 		}
 	case *ir.Access:
-		if a.Shared == nil || pipes[a.Shared.Pipe] == nil || v.Op == ir.Load || v.Op == ir.LoadMatrix {
-			return
+		for _, use := range uses {
+			switch p := pipes[use.Tile.Pipe]; {
+			case !use.Writes:
+			case use.Slot.Op == ir.SlotAcquire:
+				p.stored = true
+			default:
+				p.written = true
+			}
 		}
-		if p := pipes[a.Shared.Pipe]; ir.FilledSlot(v).Op == ir.SlotAcquire {
-			p.stored = true
-		} else {
-			p.written = true
-		}
-	case *ir.BulkInfo:
-		if p := pipes[a.Shared.Pipe]; p != nil {
-			p.read, p.readers[role] = true, true
-		}
-	case *ir.TensorInfo:
-		switch p := pipes[a.Shared.Pipe]; {
-		case p == nil:
-		case ir.FilledSlot(v) != nil:
-			p.bulk = true
-		case ir.ReadSlot(v) != nil:
-			p.read, p.readers[role] = true, true
+	case *ir.BulkInfo, *ir.TensorInfo:
+		for _, use := range uses {
+			if p := pipes[use.Tile.Pipe]; use.Writes {
+				p.bulk = true
+			} else {
+				p.read, p.readers[role] = true, true
+			}
 		}
 	case *ir.MMAInfo:
-		for _, t := range []*ir.SharedTile{a.A, a.B} {
-			if t != nil && pipes[t.Pipe] != nil && byWarpgroup(l.t, v) {
-				p := pipes[t.Pipe]
+		for _, use := range uses {
+			if byWarpgroup(l.t, v) {
+				p := pipes[use.Tile.Pipe]
 				p.read, p.multiply[role] = true, true
 			}
 		}

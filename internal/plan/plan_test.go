@@ -257,11 +257,11 @@ func TestDumpWritesEveryPass(t *testing.T) {
 	for i := range names {
 		names[i] = filepath.Base(names[i])
 	}
-	want := []string{"carried.sm_90a.0.tile.txt", "carried.sm_90a.1.legal.txt", "carried.sm_90a.2.args.txt", "carried.sm_90a.3.lower.txt", "carried.sm_90a.4.fma.txt", "carried.sm_90a.5.sync.txt", "carried.sm_90a.6.shared.txt"}
+	want := []string{"carried.sm_90a.0.tile.txt", "carried.sm_90a.1.legal.txt", "carried.sm_90a.2.args.txt", "carried.sm_90a.3.lower.txt", "carried.sm_90a.4.fma.txt", "carried.sm_90a.5.await.txt", "carried.sm_90a.6.sync.txt", "carried.sm_90a.7.shared.txt"}
 	if !slices.Equal(names, want) {
 		t.Fatalf("%v, want %v", names, want)
 	}
-	for name, text := range map[string]string{want[0]: ir.Print(k.IR()), want[6]: thr.Print(low)} {
+	for name, text := range map[string]string{want[0]: ir.Print(k.IR()), want[7]: thr.Print(low)} {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != text {
 			t.Errorf("%s is not the IR at that point (%v):\n%s", name, err, got)
 		}

@@ -198,7 +198,7 @@ func wgmmaFits(s *state, v *ir.Value) error {
 		case o.across && !s.flow.isMultiple(col, panel):
 			return refuse(ir.ErrLayout, "operand %s begins at a column of %s that is not known to be a multiple of %d, the columns of a panel; use such a column", name, o.tile.Name, panel)
 		case !o.across && !withinPanel(s, col, i.K, panel, wgmmaStep/size):
-			return refuse(ir.ErrLayout, "operand %s begins at a column of %s that is not known to be a multiple of %d, or %d columns from it on are not in one panel of %d; begin at a multiple of %d", name, o.tile.Name, wgmmaStep/size, i.K, panel, panel)
+			return refuse(ir.ErrLayout, "operand %s begins at a column of %s that is not known to be a multiple of %d, or %d columns from it on are not in one panel of %d; use a multiple of %d", name, o.tile.Name, wgmmaStep/size, i.K, panel, panel)
 		}
 	}
 	return nil

@@ -28,6 +28,7 @@ const (
 	F16Pair
 	RoundBF16 // (f32) -> f32: to bf16 and back
 	RoundF16
+	RoundTF32 // (f32) -> f32: to 10 bits of fraction, ties away from 0, as tensor cores take f32
 
 	// Warp communication; all 32 lanes take part.
 	ShflXor // (x, const mask) -> x of lane^mask
@@ -166,6 +167,7 @@ var Fns = [NumFns]FnInfo{
 	F16Pair:   {"f16_pair", 2, true, dtype.U32, true, "two floats rounded to f16, the first in the lower half"},
 	RoundBF16: {"round_bf16", 1, true, dtype.F32, true, "rounded to bf16 and back"},
 	RoundF16:  {"round_f16", 1, true, dtype.F32, true, "rounded to f16 and back"},
+	RoundTF32: {"round_tf32", 1, true, dtype.F32, true, "rounded to tf32, ties away from 0"},
 
 	ShflXor: {"shfl_xor", 2, true, dtype.Invalid, false, "the value of the lane whose number differs by a mask"},
 	ShflIdx: {"shfl_idx", 2, true, dtype.Invalid, false, "the value of a lane"},

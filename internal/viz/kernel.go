@@ -2,7 +2,6 @@ package viz
 
 import (
 	"cmp"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,19 +9,17 @@ import (
 	"github.com/gotile/gotile/internal/thr"
 )
 
-// PlanOf is the shared memory of a lowered kernel, of which a block of the target has limit bytes. A buffer's lifetime
-// goes from its first access to its last, and takes all of a loop whose first access is a read: the next iteration needs
-// what it holds.
+// PlanOf is the shared memory of a lowered kernel, of which a block of the target has limit bytes. Lifetimes are the
+// planner's, by which it lets buffers share bytes: from one stretch between barriers of the block to another.
 func PlanOf(k *thr.Kernel, limit int) *Plan {
 	bufs := slices.Clone(k.Shared)
 	slices.SortStableFunc(bufs, func(a, b *thr.SharedBuf) int { return cmp.Compare(a.Offset, b.Offset) })
 	w := &planWalk{Plan: Plan{Kernel: k.Name, Target: k.Target, Bytes: k.SharedBytes, Limit: limit}, index: map[*thr.SharedBuf]int{}}
 	for i, b := range bufs {
 		w.index[b] = i
-		w.Buffers = append(w.Buffers, Buffer{Name: b.Name, Type: b.DT.String(), Note: b.Note, Offset: b.Offset, Bytes: b.Bytes, First: math.MaxInt, Last: -1})
+		w.Buffers = append(w.Buffers, Buffer{Name: b.Name, Type: b.DT.String(), Note: b.Note, Offset: b.Offset, Bytes: b.Bytes, First: b.First, Last: b.Last})
 	}
 	w.stmts(k.Body)
-	w.lifetimes()
 	slices.SortFunc(w.Loops, func(a, b Band) int { return cmp.Or(cmp.Compare(a.Level, b.Level), cmp.Compare(a.First, b.First)) })
 	return &w.Plan
 }
@@ -30,9 +27,10 @@ func PlanOf(k *thr.Kernel, limit int) *Plan {
 // planWalk collects the steps of a kernel.
 type planWalk struct {
 	Plan
-	index map[*thr.SharedBuf]int
-	level int
-	fresh bool // the next access begins a step
+	index   map[*thr.SharedBuf]int
+	stretch int // barriers of the block so far, as the planner counts them
+	level   int
+	fresh   bool // the next access begins a step
 }
 
 func (w *planWalk) stmts(list []thr.Stmt) {
@@ -47,20 +45,7 @@ func (w *planWalk) stmts(list []thr.Stmt) {
 				w.use(s, s.Buf, markWrite)
 			}
 		case thr.Do:
-			switch s.Fn {
-			case thr.BlockSync:
-				w.barrier(markBlock)
-			case thr.ClusterSync:
-				w.barrier(markCluster)
-			case thr.CpWait:
-				w.barrier(markGet)
-			case thr.CpAsync, thr.CpAsync8, thr.CpAsync4:
-				w.use(s, s.Buf, markCopy)
-			case thr.LdMatrix, thr.LdMatrixTrans:
-				w.use(s, s.Buf, markRead)
-			case thr.StMatrix, thr.StMatrixTrans:
-				w.use(s, s.Buf, markWrite)
-			}
+			w.do(s)
 		case thr.For:
 			w.loop("for "+s.Var.Name, s.Body)
 		case thr.While:
@@ -69,6 +54,29 @@ func (w *planWalk) stmts(list []thr.Stmt) {
 			w.stmts(s.Then)
 			w.stmts(s.Else)
 		}
+	}
+}
+
+// do notes a barrier, a wait or what a built-in does with shared memory.
+func (w *planWalk) do(s thr.Do) {
+	switch s.Fn {
+	case thr.BlockSync:
+		w.barrier(markBlock)
+		w.stretch++
+	case thr.ClusterSync:
+		w.barrier(markCluster)
+		w.stretch++
+	case thr.CpWait, thr.MBarWait, thr.MBarWaitToken, thr.BulkWait, thr.BulkWaitRead:
+		w.barrier(markGet)
+	}
+	switch {
+	case s.Buf == nil:
+	case s.Fn.CopyBytes() > 0 || s.Fn.Completes():
+		w.use(s, s.Buf, markCopy)
+	case s.Fn.Writes():
+		w.use(s, s.Buf, markWrite)
+	default:
+		w.use(s, s.Buf, markRead)
 	}
 }
 
@@ -86,7 +94,7 @@ func (w *planWalk) use(s thr.Stmt, buf *thr.SharedBuf, mark string) {
 		w.Files = append(w.Files, file)
 	}
 	if n := len(w.Steps); w.fresh || n == 0 || w.Steps[n-1].Barrier != "" || w.Steps[n-1].Line != line {
-		w.Steps = append(w.Steps, Step{Line: line, Uses: map[int]string{}})
+		w.Steps = append(w.Steps, Step{Line: line, Stretch: w.stretch, Uses: map[int]string{}})
 		w.fresh = false
 	}
 	uses := w.Steps[len(w.Steps)-1].Uses
@@ -99,7 +107,7 @@ func (w *planWalk) barrier(text string) {
 	if n := len(w.Steps); n > 0 && !w.fresh && w.Steps[n-1].Barrier == text {
 		return // the other branch's
 	}
-	w.Steps = append(w.Steps, Step{Barrier: text})
+	w.Steps = append(w.Steps, Step{Barrier: text, Stretch: w.stretch})
 }
 
 // loop walks a loop's parts and notes its steps, if it has any.
@@ -115,31 +123,4 @@ func (w *planWalk) loop(name string, parts ...[]thr.Stmt) {
 	if last := len(w.Steps) - 1; last >= first {
 		w.Loops = append(w.Loops, Band{First: first, Last: last, Level: w.level, Name: name})
 	}
-}
-
-// lifetimes finds the first and last use of each buffer, and the loops that carry it.
-func (w *planWalk) lifetimes() {
-	for i := range w.Buffers {
-		b := &w.Buffers[i]
-		for s, step := range w.Steps {
-			if step.Uses[i] != "" {
-				b.First, b.Last = min(b.First, s), max(b.Last, s)
-			}
-		}
-		for _, l := range w.Loops { // inner ones come first
-			if w.carried(i, l) {
-				b.First, b.Last = min(b.First, l.First), max(b.Last, l.Last)
-			}
-		}
-	}
-}
-
-// carried reports whether a loop's first access to a buffer is a read.
-func (w *planWalk) carried(buf int, l Band) bool {
-	for _, s := range w.Steps[l.First : l.Last+1] {
-		if uses := s.Uses[buf]; uses != "" {
-			return uses[:1] == markRead
-		}
-	}
-	return false
 }

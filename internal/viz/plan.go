@@ -19,12 +19,13 @@ type Plan struct {
 type Buffer struct {
 	Name, Type, Note string
 	Offset, Bytes    int
-	First, Last      int // steps between which it holds something that is still needed
+	First, Last      int // stretches between barriers of the block in which it lives
 }
 
 // Step is a statement, or several of one line in a row, or a barrier.
 type Step struct {
 	Line    int    // of Go; 0: unknown
+	Stretch int    // that it belongs to, a barrier to the one before it
 	Barrier string // the text of a barrier; empty: an access
 	Uses    map[int]string
 }
@@ -36,7 +37,7 @@ const (
 )
 
 // DrawPlan shows a buffer a row, a step of the program a column, and in the cells what the step does with the buffer,
-// coloured from the first step to the last at which it holds something that is needed.
+// coloured in the stretches between barriers in which it lives.
 func DrawPlan(p *Plan) (*Picture, error) {
 	out := &Picture{Title: "shared memory of " + p.Kernel + " for " + p.Target}
 	if len(p.Buffers) == 0 {
@@ -51,7 +52,7 @@ func DrawPlan(p *Plan) (*Picture, error) {
 		lines = "lines of " + strings.Join(p.Files, ", ")
 	}
 	out.Notes = []string{
-		fmt.Sprintf("%d of %d bytes a block. Columns are what the program does, in order: %s. Coloured, or =: the buffer holds what is still needed.", p.Bytes, p.Limit, lines),
+		fmt.Sprintf("%d of %d bytes a block. Columns are what the program does, in order: %s. Coloured, or =: the buffer lives, by stretches between barriers of the block.", p.Bytes, p.Limit, lines),
 		fmt.Sprintf("%s writes, %s reads, %s copies to it asynchronously; %s waits for copies, %s is a barrier of the block, %s of the cluster.",
 			markWrite, markRead, markCopy, markGet, markBlock, markCluster)}
 	q := &Panel{Cells: grid(len(p.Buffers), len(p.Steps)), Bands: p.Loops}
@@ -65,10 +66,10 @@ func DrawPlan(p *Plan) (*Picture, error) {
 		if b.Note != "" {
 			out.Footer = append(out.Footer, b.Name+": "+b.Note)
 		}
-		for s := b.First; s <= b.Last && s < len(p.Steps); s++ {
-			q.Cells[i][s].Color = colorOf(4 * i)
-		}
 		for s, step := range p.Steps {
+			if b.First <= step.Stretch && step.Stretch <= b.Last {
+				q.Cells[i][s].Color = colorOf(4 * i)
+			}
 			if q.Cells[i][s].Text = step.Uses[i]; step.Barrier != "" {
 				q.Cells[i][s].Text = step.Barrier
 			}

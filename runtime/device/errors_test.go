@@ -46,7 +46,8 @@ func TestSticky(t *testing.T) {
 	drv := newFake(fake.H200)
 	d := openFake(t, drv)
 	f, x := must(d.Load(scaleKernel())), must(NewTensor(d, dtype.F32, 4))
-	s := d.Stream()
+	s, other := d.Stream(), must(d.NewStream())
+	e0, g := must(s.Record()), must(s.Capture(func() error { return nil }))
 	ok(t, s.Launch(f, 3, unsafe.Pointer(&scaleArgs{x: x.Addr(), y: 8, n: 4})))
 	first := s.Sync(background)
 	is(t, first, ErrSticky, "work up to the launch of scale (grid 3)", "CUDA_ERROR_ILLEGAL_ADDRESS", "lost")
@@ -67,6 +68,9 @@ func TestSticky(t *testing.T) {
 	if n := drv.Count(""); n != before {
 		t.Errorf("%d calls of the driver after the device is lost", n-before)
 	}
-	ok(t, x.Close())
+	ok(t, errors.Join(x.Close(), e0.Close(), other.Close(), g.Close()))
+	if n := drv.Count(""); n != before {
+		t.Errorf("%d calls of the driver to give back what is lost", n-before)
+	}
 	ok(t, d.Close())
 }

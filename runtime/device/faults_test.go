@@ -314,6 +314,7 @@ func TestLateFailuresNameTheLaunch(t *testing.T) {
 			ok(t, s.Launch(f, 3, unsafe.Pointer(&scaleArgs{x: 16, y: 8, n: 0})))
 			s.last.args[0] = 16
 			e := must(s.Record())
+			ok(t, s.Launch(f, 1, unsafe.Pointer(&scaleArgs{x: 99}))) // in the stream's buffer of arguments
 			ok(t, d.Stream().Launch(f, 3, unsafe.Pointer(a)))
 			return e.Sync(background)
 		},

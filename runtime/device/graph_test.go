@@ -220,6 +220,15 @@ func TestGraphHoldsMemory(t *testing.T) {
 			t.Errorf("step %d: %d buffers in use, want %d", i, n, step.left)
 		}
 	}
+	// A launch that begins within a buffer holds it.
+	whole := must(d.Alloc(64))
+	inner := must(View(whole, 4, dtype.F32, []int{4}, nil))
+	part := capture(inner, inner)
+	ok(t, whole.Close())
+	if m := d.Memory(); m.InUse != 256 {
+		t.Errorf("a graph holds %+v, not the buffer that it works within", m)
+	}
+	ok(t, errors.Join(part.Launch(s), s.Sync(background), part.Close()))
 	// A graph that is dropped lets go of its memory as well, and so does a capture that fails.
 	b := must(d.Alloc(8))
 	failure := errors.New("no")
@@ -229,6 +238,26 @@ func TestGraphHoldsMemory(t *testing.T) {
 	ok(t, b.Close())
 	if m := d.Memory(); m.InUse != 0 {
 		t.Errorf("%+v", m)
+	}
+}
+
+// Memory of one stream that a graph used on another one is not given out while that is at work.
+func TestGraphOfAnotherStream(t *testing.T) {
+	drv := newFake(fake.H200)
+	d := openFake(t, drv)
+	s, other := d.Stream(), must(d.NewStream())
+	b := must(s.Alloc(8))
+	addr := b.Addr()
+	g := must(s.Capture(func() error { return s.Fill(b, 0, 8, 0) }))
+	ok(t, g.Launch(other))
+	drv.Hold(true)
+	ok(t, errors.Join(b.Close(), g.Close()))
+	if b = must(s.Alloc(8)); b.Addr() == addr {
+		t.Error("memory in use was given out")
+	}
+	drv.Hold(false)
+	if c := must(s.Alloc(8)); c.Addr() != addr {
+		t.Error("memory out of use was not given out")
 	}
 }
 

@@ -86,6 +86,33 @@ func TestLeaks(t *testing.T) {
 	}
 }
 
+// What is found to be dropped while a graph is captured is given back afterwards: the driver's calls for that would break
+// the capture.
+func TestDrainWaitsForCapture(t *testing.T) {
+	var log logBuffer
+	d := openFake(t, newFake(fake.H200), WithLogger(log.logger()))
+	b := must(d.Alloc(100))
+	ok(t, d.Stream().Fill(b, 0, 8, 0))
+	g := must(d.Stream().Capture(func() error {
+		b = nil
+		for deadline := time.Now().Add(10 * time.Second); !strings.Contains(log.String(), "dropped"); time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Error("no report of the leak")
+				return nil
+			}
+			runtime.GC()
+		}
+		if n := d.Drain(); n != 0 {
+			t.Errorf("%d handles are given back within a capture", n)
+		}
+		return nil
+	}))
+	if n := d.Drain(); n != 1 {
+		t.Errorf("%d handles are given back after the capture, want 1", n)
+	}
+	ok(t, g.Close())
+}
+
 // What was closed is no leak.
 func TestClosedIsNoLeak(t *testing.T) {
 	var log logBuffer

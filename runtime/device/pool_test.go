@@ -85,6 +85,7 @@ func TestPoolOutOfMemory(t *testing.T) {
 	is(t, err, ErrOutOfMemory, "104857600 bytes: 209715200 in use, 209715200 reserved", "cuMemAlloc")
 	// A stream that captures cannot be waited for. What it used stays, and the capture is whole.
 	b := must(s.Alloc(40 << 20))
+	ok(t, must(s.Alloc(1<<20)).Close()) // there is something that s has yet to pass
 	g := must(s.Capture(func() error {
 		done := make(chan error)
 		go func() {
@@ -95,6 +96,9 @@ func TestPoolOutOfMemory(t *testing.T) {
 		is(t, err, ErrOutOfMemory)
 		return nil
 	}))
+	if g.Nodes() != 0 {
+		t.Errorf("%s: what waits for memory is captured", g)
+	}
 	ok(t, g.Close())
 	must(d.Alloc(41 << 20))
 	ok(t, big.Close())

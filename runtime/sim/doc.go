@@ -63,8 +63,9 @@
 // a wait for the phase takes that over, and knows then that the phase's copies are over, too. A lane that arrives alone
 // hands on what it did itself (seen.lanes), and what a lane learns alone the others learn at the next WarpSync
 // (warp.private). A warp that waits is in state stalled until the phase ends; a copy that is under way completes at once,
-// when nobody can run, or at random (Options.Copies). What it writes is poison until then. A bulk store is a read by the
-// warp's second entry of the clock, over when its group has been waited for. Bulk copies need more of what threads wrote
+// when nobody can run, or at random (Options.Copies). What it writes is poison until then. A bulk store is a read of shared
+// memory by the warp's second entry of the clock, over when its group has been waited for, and a write of global memory by
+// its third (stores.go), over when the wait was not for the reads alone. Bulk copies need more of what threads wrote
 // than order: seen.fenced is a second clock, of what a proxy fence has followed.
 //
 // A named barrier hands on what those who came know and did, to those who wait. One that is left with a round open is

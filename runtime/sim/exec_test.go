@@ -243,6 +243,14 @@ func TestHalfPairs(t *testing.T) {
 			}
 		}
 	}
+	for _, c := range [][2]uint64{ // ties go away from zero, a carry into the exponent; what is infinite or NaN stays
+		{0x3f800fff, 0x3f800000}, {0x3f801000, 0x3f802000}, {0xbf803000, 0xbf804000}, {0x3ffff000, 0x40000000}, {0x00001000, 0x00002000},
+		{0x7f7fffff, 0x7f800000}, {0x7f800000, 0x7f800000}, {0x7fc00001, 0x7fc00001}, {0x80000000, 0x80000000},
+	} {
+		if got := fns[thr.RoundTF32].pure.scalar(c[0], 0, 0); got != c[1] {
+			t.Errorf("%#x as tf32: %#x, want %#x", c[0], got, c[1])
+		}
+	}
 	if got := fns[thr.RoundBF16].pure.scalar(0x3f808000, 0, 0); got != 0x3f800000 { // a tie goes to even
 		t.Fatalf("%#x", got)
 	}

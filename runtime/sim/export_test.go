@@ -46,3 +46,12 @@ func DropFn(f thr.Fn) (restore func()) {
 
 // Precise gives the op that an approximate op computes exactly here.
 func Precise(op ir.Op) ir.Op { return precise[op] }
+
+// Conformance are the names of the public tests that TestConformance mirrors.
+func Conformance() map[string]bool {
+	out := map[string]bool{}
+	for name := range conformance {
+		out[name] = true
+	}
+	return out
+}

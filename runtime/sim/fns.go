@@ -51,7 +51,8 @@ func init() {
 				d[l] = bf16(a[l]) << 16
 			}
 		})},
-		thr.RoundF16: {pure: raw(1, func(a, _, _ uint64) uint64 { return unf16(f16(a)) })},
+		thr.RoundF16:  {pure: raw(1, func(a, _, _ uint64) uint64 { return unf16(f16(a)) })},
+		thr.RoundTF32: {pure: raw(1, func(a, _, _ uint64) uint64 { return tf32(a) })},
 
 		thr.ShflXor: {call: (*compiler).shuffleXor},
 		thr.ShflIdx: {call: (*compiler).shuffleIndex},

@@ -69,6 +69,14 @@ func decoder(t dtype.Type) func(bits uint64) float64 {
 	return nil
 }
 
+// tf32 rounds an f32 to 10 bits of fraction, ties away from zero.
+func tf32(bits uint64) uint64 {
+	if bits&0x7f800000 == 0x7f800000 { // infinite, or NaN
+		return bits
+	}
+	return (bits + 0x1000) &^ 0x1fff
+}
+
 // mmaSync is D += A B of a warp.
 func (c *compiler) mmaSync(s thr.Do) {
 	if s.Pred != nil || len(s.Frags) != 3 {

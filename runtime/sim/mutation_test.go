@@ -144,7 +144,7 @@ func TestSwappedFnTurnsItsCaseRed(t *testing.T) {
 			if !ok {
 				continue
 			}
-			if f == thr.RegsInc && (other == thr.CpWait || other == thr.BulkWait || other == thr.BulkWaitRead) { // a kernel sees neither
+			if f == thr.RegsInc && (other == thr.CpWait || other == thr.BulkWait || other == thr.BulkWaitRead || other == thr.WGMMAWait) { // a kernel sees neither
 				restore()
 				continue
 			}
@@ -164,7 +164,7 @@ func TestSwappedFnTurnsItsCaseRed(t *testing.T) {
 		}
 	}
 	for f := thr.Fn(1); f < thr.NumFns; f++ {
-		if swaps[f] == 0 && f != thr.TensorPrefetch && f != thr.Swizzle && f != thr.Aligned && f != thr.Opaque && f != thr.AtomicCAS && f != thr.CpWait && f != thr.BulkLoad && f != thr.GridLaunch && f != thr.Elect && f != thr.MovMatrix { // no other of their type
+		if swaps[f] == 0 && f != thr.TensorPrefetch && f != thr.Swizzle && f != thr.Aligned && f != thr.Opaque && f != thr.AtomicCAS && f != thr.CpWait && f != thr.BulkLoad && f != thr.GridLaunch && f != thr.Elect && f != thr.MovMatrix && f != thr.WGMMADesc && f != thr.WGMMA { // no other of their type
 			t.Errorf("%s was never swapped", f)
 		}
 	}

@@ -193,3 +193,58 @@ func runPipe(t *testing.T, k launchable, rows, n int, o sim.Options) {
 		}
 	}
 }
+
+type boxArgs struct {
+	X, Y tile.Global[tile.I32] `tile:"rows,16"`
+}
+
+type fragmentSlot struct {
+	tile.Slot
+	A tile.Shared[tile.BF16]
+}
+
+// Tensor cores fill slots and read them: fragments are stored to a slot by stmatrix, and loaded from it by ldmatrix and as
+// the operand of a product with the unit matrix.
+func TestSlotsOfTensorCores(t *testing.T) {
+	define := func(k *tile.Builder, a boxArgs) {
+		box := tile.NewShared[tile.BF16](k, 16, 16)
+		pipe := tile.NewPipeline(k, 2, fragmentSlot{A: box})
+		work := k.Schedule(tile.Linear(a.X.Dim(0), 16))
+		k.Roles(tile.ConsumerWarps(1, 0, func(p tile.Warp) {
+			for t := range work.Tiles(p) {
+				s := pipe.Acquire(p)
+				x := tile.Load(p, a.X.At(t.Row), p.Fragment(16, 16)).Fill(tile.I32(0)) // StoreMatrix has no extents
+				tile.StoreMatrix(p, s.A, tile.Cast[tile.BF16](tile.Cast[tile.F32](x)))
+			}
+		}), tile.ConsumerWarps(1, 0, func(c tile.Warp) {
+			f := c.Fragment(16, 16)
+			unit := tile.Cast[tile.BF16](tile.Select(tile.Coord(f, 0).Eq(tile.Coord(f, 1)), tile.Full(c, f, tile.F32(1)), tile.F32(0)))
+			for t := range work.Tiles(c) {
+				s := pipe.Wait(c)
+				acc := tile.NewAcc[tile.F32](c, 16, 16)
+				tile.MMA(acc, unit, s.A)
+				x := tile.LoadMatrix(c, s.A, f)
+				s.Release(c)
+				tile.Store(c, a.Y.At(t.Row), tile.Cast[tile.I32](acc.Get().Add(tile.Cast[tile.F32](x))))
+			}
+		}))
+	}
+	k := compiled(t, "sm_90a", define, tile.Threads(64))
+	for _, rows := range []int{0, 16, 17, 80} {
+		x := counting(rows * 16)
+		for i := range x {
+			x[i] %= 100 // exact in bf16
+		}
+		for _, mode := range modes {
+			out, err := k.run(t, 1, map[string]int{"rows": rows}, map[string][]int32{"x": x}, sim.Options{Copies: mode})
+			if err != nil {
+				t.Fatalf("%d rows: %v", rows, err)
+			}
+			for i, got := range out["y"] {
+				if got != 2*x[i] {
+					t.Fatalf("%d rows: element %d is %d, want %d", rows, i, got, 2*x[i])
+				}
+			}
+		}
+	}
+}

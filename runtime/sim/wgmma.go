@@ -254,7 +254,8 @@ func (b *block) together(w *warp, f *flight) {
 	}
 }
 
-// checkReads checks and records what a multiply reads of shared memory: of A the rows of the warp, and all of B.
+// checkReads checks and records what a multiply reads of shared memory: of A the rows of the warp, and of B, which all
+// four warps read, every fourth 8 rows. Who overwrites B does so as a whole, and has to come after all four.
 func (f *flight) checkReads(k *bulk) {
 	o := f.o
 	check := func(d descriptor, site int32, buf *thr.SharedBuf, row, rows int) {
@@ -272,7 +273,9 @@ func (f *flight) checkReads(k *bulk) {
 	if o.regsA == nil {
 		check(f.a, o.siteA, o.bufA, warpRows*(k.w.id%groupWarps), warpRows)
 	}
-	check(f.b, o.siteB, o.bufB, 0, o.n)
+	for row := 8 * (k.w.id % groupWarps); row < o.n; row += 8 * groupWarps {
+		check(f.b, o.siteB, o.bufB, row, 8)
+	}
 }
 
 // execute computes a multiply, after those before it.

@@ -22,8 +22,11 @@ var checkCommand = &Command{
 	Short: "compile the generated kernels for every target they claim",
 	Long: `
 Check compiles the .cu files of each package with NVRTC, for every target that the kernels claim or for those named,
-and prints registers and spills a thread and shared memory a block. It fails on errors and on warnings that mean
-slow code: an ignored setmaxnreg, a serialised wgmma. It needs libnvrtc, but no GPU. The files are compiled as they
+and prints registers and spills a thread and shared memory a block, the share of a multiprocessor's threads that such
+blocks can fill, and of products of matrices the instruction that was chosen: wgmma or mma.sync. Where nvdisasm is found,
+in the search path or beside NVRTC, it counts these (HGMMA, HMMA) and tensor copies (UTMALDG) in the machine code. It
+fails on errors and on warnings that mean slow code: an ignored setmaxnreg, a serialised wgmma. It needs libnvrtc, but no
+GPU. The files are compiled as they
 are; that one is not what its kernel prints now is a failure, too. With -c, the program for a machine with another
 NVRTC compiles what the kernels print, and knows which files were something else when it was built.
 
@@ -45,6 +48,7 @@ type compilation struct {
 	text   string       // the committed text; away from the package, what the kernel prints
 	same   *compilation // an earlier one of the same text for the same architecture: a proxy's
 	result *nvrtc.Result
+	sass   string // what was counted in its machine code
 	err    error
 }
 
@@ -145,10 +149,14 @@ func (j *job) compileAll(ctx context.Context, lib *nvrtc.Library, rows []*compil
 		}
 	}
 	name := func(i int) string { return own[i].source.Kernel.Name + " for " + own[i].target.Name }
-	j.parallel(ctx, "compiling", "kernels", len(own), cores(), name, func(i int) { own[i].compile(lib, j.place) })
+	nvdisasm := disassembler(lib)
+	j.parallel(ctx, "compiling", "kernels", len(own), cores(), name, func(i int) {
+		own[i].compile(lib, j.place)
+		own[i].disassemble(nvdisasm)
+	})
 	for _, c := range rows {
 		if c.same != nil {
-			c.result, c.err = c.same.result, c.same.err
+			c.result, c.sass, c.err = c.same.result, c.same.sass, c.same.err
 		}
 	}
 }
@@ -172,6 +180,15 @@ func (c *compilation) compile(lib *nvrtc.Library, place func(file string) string
 	}
 }
 
+// disassemble counts instructions of a kernel with products of matrices or tensor copies.
+func (c *compilation) disassemble(nvdisasm string) {
+	c.sass = "-"
+	if c.err != nil || nvdisasm == "" || multiplies(c.source.Kernel.Body) == "-" && !strings.Contains(c.text, "cp.async.bulk.tensor") {
+		return
+	}
+	c.sass, c.err = count(nvdisasm, c.result.CUBIN)
+}
+
 // locate replaces an error in the .cu by the same error at the line of Go that the text comes from, if the printing
 // with line markers fails too. The markers name files by place.
 func (c *compilation) locate(lib *nvrtc.Library, place func(file string) string) {
@@ -187,16 +204,18 @@ func (c *compilation) locate(lib *nvrtc.Library, place func(file string) string)
 // report prints the table, then the failures with their whole logs, then the stale files.
 func (j *job) report(rows []*compilation, stale []string) error {
 	w := tabwriter.NewWriter(j.stdout, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "kernel\ttarget\tthreads\tregisters\tshared\tspill\tresult")
+	fmt.Fprintln(w, "kernel\ttarget\tthreads\tregisters\tshared\tspill\toccupancy\tmma\tSASS\tresult")
 	failed := 0
 	for _, c := range rows {
 		k := c.source.Kernel
 		if c.err != nil {
 			failed++
-			fmt.Fprintf(w, "%s\t%s\t%d\t\t\t\tFAIL\n", k.Name, c.target.Name, k.Threads)
+			fmt.Fprintf(w, "%s\t%s\t%d\t\t\t\t\t\t\tFAIL\n", k.Name, c.target.Name, k.Threads)
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\tok\n", k.Name, c.target.Name, k.Threads, c.result.Registers, k.SharedBytes+c.result.SharedStatic, c.result.Spill)
+		shared := k.SharedBytes + c.result.SharedStatic
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d%%\t%s\t%s\tok\n", k.Name, c.target.Name, k.Threads, c.result.Registers, shared, c.result.Spill,
+			occupancy(c.target, k.Threads, c.result.Registers, shared), multiplies(k.Body), c.sass)
 	}
 	if err := w.Flush(); err != nil {
 		return err

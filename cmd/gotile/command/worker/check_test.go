@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/gotile/gotile/codegen/nvrtc"
+	"github.com/gotile/gotile/internal/target"
+	"github.com/gotile/gotile/internal/thr"
 )
 
 func needNVRTC(t *testing.T) {
@@ -33,7 +35,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("want a heading and 5 kernels on 2 targets:\n%s", out)
 	}
 	for _, l := range lines[1:] {
-		if f := strings.Fields(l); len(f) != 7 || f[3] == "0" || f[6] != "ok" {
+		if f := strings.Fields(l); len(f) != 10 || f[3] == "0" || f[6] == "0%" || f[9] != "ok" {
 			t.Errorf("row %q", l)
 		}
 	}
@@ -112,4 +114,44 @@ func TestCheckRefusesTargets(t *testing.T) {
 func TestCheckWithoutNVRTC(t *testing.T) {
 	t.Setenv("GOTILE_NVRTC", filepath.Join(t.TempDir(), "none.so"))
 	mustFail(t, 1, "none.so", fixture(t), "check")
+}
+
+// What check says of machine code, and of thread IR.
+func TestCountText(t *testing.T) {
+	for text, want := range map[string]string{
+		"        /*0000*/                   HGMMA.64x64x16.F32.BF16 R24, gdesc[UR4], !UPT ;\n        /*0010*/              @!P0 HGMMA.64x64x16 R24 ;\n": "HGMMA 2",
+		"        /*0a20*/                   UTMALDG.2D [UR8], [UR4] ;\n        /*0a30*/              @P1 HMMA.16816.F32 R4, R8 ;\n":                     "HMMA 1, UTMALDG 1",
+		"        /*0000*/                   MOV R1, c[0x0][0x28] ;  // HMMA\n":                                                                          "-",
+	} {
+		if got := countText(text); got != want {
+			t.Errorf("%q of %q, want %q", got, text, want)
+		}
+	}
+	body := []thr.Stmt{thr.If{Then: []thr.Stmt{thr.For{Body: []thr.Stmt{thr.Do{Fn: thr.WGMMARegs}}}}, Else: []thr.Stmt{thr.While{Head: []thr.Stmt{thr.Do{Fn: thr.MMASync}}}}}}
+	if got := multiplies(body); got != "mma.sync,wgmma" {
+		t.Errorf("it multiplies by %s", got)
+	}
+	if got := multiplies(body[:0]); got != "-" {
+		t.Errorf("an empty kernel multiplies by %s", got)
+	}
+}
+
+// Occupancies by threads, by registers, by shared memory and by blocks, worked out by hand.
+func TestOccupancy(t *testing.T) {
+	for _, c := range []struct {
+		target                     string
+		threads, registers, shared int
+		want                       int
+	}{
+		{"sm_90a", 128, 32, 0, 100}, {"sm_90a", 256, 64, 0, 50}, {"sm_90a", 384, 168, 196672, 18}, {"sm_90a", 128, 255, 0, 12},
+		{"sm_90a", 1024, 32, 114 << 10, 50}, {"sm_120a", 256, 40, 0, 100}, {"sm_120a", 128, 32, 99 << 10, 8},
+	} {
+		chip, err := target.Lookup(c.target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := occupancy(chip, c.threads, c.registers, c.shared); got != c.want {
+			t.Errorf("%+v: %d%%", c, got)
+		}
+	}
 }

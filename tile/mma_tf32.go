@@ -1,0 +1,15 @@
+package tile
+
+// Accuracy says how MMA multiplies f32, which tensor cores do not: as tf32, which has the exponents of f32 and 10 bits of
+// fraction, rounded to nearest. MMA of f32 names one.
+type Accuracy uint8
+
+const (
+	// TF32 is one product of rounded operands: errors are up to some 1e-3 of the largest element of the result.
+	TF32 Accuracy = 1
+	// TF32x3 is three products, of each element rounded and of what rounding left: errors are below 1e-5, for three times
+	// the work (3xTF32).
+	TF32x3 Accuracy = 3
+)
+
+func (a Accuracy) mmaOption(o *mmaOptions) { o.terms = int(a) }
