@@ -9,5 +9,6 @@ func (k *Builder) LaunchDependents() { k.kernel().LaunchDependents() }
 // kernel that has it may begin earlier, where the launch before it on the stream was of a kernel with LaunchDependents:
 // the runtime then allows it. What stands before (initialising mbarriers, loading what no kernel writes) overlaps with
 // the end of the other; it must not write global memory, nor read what the kernel before wrote, which the simulator
-// reports. It stands at the top level of the kernel.
+// reports. It stands at the top level of the kernel. On targets without programmatic dependent launch both are nothing: a
+// kernel then begins when those before it are over.
 func (k *Builder) WaitPrerequisites() { k.kernel().WaitPrerequisites() }

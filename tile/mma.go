@@ -40,7 +40,9 @@ var MMASync MMAOption = mmaSync{}
 
 // WaitMMA waits until at most n of the newest MMAs of the scope, 0 to 7, are in flight. Nothing asks for it: what uses the
 // accumulator or the operands of an MMA waits by itself. It is for what the planner does not see, such as a signal that a
-// tile is read, or for ending one MMA before the next begins. By mma.sync nothing is in flight.
+// tile is read, or for ending one MMA before the next begins. An arrival at an mbarrier waits for the MMAs that read Manual
+// tiles, but not for those that a WaitMMA has left in flight: their author says when such a tile is free. By mma.sync
+// nothing is in flight.
 func WaitMMA(s TensorScope, n int) {
 	b, scope := scopeOf(s)
 	b.WaitMMA(scope, n)
@@ -67,8 +69,8 @@ type MatrixOperand[T Elem] interface {
 //	p := tile.Cast[tile.BF16](acc.Get())
 //	tile.MMA(out, p, v) // an accumulator in 16 bits is an operand as it is
 //
-// A warp multiplies by mma.sync. A warpgroup does so by wgmma where the target has it (sm_90a), and by mma.sync, each warp
-// its own rows, where it has not. wgmma asks more of its operands: tiles in shared memory have a swizzle of 32, 64 or 128
+// A warp multiplies by mma.sync. A warpgroup multiplies 16-bit types by wgmma where the target has it (sm_90a); elsewhere,
+// and for other types, by mma.sync, each warp its own rows. wgmma asks more of its operands: tiles in shared memory have a swizzle of 32, 64 or 128
 // bytes, parts of them begin at a multiple of 8 rows and, along rows, of a panel (a tile's columns within its swizzle) or,
 // where rows run along k, of 16 elements; n is at most 256, and the role begins at a whole warpgroup. What does not fit is
 // an error; the option MMASync takes mma.sync on every target.

@@ -56,12 +56,6 @@ var wrongRemotes = []wrong{
 		k.WaitPrerequisites()
 		k.WaitPrerequisites() // ERR a second WaitPrerequisites: the first has waited for all kernels before this one; drop it
 	}},
-	{name: "dependent launch where there is none", rule: tile.ErrTarget, def: func() error {
-		k, err := tile.Define("wrong", func(k *tile.Builder, a wrongArgs) {
-			k.WaitPrerequisites() // ERR Builder.WaitPrerequisites needs griddepcontrol, which sm_89 has not; leave the target out with tile.Targets
-		})
-		return lower(k, err, "sm_89")
-	}},
 	{name: "a fence of global memory where there is none", rule: tile.ErrTarget, def: func() error {
 		k, err := tile.Define("wrong", func(k *tile.Builder, a wrongArgs) {
 			tile.FenceAsyncGlobal(k) // ERR FenceAsyncGlobal needs cp.async.bulk, which sm_86 has not; leave the target out with tile.Targets

@@ -5,22 +5,22 @@ import (
 	"github.com/gotile/gotile/tile"
 )
 
-// matrixSlot is a slot of two matrices for tensor cores.
-type matrixSlot struct {
+// operandSlot is a slot of two matrices for tensor cores.
+type operandSlot struct {
 	tile.Slot
 	A, B tile.Shared[tile.BF16]
 }
 
 // matrices is a pipeline of two matrices of 64x64.
-func matrices(k *tile.Builder) tile.Pipeline[matrixSlot] {
+func matrices(k *tile.Builder) tile.Pipeline[operandSlot] {
 	m := func() tile.Shared[tile.BF16] {
 		return tile.NewShared[tile.BF16](k, 64, 64).Swizzle(layout.Swizzle128)
 	}
-	return tile.NewPipeline(k, 3, matrixSlot{A: m(), B: m()})
+	return tile.NewPipeline(k, 3, operandSlot{A: m(), B: m()})
 }
 
 // filled fills both matrices of the next slot.
-func filled(k *tile.Builder, a wrongArgs, pipe tile.Pipeline[matrixSlot]) matrixSlot {
+func filled(k *tile.Builder, a wrongArgs, pipe tile.Pipeline[operandSlot]) operandSlot {
 	s := pipe.Acquire(k)
 	tile.CopyAsync(s, s.A, a.H)
 	tile.CopyAsync(s, s.B, a.H)

@@ -70,8 +70,8 @@ var asyncPrelude = []snippet{
 	{"fence_async_global", device + "void fence_async_global() { asm volatile(\"fence.proxy.async.global;\" ::: \"memory\"); }\n"},
 	{"fence_shared", device + "void fence_shared() { asm volatile(\"fence.release.sync_restrict::shared::cta.cluster;\" ::: \"memory\"); }\n"},
 	{"fence_cluster", device + "void fence_cluster() { asm volatile(\"fence.acq_rel.cluster;\" ::: \"memory\"); }\n"},
-	{"launch_dependents", device + "void launch_dependents() { asm volatile(\"griddepcontrol.launch_dependents;\" ::: \"memory\"); }\n"},
-	{"wait_prerequisites", device + "void wait_prerequisites() { asm volatile(\"griddepcontrol.wait;\" ::: \"memory\"); }\n"},
+	{"launch_dependents", gridDependency("launch_dependents", "launch_dependents")},
+	{"wait_prerequisites", gridDependency("wait_prerequisites", "wait")},
 	{"mbarrier_track", device + `void mbarrier_track(void* bar) { // one arrival more is pending until the copies are there
   asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" :: "r"(shared_at(bar)) : "memory");
 }
@@ -100,6 +100,12 @@ var asyncPrelude = []snippet{
 }
 `},
 	{"fence_async", device + "void fence_async() { asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\"); }\n"},
+}
+
+// gridDependency is nothing where there is no programmatic dependent launch: a kernel then begins when those before it on
+// its stream are over.
+func gridDependency(name, instruction string) string {
+	return fmt.Sprintf(device+"void %s() {\n#if __CUDA_ARCH__ >= 900\n  asm volatile(\"griddepcontrol.%s;\" ::: \"memory\");\n#endif\n}\n", name, instruction)
 }
 
 // ofPeers is how the question is asked of an mbarrier at which other blocks arrive; mbarrier_acquire follows.

@@ -34,8 +34,6 @@ func needs(v *ir.Value) (target.Feature, bool) {
 		return target.TMA, true
 	case ir.MBarArriveAt, ir.MBarArriveAll, ir.StoreAsync, ir.BroadcastAsync, ir.FenceCluster:
 		return target.Cluster, true
-	case ir.LaunchDependents, ir.WaitPrerequisites:
-		return target.GridDep, true
 	case ir.CopyBulk, ir.StoreBulk, ir.CommitBulk, ir.WaitBulk, ir.WaitBulkRead, ir.FenceAsync, ir.FenceAsyncGlobal:
 		return target.Bulk, true
 	case ir.SetMaxRegs:

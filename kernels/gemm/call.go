@@ -15,6 +15,8 @@ type call struct {
 	form Form
 	d    device.Tensor // D or Wide: what is written
 	c    device.Tensor // C or WideC: what is added
+
+	accuracy Accuracy // of f32
 }
 
 // newCall checks tensors and brings them into the kernels' form: batches of matrices, and tensors without elements where
@@ -37,7 +39,7 @@ func newCall(form Form, in Inputs, d device.Tensor) (*call, error) {
 		strides := []int{t.Dim(0) * t.Stride(0), t.Stride(0), t.Stride(1)}
 		return view(t.Buffer(), t.Offset()/t.DType().Size(), t.DType(), []int{1, t.Dim(0), t.Dim(1)}, strides)
 	}
-	c := &call{form: form, d: batch(d), c: none(d.DType())}
+	c := &call{form: form, d: batch(d), c: none(d.DType()), accuracy: in.Accuracy}
 	if set(in.C) {
 		c.c = batch(in.C)
 	}
@@ -45,6 +47,9 @@ func newCall(form Form, in Inputs, d device.Tensor) (*call, error) {
 	c.params = params{A: batch(in.A), B: batch(in.B), Bias: in.Bias, Splits: 1}
 	if !set(in.Bias) {
 		c.Bias = view(d.Buffer(), 0, t, []int{0}, nil)
+	}
+	if t == dtype.F32 {
+		return c, errors.Join(errs...)
 	}
 	if d.DType() != dtype.F32 {
 		c.C, c.D, c.WideC, c.Wide = c.c, c.d, none(dtype.F32), none(dtype.F32)
@@ -84,9 +89,48 @@ func whole(ts ...device.Tensor) bool {
 	return true
 }
 
+// choose picks the kernel, but of f32.
+func (c *call) choose(d *device.Device, how Choice, room int) Choice {
+	if c.A.DType() == dtype.F32 {
+		return Choice{Splits: 1}
+	}
+	return c.shape().choose(d, how, room)
+}
+
+// floats launches a kernel of f32, which takes A as k x m and B as k x n with any strides.
+func (c *call) floats(s *device.Stream) error {
+	a, b := c.A, c.B
+	var err [2]error
+	if !c.form.TransA() {
+		a, err[0] = transposed(a)
+	}
+	if c.form.TransB() {
+		b, err[1] = transposed(b)
+	}
+	if err := errors.Join(err[:]...); err != nil {
+		return err
+	}
+	p := plainParams{A: a, B: b, Bias: c.Bias, C: c.c, D: c.d, Splits: 1}
+	switch c.accuracy {
+	case TF32:
+		return launchTf32(s, tf32Params(p))
+	case TF32x3:
+		return launchTf32x3(s, tf32x3Params(p))
+	}
+	return launchPlain(s, p)
+}
+
+// transposed is a batch of matrices with rows and columns exchanged, in the same memory.
+func transposed(t device.Tensor) (device.Tensor, error) {
+	return device.View(t.Buffer(), t.Offset()/t.DType().Size(), t.DType(), []int{t.Dim(0), t.Dim(2), t.Dim(1)}, []int{t.Stride(0), t.Stride(2), t.Stride(1)})
+}
+
 // launch launches the kernel of a choice, and for a product in parts that of their sum.
 func (c *call) launch(s *device.Stream, how Choice, scratch device.Tensor) error {
 	p := c.params
+	if c.A.DType() == dtype.F32 {
+		return c.floats(s)
+	}
 	if how.Splits == 1 {
 		return launchers[how.Size][c.form](s, p)
 	}

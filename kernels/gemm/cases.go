@@ -40,6 +40,14 @@ func Cases() []tiletest.Case {
 				}
 			}
 		}
+		for _, p := range append(shapes(size{name: "plain", config: config{M: plainSide, N: plainSide, K: plainDepth, Stages: plainStages}}), problem{m: 300, n: 260, k: 40}) {
+			if p.Splits == 0 {
+				p.form, p.t, p.o = f, dtype.F32, dtype.F32
+				for _, p.accuracy = range []Accuracy{Plain, TF32, TF32x3} {
+					add(p, false)
+				}
+			}
+		}
 		for _, p := range []problem{
 			{m: 200, n: 136, k: 72, bias: true, accumulate: true}, {m: 65, n: 3, k: 70, add: true},
 			{m: 64, n: 64, k: 1024, bias: true, add: true, Choice: Choice{Splits: 4}},
@@ -48,6 +56,13 @@ func Cases() []tiletest.Case {
 			add(p, false)
 			p.Sync = true
 			add(p, false)
+		}
+	}
+	for _, t := range []dtype.Type{dtype.BF16, dtype.F16} { // the kernels of sums
+		for _, o := range []dtype.Type{t, dtype.F32} {
+			for _, splits := range []int{2, 5} {
+				add(problem{form: TN, t: t, o: o, batch: 2, m: 40, n: 27, k: 5*32 + 3, bias: true, accumulate: true, Choice: Choice{Size: "async64", Splits: splits}}, false)
+			}
 		}
 	}
 	return out
@@ -62,8 +77,9 @@ type problem struct {
 	apart          int        // rows between matrices
 	offset         int        // elements by which the tensors start past a 256-byte boundary
 	bias, add      bool
-	accumulate     bool // into D
-	uniform        bool // numbers in [-1, 1) instead of small integers, whose products and sums are exact
+	accumulate     bool     // into D
+	uniform        bool     // numbers in [-1, 1) instead of small integers, whose products and sums are exact
+	accuracy       Accuracy // of f32
 	Choice
 }
 
@@ -74,6 +90,9 @@ func (p problem) String() string {
 		size = "chosen_sync"
 	case size == "":
 		size = "chosen"
+	}
+	if p.t == dtype.F32 {
+		size = [...]string{"plain", "tf32", "tf32x3"}[p.accuracy]
 	}
 	out := fmt.Sprintf("%s/%v/%v/%v/", size, p.form, p.t, p.o)
 	if p.batch > 0 {
@@ -166,7 +185,7 @@ func (p problem) check(r *tiletest.Run) error {
 	if p.form.TransB() {
 		br, bc = bc, br
 	}
-	in := Inputs{A: p.matrix(r, tiletest.Input, p.t, ar, ac, ref.A), B: p.matrix(r, tiletest.Input, p.t, br, bc, ref.B)}
+	in := Inputs{Accuracy: p.accuracy, A: p.matrix(r, tiletest.Input, p.t, ar, ac, ref.A), B: p.matrix(r, tiletest.Input, p.t, br, bc, ref.B)}
 	if p.bias {
 		ref.Bias = p.numbers(r, p.t, 3, p.n)
 		in.Bias = r.Place(tiletest.Spec{Role: tiletest.Input, DType: p.t, Shape: []int{p.n}, Offset: p.offset, Values: ref.Bias})
@@ -191,7 +210,7 @@ func (p problem) check(r *tiletest.Run) error {
 	if err := multiply(r.Stream, p.form, in, d, p.Choice); err != nil {
 		return err
 	}
-	want, bar := ref.Product(), barOf(p.o)
+	want, bar := ref.Product(), p.bar()
 	if !p.uniform {
 		bar = 0
 		for i := range want {
@@ -202,14 +221,18 @@ func (p problem) check(r *tiletest.Run) error {
 	return nil
 }
 
-// barOf is the largest scale-relative error of a product of uniform numbers: half a step of the type, and for f32 the
-// rounding of sums.
-func barOf(t dtype.Type) float64 {
-	switch t {
-	case dtype.BF16:
+// bar is the largest scale-relative error of a product of uniform numbers: half a step of the result's type, and for f32
+// the rounding of sums, or of what is multiplied.
+func (p problem) bar() float64 {
+	switch {
+	case p.o == dtype.BF16:
 		return 4e-3
-	case dtype.F16:
+	case p.o == dtype.F16:
 		return 5e-4
+	case p.accuracy == TF32:
+		return 2e-3
+	case p.accuracy == TF32x3:
+		return 1e-5
 	}
 	return 2e-6
 }

@@ -17,7 +17,7 @@ func gateCases() []tiletest.Case {
 		for _, s := range []struct {
 			m, n, k int
 			t       dtype.Type
-		}{{5, 3, 7, dtype.BF16}, {24, 40, 16, dtype.F16}, {512, 16, 8, dtype.BF16}} {
+		}{{5, 3, 7, dtype.BF16}, {24, 40, 16, dtype.F16}, {512, 16, 8, dtype.BF16}, {6, 9, 5, dtype.F32}} {
 			name := fmt.Sprintf("gate/%v/%dx%dx%d/%v", f, s.m, s.n, s.k, s.t)
 			ar, ac := sidesOf(s.m, s.k, f.TransA())
 			br, bc := sidesOf(s.k, s.n, f.TransB())

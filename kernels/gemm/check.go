@@ -64,8 +64,10 @@ func check(form Form, in Inputs, d device.Tensor) error {
 		kb = last
 	}
 	switch {
-	case t != dtype.BF16 && t != dtype.F16:
-		return refuse("Inputs.A", device.ErrDType, "its type is %v: operands are bf16 or f16", t)
+	case t != dtype.BF16 && t != dtype.F16 && t != dtype.F32:
+		return refuse("Inputs.A", device.ErrDType, "its type is %v: operands are bf16, f16 or f32", t)
+	case in.Accuracy > TF32x3 || in.Accuracy != Plain && t != dtype.F32:
+		return refuse("Inputs.Accuracy", device.ErrDType, "it is %d of products of %v: f32 has the accuracies Plain, TF32 and TF32x3, other types none; leave it at 0", in.Accuracy, t)
 	case in.B.DType() != t:
 		return refuse("Inputs.B", device.ErrDType, "its type is %v, and A's %v: both have one type", in.B.DType(), t)
 	case d.DType() != t && d.DType() != dtype.F32:

@@ -15,7 +15,6 @@ const (
 	blockwide  way = iota // all warps copy and multiply, by mma.sync
 	warps                 // a producer feeds warps, which multiply by mma.sync
 	warpgroups            // a producer feeds warpgroups, which multiply by wgmma
-	ringed                // tensor copies feed all warps
 )
 
 // config is one compiled kernel.
@@ -45,7 +44,7 @@ func (c config) KernelName() string {
 	return fmt.Sprintf("gemm_%s_%v_%s_m%dn%dk%d", strings.ToLower(c.Form.String()), c.T, how, c.M, c.N, c.K)
 }
 
-func (w way) String() string { return [...]string{"async", "tma", "wgmma", "ring"}[w] }
+func (w way) String() string { return [...]string{"async", "tma", "wgmma"}[w] }
 
 // width is how many columns of D a block computes, or a cluster.
 func (c config) width() int { return c.N * max(1, c.Cluster) }
@@ -54,7 +53,7 @@ func (c config) width() int { return c.N * max(1, c.Cluster) }
 func (c config) threads() int {
 	const warp, group = 32, 128
 	switch n := c.Down * c.Right; {
-	case c.Way == blockwide || c.Way == ringed:
+	case c.Way == blockwide:
 		return warp * n
 	case c.Way == warps:
 		return warp * (n + 1)
@@ -119,30 +118,12 @@ func async64[T tile.Float]() byForm {
 	}
 }
 
-func wgmma128x256[T tile.Float]() byForm {
-	return byForm{
-		NN: define(func(a nnWgmma128x256Args[T]) operands[T] { return operands[T](a) }),
-		NT: define(func(a ntWgmma128x256Args[T]) operands[T] { return operands[T](a) }),
-		TN: define(func(a tnWgmma128x256Args[T]) operands[T] { return operands[T](a) }),
-		TT: define(func(a ttWgmma128x256Args[T]) operands[T] { return operands[T](a) }),
-	}
-}
-
 func wgmma128x192[T tile.Float]() byForm {
 	return byForm{
 		NN: define(func(a nnWgmma128x192Args[T]) operands[T] { return operands[T](a) }),
 		NT: define(func(a ntWgmma128x192Args[T]) operands[T] { return operands[T](a) }),
 		TN: define(func(a tnWgmma128x192Args[T]) operands[T] { return operands[T](a) }),
 		TT: define(func(a ttWgmma128x192Args[T]) operands[T] { return operands[T](a) }),
-	}
-}
-
-func wgmma256x128[T tile.Float]() byForm {
-	return byForm{
-		NN: define(func(a nnWgmma256x128Args[T]) operands[T] { return operands[T](a) }),
-		NT: define(func(a ntWgmma256x128Args[T]) operands[T] { return operands[T](a) }),
-		TN: define(func(a tnWgmma256x128Args[T]) operands[T] { return operands[T](a) }),
-		TT: define(func(a ttWgmma256x128Args[T]) operands[T] { return operands[T](a) }),
 	}
 }
 
@@ -155,11 +136,11 @@ func cluster256x128[T tile.Float]() byForm {
 	}
 }
 
-func ring128[T tile.Float]() byForm {
+func cluster256x96[T tile.Float]() byForm {
 	return byForm{
-		NN: define(func(a nnRing128Args[T]) operands[T] { return operands[T](a) }),
-		NT: define(func(a ntRing128Args[T]) operands[T] { return operands[T](a) }),
-		TN: define(func(a tnRing128Args[T]) operands[T] { return operands[T](a) }),
-		TT: define(func(a ttRing128Args[T]) operands[T] { return operands[T](a) }),
+		NN: define(func(a nnCluster256x96Args[T]) operands[T] { return operands[T](a) }),
+		NT: define(func(a ntCluster256x96Args[T]) operands[T] { return operands[T](a) }),
+		TN: define(func(a tnCluster256x96Args[T]) operands[T] { return operands[T](a) }),
+		TT: define(func(a ttCluster256x96Args[T]) operands[T] { return operands[T](a) }),
 	}
 }

@@ -1,9 +1,6 @@
 package gemm
 
-import (
-	"github.com/gotile/gotile/layout"
-	"github.com/gotile/gotile/tile"
-)
+import "github.com/gotile/gotile/tile"
 
 // end writes a consumer's part of a tile from its registers.
 func (p *product[T]) end(c tile.TensorScope, acc tile.Var[tile.F32], at piece, row, col tile.Index) {
@@ -18,18 +15,22 @@ func (p *product[T]) end(c tile.TensorScope, acc tile.Var[tile.F32], at piece, r
 // in flight for each warpgroup.
 type panels[T tile.Float] struct {
 	*product[T]
-	s tile.Shared[T]
+	cols int
+	s    tile.Shared[T]
 }
 
 const (
 	panelRows = 64
-	panelCols = 64 // 128 bytes
-	inFlight  = 2  // panels of a warpgroup
+	inFlight  = 2 // panels of a warpgroup
 )
 
 func (p *product[T]) panels(k *tile.Builder) panels[T] {
-	s := tile.NewShared[T](k, p.Down*p.Right, inFlight, panelRows, panelCols).Swizzle(layout.Swizzle128).Manual()
-	return panels[T]{p, s}
+	cols := 64 // 128 bytes
+	if p.N/p.Right%cols != 0 {
+		cols /= 2
+	}
+	s := tile.NewShared[T](k, p.Down*p.Right, inFlight, panelRows, cols).Swizzle(swizzle(cols)).Manual()
+	return panels[T]{p, cols, s}
 }
 
 // end writes the part of a warpgroup of a tile, and returns while the last panels are still read. What is in f32 is
@@ -40,15 +41,15 @@ func (p panels[T]) end(c tile.Warpgroup, acc tile.Var[tile.F32], at piece, row, 
 	}, func() {
 		x, n := acc.Get(), 0
 		for i := range p.M / p.Down / panelRows {
-			for j := range p.N / p.Right / panelCols {
+			for j := range p.N / p.Right / p.cols {
 				panel := p.s.At(c.Index(), n%inFlight)
 				n++
 				tile.WaitBulkRead(c, inFlight-1)
-				part := x.Subtile(0, i*panelRows, panelRows).Subtile(1, j*panelCols, panelCols)
+				part := x.Subtile(0, i*panelRows, panelRows).Subtile(1, j*p.cols, p.cols)
 				tile.StoreMatrix(c, panel, tile.Cast[T](part))
 				tile.FenceAsync(c)
 				c.Sync()
-				tile.StoreTensor(c, p.D.At(at.part, row.AddInt(i*panelRows), col.AddInt(j*panelCols)), panel)
+				tile.StoreTensor(c, p.D.At(at.part, row.AddInt(i*panelRows), col.AddInt(j*p.cols)), panel)
 				tile.CommitBulk(c)
 			}
 		}

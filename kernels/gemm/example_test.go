@@ -53,7 +53,7 @@ func ExampleScratchSize() {
 // A choice is for benchmarks; the sizes have names.
 func ExampleSizes() {
 	fmt.Println(gemm.Sizes())
-	// Output: [wgmma128x256 wgmma128x192 wgmma256x128 cluster256x128 tma128 ring128 async128 async64]
+	// Output: [cluster256x128 cluster256x96 wgmma128x192 tma128 async128 async64]
 }
 
 // A product on a tape, and its gradients by the same kernels.
@@ -73,6 +73,28 @@ func ExampleOp() {
 	check(t.Backward(optim.SquaredError(t, y, t.Input("target", param("target", make([]float64, 6), 2, 3).Data()))))
 	must(t.Close())
 	// Output: [1 4 3 3 8 7]
+}
+
+// Products of f32 by tensor cores, in three products of tf32 each.
+func ExampleAccuracy() {
+	d := must(device.Default())
+	defer d.Close()
+	s := d.Stream()
+	tensor := func(x float64) device.Tensor {
+		t := must(device.NewTensor(d, dtype.F32, 1, 1))
+		check(device.UploadFloats(s, t, []float64{x}))
+		return t
+	}
+	const x = 1 + 1.0/4096 // which tf32 rounds
+	in, y := gemm.Inputs{A: tensor(x), B: tensor(1)}, tensor(0)
+	for _, in.Accuracy = range []gemm.Accuracy{gemm.Plain, gemm.TF32, gemm.TF32x3} {
+		check(gemm.Multiply(s, gemm.NN, in, y))
+		fmt.Println(must(device.DownloadFloats(s, y))[0] == x)
+	}
+	// Output:
+	// true
+	// false
+	// true
 }
 
 // The four forms, and which operand each takes transposed.
@@ -98,7 +120,7 @@ func ExampleReference() {
 func ExampleKernels() {
 	k := must(gemm.Kernels().Build(gemm.Kernels().Names()[0]))
 	fmt.Println(k.Name(), len(gemm.Cases()) > 100)
-	// Output: gemm_nn_bf16_wgmma_m128n256k64 true
+	// Output: gemm_nn_bf16_wgmma_x2_m256n128k64 true
 }
 
 func must[T any](x T, err error) T {

@@ -27,23 +27,11 @@ var launchers = map[string][len(Forms)]func(*device.Stream, params) error{
 		TN: func(s *device.Stream, p params) error { return launchTnAsync64(s, tnAsync64Params(p)) },
 		TT: func(s *device.Stream, p params) error { return launchTtAsync64(s, ttAsync64Params(p)) },
 	},
-	"wgmma128x256": {
-		NN: func(s *device.Stream, p params) error { return launchNnWgmma128x256(s, nnWgmma128x256Params(p)) },
-		NT: func(s *device.Stream, p params) error { return launchNtWgmma128x256(s, ntWgmma128x256Params(p)) },
-		TN: func(s *device.Stream, p params) error { return launchTnWgmma128x256(s, tnWgmma128x256Params(p)) },
-		TT: func(s *device.Stream, p params) error { return launchTtWgmma128x256(s, ttWgmma128x256Params(p)) },
-	},
 	"wgmma128x192": {
 		NN: func(s *device.Stream, p params) error { return launchNnWgmma128x192(s, nnWgmma128x192Params(p)) },
 		NT: func(s *device.Stream, p params) error { return launchNtWgmma128x192(s, ntWgmma128x192Params(p)) },
 		TN: func(s *device.Stream, p params) error { return launchTnWgmma128x192(s, tnWgmma128x192Params(p)) },
 		TT: func(s *device.Stream, p params) error { return launchTtWgmma128x192(s, ttWgmma128x192Params(p)) },
-	},
-	"wgmma256x128": {
-		NN: func(s *device.Stream, p params) error { return launchNnWgmma256x128(s, nnWgmma256x128Params(p)) },
-		NT: func(s *device.Stream, p params) error { return launchNtWgmma256x128(s, ntWgmma256x128Params(p)) },
-		TN: func(s *device.Stream, p params) error { return launchTnWgmma256x128(s, tnWgmma256x128Params(p)) },
-		TT: func(s *device.Stream, p params) error { return launchTtWgmma256x128(s, ttWgmma256x128Params(p)) },
 	},
 	"cluster256x128": {
 		NN: func(s *device.Stream, p params) error { return launchNnCluster256x128(s, nnCluster256x128Params(p)) },
@@ -51,10 +39,10 @@ var launchers = map[string][len(Forms)]func(*device.Stream, params) error{
 		TN: func(s *device.Stream, p params) error { return launchTnCluster256x128(s, tnCluster256x128Params(p)) },
 		TT: func(s *device.Stream, p params) error { return launchTtCluster256x128(s, ttCluster256x128Params(p)) },
 	},
-	"ring128": {
-		NN: func(s *device.Stream, p params) error { return launchNnRing128(s, nnRing128Params(p)) },
-		NT: func(s *device.Stream, p params) error { return launchNtRing128(s, ntRing128Params(p)) },
-		TN: func(s *device.Stream, p params) error { return launchTnRing128(s, tnRing128Params(p)) },
-		TT: func(s *device.Stream, p params) error { return launchTtRing128(s, ttRing128Params(p)) },
+	"cluster256x96": {
+		NN: func(s *device.Stream, p params) error { return launchNnCluster256x96(s, nnCluster256x96Params(p)) },
+		NT: func(s *device.Stream, p params) error { return launchNtCluster256x96(s, ntCluster256x96Params(p)) },
+		TN: func(s *device.Stream, p params) error { return launchTnCluster256x96(s, tnCluster256x96Params(p)) },
+		TT: func(s *device.Stream, p params) error { return launchTtCluster256x96(s, ttCluster256x96Params(p)) },
 	},
 }

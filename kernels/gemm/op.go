@@ -12,12 +12,13 @@ import (
 
 // Params are what Op takes beside tensors.
 type Params struct {
-	Form Form
+	Form     Form
+	Accuracy Accuracy // of f32
 }
 
 // In are the inputs of Op, as Params.Form has them.
 type In struct {
-	A autodiff.Tensor `op:"[a0,a1] T:bf16|f16"`
+	A autodiff.Tensor `op:"[a0,a1] T:bf16|f16|f32"`
 	B autodiff.Tensor `op:"[b0,b1] T"`
 }
 
@@ -36,20 +37,20 @@ var Op = autodiff.New("gemm", autodiff.Spec[Params, In, Out, none]{
 		a, b := x.View(in.A), x.View(in.B)
 		m, n, k := sides(p.Form, a, b)
 		aligned := whole(a, b)
-		l.Forward = launches(x, shape{1, m, n, k, aligned && n%vector == 0})
+		l.Forward = launches(x, a.DType(), shape{1, m, n, k, aligned && n%vector == 0})
 		for _, g := range gradients(p.Form) {
 			d := []int{a.Dim(0), a.Dim(1), n}
 			if g.ofB {
 				d = []int{b.Dim(0), b.Dim(1), m}
 			}
-			l.Backward += launches(x, shape{1, d[0], d[1], d[2], aligned && n%vector == 0})
+			l.Backward += launches(x, a.DType(), shape{1, d[0], d[1], d[2], aligned && n%vector == 0})
 		}
 		return l
 	},
 	Forward: func(x *autodiff.Exec, p Params, in In) (out Out, _ none, err error) {
 		m, n, _ := sides(p.Form, x.View(in.A), x.View(in.B))
 		out.D = x.New(in.A.DType(), m, n)
-		return out, none{}, multiplyOn(x, p.Form, in.A, in.B, out.D)
+		return out, none{}, multiplyOn(x, p, p.Form, in.A, in.B, out.D)
 	},
 	Backward: func(x *autodiff.Exec, p Params, in In, _ none, dOut Out) (d In, err error) {
 		for _, g := range gradients(p.Form) {
@@ -65,7 +66,7 @@ var Op = autodiff.New("gemm", autodiff.Spec[Params, In, Out, none]{
 				a, b = b, a
 			}
 			*to = x.Like(of)
-			if err := multiplyOn(x, g.form, a, b, *to); err != nil {
+			if err := multiplyOn(x, p, g.form, a, b, *to); err != nil {
 				return d, err
 			}
 		}
@@ -122,19 +123,19 @@ func accept(p Params, in In) error {
 }
 
 // launches is how many kernels a product launches.
-func launches(x *autodiff.Exec, p shape) int {
+func launches(x *autodiff.Exec, t dtype.Type, p shape) int {
 	switch {
 	case p.m == 0 || p.n == 0:
 		return 0
-	case p.choose(x.Stream().Device(), Choice{}, maxSplits).Splits > 1:
+	case t != dtype.F32 && p.choose(x.Stream().Device(), Choice{}, maxSplits).Splits > 1:
 		return 2
 	}
 	return 1
 }
 
 // multiplyOn launches Multiply, with scratch of the transaction.
-func multiplyOn(x *autodiff.Exec, f Form, a, b, d autodiff.Tensor) error {
-	in, out := Inputs{A: x.View(a), B: x.View(b)}, x.View(d)
+func multiplyOn(x *autodiff.Exec, p Params, f Form, a, b, d autodiff.Tensor) error {
+	in, out := Inputs{A: x.View(a), B: x.View(b), Accuracy: p.Accuracy}, x.View(d)
 	n, err := ScratchSize(x.Stream(), f, in, out)
 	if err != nil {
 		return err

@@ -19,6 +19,7 @@ type sumArgs[T, O tile.Float] struct {
 const (
 	sumCols    = 1024 // of a row, that a block adds up at a time
 	sumThreads = 128
+	sumAtOnce  = 4 // parts, whose loads do not wait for one another
 )
 
 // sum adds up the parts of products in their order, so that every run has the same result.
@@ -30,16 +31,24 @@ func sum[T, O tile.Float](c sumConfig) (*tile.Kernel, error) {
 		for item := range tile.Persistent(block, a.D.Dim(0).Mul(rows).Mul(across)) {
 			col, line := item.Rem(across).Scale(sumCols), item.Div(across)
 			batch, row := line.Div(rows), line.Rem(rows)
-			span := block.Striped(sumCols, sumCols/sumThreads).Clip(n.Sub(col))
+			span := block.Striped(sumCols, sumCols/sumThreads)
 			d := tile.NewVar(block, tile.Full(block, span, tile.F32(0)))
-			for i := range tile.Range(block, 0, splits, 1) {
-				d.Set(d.Get().Add(tile.Load(block, a.Parts.At(batch.Mul(splits).Add(i), row, col), span)))
+			for i := range tile.Range(block, 0, splits, sumAtOnce) {
+				var parts [sumAtOnce]tile.Reg[tile.F32]
+				for j := range parts {
+					part := i.AddInt(j)
+					there := splits.Sub(part).MaxInt(0).MinInt(1) // 0: no part, of which nothing is loaded
+					parts[j] = tile.Load(block, a.Parts.At(batch.Mul(splits).Add(part), row, col), span.Clip(n.Sub(col).Mul(there)))
+				}
+				for _, x := range parts {
+					d.Set(d.Get().Add(x.Fill(tile.F32(0))))
+				}
 			}
 			tile.If(block, a.C.Dim(0).GtInt(0), func() {
-				d.Set(d.Get().Add(tile.Cast[tile.F32](tile.Load(block, a.C.At(batch, row, col), span))))
+				d.Set(d.Get().Add(tile.Cast[tile.F32](tile.Load(block, a.C.At(batch, row, col), span).Fill(tile.Const[O](0)))))
 			})
 			tile.If(block, a.Bias.Dim(0).GtInt(0), func() {
-				d.Set(d.Get().Add(tile.Cast[tile.F32](tile.Load(block, a.Bias.At(col), span))))
+				d.Set(d.Get().Add(tile.Cast[tile.F32](tile.Load(block, a.Bias.At(col), span).Fill(tile.Const[T](0)))))
 			})
 			tile.Store(block, a.D.At(batch, row, col), tile.Cast[O](d.Get()))
 		}

@@ -6,24 +6,31 @@ import "github.com/gotile/gotile/tile"
 type product[T tile.Float] struct {
 	config
 	operands[T]
+	grid
 	work tile.Work
 }
 
 // record records the kernel of a config.
 func record[T tile.Float](k *tile.Builder, c config, a operands[T]) {
 	p := &product[T]{config: c, operands: a}
-	down, right := p.tiles()
-	p.work = k.Schedule(tile.Linear(a.D.Dim(0).Max(a.Wide.Dim(0)).Mul(down.Mul(right)), 1))
+	m, n, depth := p.sides()
+	p.grid = grid{m: m, n: n, k: depth, splits: tile.AsIndex(a.Splits.Reg()), tileM: c.M, tileN: c.width(), tileK: c.K, height: c.Height}
+	p.work = k.Schedule(tile.Linear(a.D.Dim(0).Max(a.Wide.Dim(0)).Mul(p.tiles()), 1))
 	switch {
 	case c.Way == blockwide:
 		p.blockwide(k)
-	case c.Way == ringed:
-		p.ring(k)
 	case c.Cluster > 0:
 		p.clustered(k)
 	default:
 		p.pipelined(k)
 	}
+}
+
+// early lets blocks begin while the kernel ahead ends, and those of the next kernel while this one does: what a block does
+// first takes as long as some steps of a small product.
+func (p *product[T]) early(k *tile.Builder) {
+	k.WaitPrerequisites()
+	k.LaunchDependents()
 }
 
 // sides are m, n and k.
@@ -36,42 +43,6 @@ func (p *product[T]) sides() (m, n, k tile.Index) {
 		n = p.B.Dim(1)
 	}
 	return m, n, k
-}
-
-// tiles are the numbers of tiles of a part, below and beside one another.
-func (p *product[T]) tiles() (down, right tile.Index) {
-	m, n, _ := p.sides()
-	return up(m, p.M), up(n, p.width())
-}
-
-// up is n in pieces of so many, rounded up.
-func up(n tile.Index, size int) tile.Index { return n.AddInt(size - 1).DivInt(size) }
-
-// piece is a tile of D, and the part of k that it adds up.
-type piece struct {
-	part, batch tile.Index
-	row, col    tile.Index
-	first, end  tile.Index // of k
-}
-
-// piece finds the tile of a number. Tiles of a part go down in super-rows of Height before they go right, so that blocks
-// that run at the same time share rows and columns of the operands in L2. Parts of k are whole steps of the pipeline.
-func (p *product[T]) piece(item tile.Index) piece {
-	down, right := p.tiles()
-	all := down.Mul(right)
-	part, within := item.Div(all), item.Rem(all)
-	each := right.Scale(p.Height)
-	top := within.Div(each).Scale(p.Height)
-	high, inRow := down.Sub(top).MinInt(p.Height), within.Rem(each)
-	splits := tile.AsIndex(p.Splits.Reg())
-	_, _, depth := p.sides()
-	share := up(depth, p.K).Add(splits.SubInt(1)).Div(splits).Scale(p.K)
-	first := part.Rem(splits).Mul(share)
-	return piece{
-		part: part, batch: part.Div(splits),
-		row: top.Add(inRow.Rem(high)).Scale(p.M), col: inRow.Div(high).Scale(p.width()),
-		first: first, end: depth.Min(first.Add(share)),
-	}
 }
 
 // view is an operand from an element on, as it is multiplied.

@@ -41,7 +41,7 @@ func backwardRows[T, W tile.Float](k *tile.Builder, c Config, a backwardArgs[T, 
 	span := c.span(block)
 	w := weightOf(c, block, a.W, span.Axis(1))
 	dw := tile.NewVar(block, tile.Full(block, span.Clip(nil, n), tile.F32(0)))
-	for row := range tile.Persistent(k, a.X.Dim(0), tile.Step(c.rows()), tile.Blocks(a.Part.Dim(0))) {
+	for row := range c.shares(k, a.X.Dim(0), a.Part.Dim(0)) {
 		dx := gradient(block, span, rows[T, W]{a.X.Row(row), a.DY.Row(row), a.Rstd.At(row)}, w, n, dw)
 		tile.Store(block, a.DX.Row(row), tile.Cast[T](dx), tile.Streaming)
 	}
@@ -50,6 +50,7 @@ func backwardRows[T, W tile.Float](k *tile.Builder, c Config, a backwardArgs[T, 
 
 func backward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a backwardArgs[T, W]) {
+		defer c.overlap(k)()
 		tile.Store(k, a.Part.Row(k.BlockID()), backwardRows(k, c, a))
 	}, c.options("RMSNorm backward: dx, and each block's share of dw in f32.")...)
 }
@@ -60,7 +61,7 @@ func backwardAddRows[T, W tile.Float](k *tile.Builder, c Config, a backwardAddAr
 	span := c.span(block)
 	w := weightOf(c, block, a.W, span.Axis(1))
 	dw := tile.NewVar(block, tile.Full(block, span.Clip(nil, n), tile.F32(0)))
-	for row := range tile.Persistent(k, a.S.Dim(0), tile.Step(c.rows()), tile.Blocks(a.Part.Dim(0))) {
+	for row := range c.shares(k, a.S.Dim(0), a.Part.Dim(0)) {
 		ds := func() tile.Reg[tile.F32] { return tile.Cast[tile.F32](tile.Load(block, a.DS.Row(row), span)) }
 		if !c.Tight { // under way with the others
 			early := ds()
@@ -74,6 +75,7 @@ func backwardAddRows[T, W tile.Float](k *tile.Builder, c Config, a backwardAddAr
 
 func backwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a backwardAddArgs[T, W]) {
+		defer c.overlap(k)()
 		tile.Store(k, a.Part.Row(k.BlockID()), backwardAddRows(k, c, a))
 	}, c.options("RMSNorm backward of a sum: dx = dr, and each block's share of dw in f32.")...)
 }

@@ -2,6 +2,7 @@ package rmsnorm
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/tile"
@@ -45,6 +46,23 @@ func build(pass func(builder, Config) (*tile.Kernel, error)) func(Config) (*tile
 		return nil, fmt.Errorf("rmsnorm: no kernel for x %s and w %s: x is bf16, f16 or f32, w is f32 or of x's type",
 			c.X, c.W)
 	}
+}
+
+// overlap is the first thing that a kernel of short rows does, or one of the launches of a backward pass: it may begin
+// before the kernel ahead of it is over. Nothing is read or written before the wait. The result is the last thing that it
+// does, which lets the next one begin. Measured: forward lets it begin at once; a ring has to, as its warps' registers
+// differ later. In other kernels the next one's blocks would be in the way.
+func (c Config) overlap(k *tile.Builder) (last func()) {
+	short := c.Cap <= smallCap || strings.Contains(c.Name, "bwd")
+	if !short || c.Wide || c.Shared > 0 {
+		return func() {}
+	}
+	k.WaitPrerequisites()
+	if c.Name == "rmsnorm_fwd" || c.Ring {
+		k.LaunchDependents()
+		return func() {}
+	}
+	return k.LaunchDependents
 }
 
 // types is the builder for T, the type of x, and W.

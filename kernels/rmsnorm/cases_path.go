@@ -31,7 +31,10 @@ func (p problem) backward(r *tiletest.Run, in Saved, out Gradients, scratch *Scr
 			return err
 		}
 		dw := Config{Name: "rmsnorm_dw", W: p.w}
-		if plan.parts <= fewCap {
+		switch {
+		case plan.parts <= fewestCap:
+			dw.Cap = fewestCap
+		case plan.parts <= fewCap:
 			dw.Cap = fewCap
 		}
 		want[dw.KernelName()] = 1

@@ -48,6 +48,7 @@ type Config struct {
 	Tight  bool       // registers are short: inputs are read as late as may be, and w again for each row
 	Loop   bool       // forward: a block has a loop over its one row
 	Again  bool       // forward: a row is read twice, the second time from the caches
+	Uneven bool       // backward: blocks beyond those that are resident take the last rows in small shares
 	Ring   bool       // backward: rows pass through a ring of slots in shared memory
 	Stages int        // the slots of a ring
 
@@ -109,6 +110,14 @@ func (c Config) chunk() int { return c.Per * c.Min }
 
 // rows is how many rows a block serves at a time.
 func (c Config) rows() int { return c.threads() / c.across() }
+
+// step is how many rows a block, or a cluster, serves at a time.
+func (c Config) step() int {
+	if c.Ring || c.Shared > 0 {
+		return 1
+	}
+	return c.rows()
+}
 
 // each are the options of the loop of a forward pass, which has a block for each of its iterations.
 func (c Config) each(opts ...tile.LoopOption) []tile.LoopOption {
@@ -192,6 +201,14 @@ func backwardConfigs(name string, act Activation, fit func(*Config)) []Config {
 	return all
 }
 
+func plainBackward() []Config { return backwardConfigs("rmsnorm_bwd", 0, fitBackward) }
+
+func addBackward() []Config { return backwardConfigs("rmsnorm_add_bwd", 0, fitBackwardAdd) }
+
+func gateBackward(act Activation) []Config {
+	return backwardConfigs("rmsnorm_gated_bwd", act, fitGatedBackward)
+}
+
 // smallCap and smallWork say which backward passes are one launch: those with at most so many columns and elements.
 // More elements hide the second launch, and the last block's work shows.
 const (
@@ -266,8 +283,11 @@ func fitLate(c *Config) {
 // half as many threads wait less for one another.
 func fitBackward(c *Config) {
 	c.Per, c.Min = 32/c.X.Size(), 512
-	if c.Cap <= smallCap {
+	if c.Cap <= 512 || c.Cap == smallCap && !c.X.Is16() {
 		c.Min = 256
+	}
+	if !c.X.Is16() && c.Whole && c.Cap > 512 && c.Cap < 8192 { // measured: 16-bit types, which compute more for each byte, gain nothing
+		c.spread()
 	}
 	if c.W.Size() > c.X.Size() {
 		c.Min, c.Tight = 128, c.Cap == 16384
@@ -281,11 +301,22 @@ func fitBackward(c *Config) {
 	}
 }
 
+// spread has blocks take uneven shares, in as few registers as even ones take.
+func (c *Config) spread() {
+	c.Uneven = true
+	if c.threads() <= 512 {
+		c.Resident = 1024 / c.threads()
+	}
+}
+
 // fitBackwardAdd leaves registers for a third input. At 8,192 columns two blocks of 512 threads are resident; with w in
 // f32 it is one of 1024, of which each has half as many elements. At 16,384 there are no registers, but where all is
 // 16-bit: other kernels serve.
 func fitBackwardAdd(c *Config) {
 	c.Per, c.Min = 32/c.X.Size(), 128
+	if !c.X.Is16() && c.Whole && c.Cap > 1024 && c.Cap < 8192 {
+		c.spread()
+	}
 	switch {
 	case c.Cap == 8192 && c.W.Size() > c.X.Size():
 		c.Per /= 2
@@ -304,7 +335,10 @@ func fitBackwardAdd(c *Config) {
 // fitOne leaves registers for a group's shares of dw, which the last block adds up.
 func fitOne(c *Config) {
 	fitBackward(c)
-	c.Tight = false
+	if c.W.Size() == c.X.Size() {
+		c.Min = 256
+	}
+	c.Tight, c.Uneven, c.Resident = false, false, 0
 }
 
 // fitGatedBackward leaves registers for three inputs, w, what is kept of them until the sum is known, and the sums of
@@ -330,11 +364,13 @@ const stripeThreads = 256
 // fitStripes leaves registers for all inputs, w, and the sums of dw in f32.
 func fitStripes(c *Config) { c.Per, c.Min = stripeBytes/stripeThreads/c.X.Size(), stripeThreads }
 
-// weights are the configs of the kernel that sums the partial gradients of w: of few, and of any number.
+// weights are the configs of the kernel that sums the partial gradients of w: of few, of more, and of any number.
 func weights() []Config {
 	var out []Config
 	for _, w := range []dtype.Type{dtype.BF16, dtype.F16, dtype.F32} {
-		out = append(out, Config{Name: "rmsnorm_dw", W: w, Cap: fewCap}, Config{Name: "rmsnorm_dw", W: w})
+		for _, most := range []int{fewestCap, fewCap, 0} {
+			out = append(out, Config{Name: "rmsnorm_dw", W: w, Cap: most})
+		}
 	}
 	return out
 }
@@ -347,10 +383,10 @@ func Kernels() tile.Set {
 		tile.Configs(build(builder.gatedForward), forwardConfigs("rmsnorm_gated_fwd", Silu, fitGatedForward)...),
 		tile.Configs(build(builder.gatedForward), forwardConfigs("rmsnorm_gated_fwd", Sigmoid, fitGatedForward)...),
 
-		tile.Configs(build(builder.backward), backwardConfigs("rmsnorm_bwd", 0, fitBackward)...),
-		tile.Configs(build(builder.backwardAdd), backwardConfigs("rmsnorm_add_bwd", 0, fitBackwardAdd)...),
-		tile.Configs(build(builder.gatedBackward), backwardConfigs("rmsnorm_gated_bwd", Silu, fitGatedBackward)...),
-		tile.Configs(build(builder.gatedBackward), backwardConfigs("rmsnorm_gated_bwd", Sigmoid, fitGatedBackward)...),
+		tile.Configs(build(builder.backward), plainBackward()...),
+		tile.Configs(build(builder.backwardAdd), addBackward()...),
+		tile.Configs(build(builder.gatedBackward), gateBackward(Silu)...),
+		tile.Configs(build(builder.gatedBackward), gateBackward(Sigmoid)...),
 
 		tile.Configs(build(builder.one), short(configs("rmsnorm_bwd_one", 0, fitOne))...),
 		tile.Configs(build(builder.oneAdd), short(configs("rmsnorm_add_bwd_one", 0, fitOne))...),

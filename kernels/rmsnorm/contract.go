@@ -41,10 +41,10 @@ var (
 		gatedSigmoid: forwardContract(forwardSigmoidFamily),
 	}
 	backwards = [forms]backwardContract{
-		plain:        newBackwardContract(backwardFamily, stripesFamily, oneFamily),
-		added:        newBackwardContract(backwardAddFamily, stripesAddFamily, oneAddFamily),
-		gatedSilu:    newBackwardContract(backwardSiluFamily, stripesSiluFamily, oneSiluFamily),
-		gatedSigmoid: newBackwardContract(backwardSigmoidFamily, stripesSigmoidFamily, oneSigmoidFamily),
+		plain:        newBackwardContract(backwardFamily, stripesFamily, oneFamily, plainBackward()),
+		added:        newBackwardContract(backwardAddFamily, stripesAddFamily, oneAddFamily, addBackward()),
+		gatedSilu:    newBackwardContract(backwardSiluFamily, stripesSiluFamily, oneSiluFamily, gateBackward(Silu)),
+		gatedSigmoid: newBackwardContract(backwardSigmoidFamily, stripesSigmoidFamily, oneSigmoidFamily, gateBackward(Sigmoid)),
 	}
 )
 
@@ -73,11 +73,12 @@ type backwardContract struct {
 	narrow int         // configs that hold a row
 	one    bind.Family // the kernels that need no second launch
 	oneOf  []int       // the config of one for a config that holds a row, or -1
+	held   []Config    // those that hold a row
 }
 
-func newBackwardContract(narrow, wide, one bind.Family) backwardContract {
+func newBackwardContract(narrow, wide, one bind.Family, held []Config) backwardContract {
 	scratch := func(f bind.Field) bool { return f.Name == "Part" || f.Name == "Mean" }
-	c := backwardContract{Family: narrow, narrow: len(narrow.Configs), one: one}
+	c := backwardContract{Family: narrow, narrow: len(narrow.Configs), one: one, held: held}
 	c.Name, c.Fields, c.Configs = backwardName, nil, nil
 	w := slices.IndexFunc(narrow.Fields, func(f bind.Field) bool { return f.Name == "W" })
 	for _, f := range narrow.Fields {
@@ -280,7 +281,9 @@ func planBackward(s *device.Stream, in Saved, out Gradients, all bool, work int)
 		p.parts, err = c.one.Resident(s, k, dims[:], bind.Work(int64(p.rows), c.one.Configs[k].Step))
 		p.parts = min(p.parts, mostParts)
 	default:
-		p.parts, err = c.Resident(s, config, dims[:], bind.Work(int64(p.rows), c.Configs[config].Step))
+		held := c.held[config]
+		p.parts, err = c.Resident(s, config, dims[:], bind.Work(int64(p.rows), held.step()))
+		p.parts = held.parts(p.rows, p.parts)
 	}
 	p.parts = max(p.parts, 1) // no rows: one block writes the zeros that dw then is
 	return p, err

@@ -19,6 +19,7 @@ type forwardAddArgs[T, W tile.Float] struct {
 
 func forward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardArgs[T, W]) {
+		defer c.overlap(k)()
 		block := k.Block()
 		span := c.span(block)
 		w := weightOf(c, block, a.W, span.Axis(1))
@@ -39,6 +40,7 @@ func forward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 // last: so the caches have room for y. The hints are what makes it fast.
 func forwardAgain[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardArgs[T, W]) {
+		defer c.overlap(k)()
 		block, n := k.Block(), a.X.Dim(1)
 		n.AtMost(c.Cap)
 		for row := range tile.Persistent(k, a.X.Dim(0), c.each()...) {
@@ -64,6 +66,7 @@ func forwardAgain[T, W tile.Float](c Config) (*tile.Kernel, error) {
 // forwardAdd normalises the sum as it is stored, rounded, so that backward starts from the numbers that forward used.
 func forwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardAddArgs[T, W]) {
+		defer c.overlap(k)()
 		block := k.Block()
 		span := c.span(block)
 		w := weightOf(c, block, a.W, span.Axis(1))

@@ -27,6 +27,7 @@ type (
 
 func gatedForward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	body := func(k *tile.Builder, a gatedForwardArgs[T, W]) {
+		defer c.overlap(k)()
 		switch {
 		case c.Shared > 0:
 			stagedGatedForward(k, c, a)
@@ -81,6 +82,7 @@ func gatedBackwardRows[T, W tile.Float](k *tile.Builder, c Config, a gatedBackwa
 
 func gatedBackward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	body := func(k *tile.Builder, a gatedBackwardArgs[T, W]) {
+		defer c.overlap(k)()
 		switch {
 		case c.Ring:
 			ringGradient(k, c, rowOf[T]{x: a.X, dy: a.DY, dx: a.DX, z: &a.Z, dz: &a.DZ}, a.W, a.Rstd, a.Part)

@@ -98,6 +98,7 @@ func sumGroup[R tile.Int](k *tile.Builder, m tile.Global[tile.F32], row R, col t
 
 func one[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a oneArgs[T, W]) {
+		defer c.overlap(k)()
 		share := backwardRows(k, c, backwardArgs[T, W]{X: a.X, DY: a.DY, DX: a.DX, W: a.W, Rstd: a.Rstd, Part: a.Part})
 		shares[W]{a.Part, a.Group, a.Count, a.DW}.finish(k, share)
 	}, c.options("RMSNorm backward in one launch: dx and dw.")...)
@@ -105,6 +106,7 @@ func one[T, W tile.Float](c Config) (*tile.Kernel, error) {
 
 func oneAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a oneAddArgs[T, W]) {
+		defer c.overlap(k)()
 		share := backwardAddRows(k, c, backwardAddArgs[T, W]{S: a.S, DY: a.DY, DS: a.DS, DX: a.DX, W: a.W, Rstd: a.Rstd, Part: a.Part})
 		shares[W]{a.Part, a.Group, a.Count, a.DW}.finish(k, share)
 	}, c.options("RMSNorm backward of a sum in one launch: dx = dr and dw.")...)
@@ -112,6 +114,7 @@ func oneAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 
 func gatedOne[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	body := func(k *tile.Builder, a gatedOneArgs[T, W]) {
+		defer c.overlap(k)()
 		share := gatedBackwardRows(k, c, gatedBackwardArgs[T, W]{X: a.X, Z: a.Z, DY: a.DY, DX: a.DX, DZ: a.DZ, W: a.W, Rstd: a.Rstd, Part: a.Part})
 		shares[W]{a.Part, a.Group, a.Count, a.DW}.finish(k, share)
 	}

@@ -4,9 +4,10 @@ import "github.com/gotile/gotile/tile"
 
 // Rows pass through a ring of slots in shared memory. One warp fills them by bulk copies, and by others stores from them
 // the gradients that took the inputs' places; the others compute, and never wait for one another but to add up a row.
-// A cluster of blocks shares a longer row: each has 16 KB of it or, of the longest, 32.
+// A cluster of blocks shares a row: each has 16 KB of it, a chunk, or several. A slot holds a chunk of each input, so that
+// of a long row the first chunks give way to those of the next row while the last ones are in use.
 
-// inRing is the first bytes of shared memory that a ring may take, and slotBytes what one row takes of a slot.
+// inRing is the bytes of shared memory that a ring may take, and slotBytes a chunk of one input.
 const (
 	inRing    = 192 << 10
 	slotBytes = 16 << 10
@@ -18,15 +19,15 @@ const (
 	moverRegs = 24
 )
 
-// ring is the slots of a block. Slot s is the tiles s*chunks, s*chunks+1, ... of each input.
+// ring is the slots of a block. The chunks of its rows, one row after the other, go through them in turn.
 type ring[T tile.Float] struct {
 	c       Config
 	k       *tile.Builder
 	rows, n tile.Index
 	in      []tile.Global[T] // what is copied of a row
 	held    []tile.Shared[T] // by input
-	full    tile.MBarriers   // all of a slot has come
-	done    tile.MBarriers   // the gradients have taken its place
+	full    tile.MBarriers   // a chunk has come
+	done    tile.MBarriers   // its gradients have taken its place
 
 	parts tile.Shared[tile.F32] // of two rows in turn, the sums of the blocks of a cluster
 	told  tile.MBarriers        // they have come, and all blocks have read those of the row before
@@ -35,7 +36,7 @@ type ring[T tile.Float] struct {
 func newRing[T tile.Float](k *tile.Builder, c Config, in ...tile.Global[T]) *ring[T] {
 	r := &ring[T]{c: c, k: k, rows: in[0].Dim(0), n: in[0].Dim(1), in: in, full: tile.NewMBarriers(k, c.Stages, 1), done: tile.NewMBarriers(k, c.Stages, c.Min)}
 	for range in {
-		r.held = append(r.held, tile.NewShared[T](k, c.Stages*c.chunks(), c.chunk()).Manual())
+		r.held = append(r.held, tile.NewShared[T](k, c.Stages, c.chunk()).Manual())
 	}
 	r.parts, r.told = tile.NewShared[tile.F32](k, 2, c.Cluster, 1).Manual(), tile.NewMBarriers(k, 2, 1+c.Cluster)
 	return r
@@ -52,38 +53,33 @@ func (r *ring[T]) total(g tile.Group, turn tile.Index, sum tile.Reg[tile.F32]) t
 	return r.c.addUp(g, func(i int) tile.View[tile.F32] { return r.parts.At(side, i, 0) })
 }
 
-// at is chunk i of a slot, an int or an Index.
-func (r *ring[T]) at(slot any, i int) any {
-	if s, ok := slot.(int); ok {
-		return s*r.c.chunks() + i
-	}
-	return slot.(tile.Index).Scale(r.c.chunks()).AddInt(i)
+// place is the slot of chunk i of the row that is the turn's, and the parity of the phases that its barriers wait for. The
+// chunks of the rows after it count on.
+func (r *ring[T]) place(turn tile.Index, i int) (slot, parity tile.Index) {
+	nth := turn.Scale(r.c.chunks()).AddInt(i)
+	return nth.RemInt(r.c.Stages), nth.DivInt(r.c.Stages).RemInt(2)
 }
 
-// fill begins to copy a row, if there is one, into a slot that nobody uses.
-func (r *ring[T]) fill(warp tile.Warp, slot any, row tile.Index) {
-	full := r.full.At(slot)
+// fill begins to copy chunk i of a row, if there is one, into a slot that nobody uses.
+func (r *ring[T]) fill(warp tile.Warp, slot any, row tile.Index, i int) {
+	full, col := r.full.At(slot), r.column(i)
 	tile.If(warp, row.Lt(r.rows), func() {
-		for i := range r.c.chunks() {
-			to, col := r.at(slot, i), r.column(i)
-			bytes := tile.CopyBulk(warp, r.held[0].At(to), r.in[0].At(row, col), full)
-			for j := range r.in[1:] {
-				bytes = bytes.Add(tile.CopyBulk(warp, r.held[1+j].At(to), r.in[1+j].At(row, col), full))
-			}
-			full.Expect(warp, bytes)
+		bytes := tile.CopyBulk(warp, r.held[0].At(slot), r.in[0].At(row, col), full)
+		for j := range r.in[1:] {
+			bytes = bytes.Add(tile.CopyBulk(warp, r.held[1+j].At(slot), r.in[1+j].At(row, col), full))
 		}
-		full.ArriveExpect(warp, 0)
+		full.ArriveExpect(warp, bytes)
 	})
 }
 
-// load is chunk i of a slot's row of an input, zero past the row's end.
+// load is chunk i of an input from its slot, zero past the row's end.
 func (r *ring[T]) load(g tile.Group, input int, slot tile.Index, i int) tile.Reg[T] {
-	return tile.Load(g, r.held[input].At(r.at(slot, i)), r.within(g, i))
+	return tile.Load(g, r.held[input].At(slot), r.within(g, i))
 }
 
 // put replaces it.
-func (r *ring[T]) put(g tile.Group, input int, slot tile.Index, i int, x tile.Reg[tile.F32]) {
-	tile.Store(g, r.held[input].At(r.at(slot, i)), tile.Cast[T](x))
+func (r *ring[T]) put(g tile.Group, input int, slot tile.Index, x tile.Reg[tile.F32]) {
+	tile.Store(g, r.held[input].At(slot), tile.Cast[T](x))
 }
 
 // column is the first column of chunk i of this block, whose columns are neighbours.
@@ -109,35 +105,42 @@ type gradientOf[T tile.Float] struct {
 	to    tile.Global[T]
 }
 
-// move is what the mover does: it keeps the slots full. When gradients have taken a row's place it stores them, and fills
-// the slot of the row before, whose gradients have left it by then, with the next row to come.
+// move is what the mover does: it keeps the slots full. When gradients have taken a chunk's place it stores them, and
+// fills the slot of the chunk before, whose gradients have left it by then, with the next chunk to come.
 func (r *ring[T]) move(warp tile.Warp, first, stride tile.Index, stored []gradientOf[T]) {
 	c := r.c
-	for s := range c.Stages - 1 {
-		r.fill(warp, s, first.Add(stride.Scale(s)))
+	ahead := c.Stages - 1
+	for i := range ahead {
+		r.fill(warp, i, first.Add(stride.Scale(i/c.chunks())), i%c.chunks())
 	}
 	r.ready(warp, 0, first)
 	count := tile.NewVar(warp, tile.I32(0))
 	for row := range tile.Range(warp, first, r.rows, stride) {
 		turn := tile.AsIndex(count.Get())
-		slot := turn.RemInt(c.Stages)
-		refill := func(newest int) {
-			tile.WaitBulkRead(warp, newest)
-			r.fill(warp, turn.AddInt(c.Stages-1).RemInt(c.Stages), row.Add(stride.Scale(c.Stages-1)))
-		}
-		if c.Stages == 2 {
-			refill(0)
-		}
-		r.done.At(slot).Wait(warp, turn.DivInt(c.Stages).RemInt(2))
 		for i := range c.chunks() {
-			for _, s := range stored {
-				tile.StoreBulk(warp, s.to.At(row, r.column(i)), r.held[s.input].At(r.at(slot, i)))
+			refill := func(newest int) {
+				tile.WaitBulkRead(warp, newest)
+				next := i + ahead
+				slot, _ := r.place(turn, next)
+				r.fill(warp, slot, row.Add(stride.Scale(next/c.chunks())), next%c.chunks())
 			}
-		}
-		tile.CommitBulk(warp)
-		r.ready(warp, turn.AddInt(1).RemInt(2), row.Add(stride))
-		if c.Stages > 2 { // measured: before the gradients are done is slower, where other rows are on their way
-			refill(1)
+			// Measured: before the gradients are done is slower, where a whole row is on its way.
+			early := ahead < 2*c.chunks()
+			if early {
+				refill(0)
+			}
+			slot, parity := r.place(turn, i)
+			r.done.At(slot).Wait(warp, parity)
+			for _, s := range stored {
+				tile.StoreBulk(warp, s.to.At(row, r.column(i)), r.held[s.input].At(slot))
+			}
+			tile.CommitBulk(warp)
+			if i == 0 { // all have read the sums
+				r.ready(warp, turn.AddInt(1).RemInt(2), row.Add(stride))
+			}
+			if !early {
+				refill(1)
+			}
 		}
 		count.Set(count.Get().Add(tile.I32(1)))
 	}
@@ -147,8 +150,9 @@ func (r *ring[T]) move(warp tile.Warp, first, stride tile.Index, stored []gradie
 // The inputs of a ring, by number: x, dy, and ds or z.
 const ringX, ringDY, ringThird = 0, 1, 2
 
-// ringGradient is the backward pass of clusters of blocks whose rows pass through rings. w and the block's share of dw are
-// in registers and, where a block has one chunk of a row, that too until its sum is known; else it is read again. dx takes
+// ringGradient is the backward pass of clusters of blocks whose rows pass through rings. w, or its
+// first chunks, and the block's share of dw are in registers and, where a block has one chunk of a row, that too until its
+// sum is known; else it is read again. dx takes
 // the place of x, dz that of z.
 func ringGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w tile.Global[W], rstds, part tile.Global[tile.F32]) {
 	in.x.Dim(1).AtMost(c.Cap)
@@ -173,16 +177,20 @@ func gradients[T, W tile.Float](g tile.Group, r *ring[T], in rowOf[T], w tile.Gl
 	first, stride tile.Index, share func(i int, dw tile.Reg[tile.F32])) {
 	c, once := r.c, r.c.chunks() == 1
 	weight := func(i int) tile.Reg[W] { return tile.Load(g, w.At(r.column(i)), r.within(g, i)) }
+	keep := min(c.chunks(), 2) // chunks of w for which there are registers
+	if in.z != nil && !once {
+		keep = 0
+	}
 	var ws []tile.Reg[W]
 	var dw []tile.Var[tile.F32]
 	for i := range c.chunks() {
-		if once || in.z == nil { // else there are no registers for it
+		if i < keep {
 			ws = append(ws, weight(i))
 		}
 		dw = append(dw, tile.NewVar(g, tile.Full(g, r.within(g, i), tile.F32(0))))
 	}
 	held := func(i int) tile.Reg[tile.F32] {
-		if ws == nil {
+		if i >= keep {
 			return tile.Cast[tile.F32](weight(i))
 		}
 		return tile.Cast[tile.F32](ws[i])
@@ -190,17 +198,22 @@ func gradients[T, W tile.Float](g tile.Group, r *ring[T], in rowOf[T], w tile.Gl
 	count := tile.NewVar(g, tile.I32(0))
 	for row := range tile.Range(g, first, r.rows, stride) {
 		turn := tile.AsIndex(count.Get())
-		slot := turn.RemInt(c.Stages)
 		rstd := tile.LoadScalar(g, rstds.At(row))
-		r.full.At(slot).Wait(g, turn.DivInt(c.Stages).RemInt(2))
-		f32 := func(input, i int) tile.Reg[tile.F32] { return tile.Cast[tile.F32](r.load(g, input, slot, i)) }
+		f32 := func(input, i int) tile.Reg[tile.F32] {
+			slot, _ := r.place(turn, i)
+			return tile.Cast[tile.F32](r.load(g, input, slot, i))
+		}
+		put := func(input, i int, x tile.Reg[tile.F32]) {
+			slot, _ := r.place(turn, i)
+			r.put(g, input, slot, x)
+		}
 		// read gives x and the gradient of u, of which y is u*act(z). The last time dz takes the place of z.
 		read := func(i int, w tile.Reg[tile.F32], last bool) (x, du tile.Reg[tile.F32]) {
 			x, du = f32(ringX, i), f32(ringDY, i)
 			if in.z != nil {
 				act, slope := c.slope(g, f32(ringThird, i))
 				if last {
-					r.put(g, ringThird, slot, i, du.Mul(x.Mul(rstd)).Mul(w).Mul(slope))
+					put(ringThird, i, du.Mul(x.Mul(rstd)).Mul(w).Mul(slope))
 				}
 				du = du.Mul(act)
 			}
@@ -216,6 +229,8 @@ func gradients[T, W tile.Float](g tile.Group, r *ring[T], in rowOf[T], w tile.Gl
 		var x, du tile.Reg[tile.F32]
 		for i := range c.chunks() {
 			w := held(i)
+			slot, parity := r.place(turn, i)
+			r.full.At(slot).Wait(g, parity)
 			x, du = read(i, w, once)
 			sum.add(x.Mul(du.Mul(w)))
 		}
@@ -233,10 +248,11 @@ func gradients[T, W tile.Float](g tile.Group, r *ring[T], in rowOf[T], w tile.Gl
 			case in.ds != nil:
 				dx = dx.Add(f32(ringThird, i))
 			}
-			r.put(g, ringX, slot, i, dx)
+			put(ringX, i, dx)
+			tile.FenceAsync(g)
+			slot, _ := r.place(turn, i)
+			r.done.At(slot).Arrive(g)
 		}
-		tile.FenceAsync(g)
-		r.done.At(slot).Arrive(g)
 		count.Set(count.Get().Add(tile.I32(1)))
 	}
 	for i := range c.chunks() {

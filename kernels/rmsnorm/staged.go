@@ -166,6 +166,7 @@ func (h *held[T]) squares() tile.Reg[tile.F32] {
 
 func stagedForward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardArgs[T, W]) {
+		defer c.overlap(k)()
 		block, n, x := k.Block(), a.X.Dim(1), hold[T](k, c, a.X.Dim(1))
 		n.AtMost(c.Cap)
 		for row := range tile.Persistent(c.blocks(k), a.X.Dim(0), c.each()...) {
@@ -186,6 +187,7 @@ func stagedForward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 
 func stagedForwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardAddArgs[T, W]) {
+		defer c.overlap(k)()
 		block, n, x := k.Block(), a.X.Dim(1), hold[T](k, c, a.X.Dim(1))
 		n.AtMost(c.Cap)
 		for row := range tile.Persistent(c.blocks(k), a.X.Dim(0), c.each()...) {

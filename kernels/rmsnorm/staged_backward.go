@@ -88,12 +88,14 @@ func stagedGradient[T, W tile.Float](k *tile.Builder, c Config, in rowOf[T], w t
 
 func stagedBackward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a backwardArgs[T, W]) {
+		defer c.overlap(k)()
 		stagedGradient(k, c, rowOf[T]{x: a.X, dy: a.DY, dx: a.DX}, a.W, a.Rstd, a.Part)
 	}, c.options("RMSNorm backward: dx, and the share of dw of each block or cluster in f32.")...)
 }
 
 func stagedBackwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a backwardAddArgs[T, W]) {
+		defer c.overlap(k)()
 		stagedGradient(k, c, rowOf[T]{x: a.S, dy: a.DY, dx: a.DX, ds: &a.DS}, a.W, a.Rstd, a.Part)
 	}, c.options("RMSNorm backward of a sum: dx = dr, and the share of dw of each block or cluster in f32.")...)
 }

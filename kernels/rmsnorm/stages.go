@@ -83,7 +83,8 @@ func (s staging) configs(name string, act Activation) []Config {
 	return out
 }
 
-// rings are the configs of rows that pass through a ring: a block has 16 KB of a row, or 32 of the longest.
+// rings are the configs of rows that pass through a ring: a block has 16 KB of a row, or 32 of longer ones, or 64 where
+// registers hold that much of w and dw.
 func rings(name string, act Activation) []Config {
 	inputs := 3
 	if name == "rmsnorm_bwd" {
@@ -94,19 +95,23 @@ func rings(name string, act Activation) []Config {
 		if t.w.Size() > t.x.Size() {
 			continue
 		}
-		add := func(cluster, bytes, stages int) {
+		add := func(cluster, chunks, stages int) {
 			out = append(out, Config{Name: name, Act: act, X: t.x, W: t.w, Whole: true, Ring: true, Stages: stages, Resident: 1,
-				Per: 32 / t.x.Size(), Min: 512, Cap: bytes / t.x.Size() * cluster, Cluster: cluster, Targets: clusters(true)})
+				Per: 32 / t.x.Size(), Min: 512, Cap: chunks * slotBytes / t.x.Size() * cluster, Cluster: cluster, Targets: clusters(true)})
 		}
+		const stages = inRing / slotBytes
 		for _, cluster := range []int{2, 4, 8} {
 			if cluster > 2 || inputs > 2 || t.x.Is16() { // measured: that one is faster in registers, 388 us where a ring takes 396
-				add(cluster, slotBytes, inRing/slotBytes/inputs)
+				add(cluster, 1, stages/inputs)
 			}
 		}
 		if act != 0 {
-			add(8, 2*slotBytes, 2)
-		} else { // ds is not in the ring
-			add(8, 2*slotBytes, 3)
+			add(8, 2, stages/3)
+			continue
+		}
+		add(8, 2, stages/2) // ds is not in the ring
+		if name == "rmsnorm_bwd" && !t.x.Is16() {
+			add(8, 4, stages/2)
 		}
 	}
 	return out

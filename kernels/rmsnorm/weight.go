@@ -23,15 +23,29 @@ const (
 	fewRows = 32  // at a time
 	fewCap  = 128 // rows that count as few
 	fewCols = 64
+
+	fewestCap     = 32 // rows that are loaded at once, of so many columns that a warp reads 512 bytes of each
+	fewestCols    = 128
+	fewestThreads = 128
 )
 
 // weight sums the blocks' shares of dw in a fixed order, so that dw is the same in every run on a device.
 func weight[W tile.Float](c Config) (*tile.Kernel, error) {
+	threads := weightThreads
+	if c.Cap == fewestCap {
+		threads = fewestThreads
+	}
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a weightArgs[W]) {
+		defer c.overlap(k)()
 		block, rows, cols := k.Block(), weightRows, weightCols
+		switch c.Cap {
+		case fewestCap:
+			rows, cols = fewestCap, fewestCols
+		case fewCap:
+			rows, cols = fewRows, fewCols
+		}
 		if c.Cap > 0 {
 			a.Part.Dim(0).AtMost(c.Cap)
-			rows, cols = fewRows, fewCols
 		}
 		const vec = 4
 		span := block.Striped2(rows, cols, vec, cols/vec)
@@ -43,7 +57,7 @@ func weight[W tile.Float](c Config) (*tile.Kernel, error) {
 			}
 			tile.Store(block, a.DW.At(col), tile.Cast[W](acc.Get().Sum(0)))
 		}
-	}, tile.Threads(weightThreads), tile.Doc("Sums the blocks' shares of dw."))
+	}, tile.Threads(threads), tile.Doc("Sums the blocks' shares of dw."))
 }
 
 func buildWeight(c Config) (*tile.Kernel, error) {

@@ -30,6 +30,7 @@ func chunk[T tile.Float](c Config, block tile.Block, src tile.Global[T], at ...a
 
 func wideForward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardArgs[T, W]) {
+		defer c.overlap(k)()
 		block, n := k.Block(), a.X.Dim(1)
 		for row := range tile.Persistent(k, a.X.Dim(0), tile.OneBlockEach()) {
 			rstd := rstdOf(rowSum(c, block, n, func(col tile.Index) tile.Reg[tile.F32] {
@@ -47,6 +48,7 @@ func wideForward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 
 func wideForwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a forwardAddArgs[T, W]) {
+		defer c.overlap(k)()
 		block, n, span := k.Block(), a.X.Dim(1), c.chunkSpan(k.Block())
 		for row := range tile.Persistent(k, a.X.Dim(0), tile.OneBlockEach()) {
 			rstd := rstdOf(rowSum(c, block, n, func(col tile.Index) tile.Reg[tile.F32] {

@@ -51,6 +51,7 @@ const meanDoc = "RMSNorm backward of wide rows, first part: rstd^2*sum(x*w*g)/n 
 
 func mean[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a meanArgs[T, W]) {
+		defer c.overlap(k)()
 		block, n := k.Block(), a.X.Dim(1)
 		for row := range tile.Persistent(k, a.X.Dim(0), tile.OneBlockEach()) {
 			sum := rowSum(c, block, n, func(col tile.Index) tile.Reg[tile.F32] {
@@ -65,6 +66,7 @@ func mean[T, W tile.Float](c Config) (*tile.Kernel, error) {
 
 func gatedMean[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	body := func(k *tile.Builder, a gatedMeanArgs[T, W]) {
+		defer c.overlap(k)()
 		block, n := k.Block(), a.X.Dim(1)
 		for row := range tile.Persistent(k, a.X.Dim(0), tile.OneBlockEach()) {
 			sum := rowSum(c, block, n, func(col tile.Index) tile.Reg[tile.F32] {
@@ -116,6 +118,7 @@ func (s stripe) add(x, g tile.Reg[tile.F32], rstd, mean tile.Global[tile.F32]) t
 
 func wideBackward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a stripesArgs[T, W]) {
+		defer c.overlap(k)()
 		stripes(k, c, a.X.Dim(0), a.X.Dim(1), a.W, a.Part, func(s stripe) {
 			x, dy := chunk(c, s.block, a.X, s.row, s.col), chunk(c, s.block, a.DY, s.row, s.col)
 			dx := s.add(x, dy, a.Rstd, a.Mean)
@@ -126,6 +129,7 @@ func wideBackward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 
 func wideBackwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	return tile.Define(c.KernelName(), func(k *tile.Builder, a stripesAddArgs[T, W]) {
+		defer c.overlap(k)()
 		stripes(k, c, a.S.Dim(0), a.S.Dim(1), a.W, a.Part, func(s stripe) {
 			x, dy, ds := chunk(c, s.block, a.S, s.row, s.col), chunk(c, s.block, a.DY, s.row, s.col), chunk(c, s.block, a.DS, s.row, s.col)
 			dx := s.add(x, dy, a.Rstd, a.Mean).Add(ds)
@@ -136,6 +140,7 @@ func wideBackwardAdd[T, W tile.Float](c Config) (*tile.Kernel, error) {
 
 func gatedWideBackward[T, W tile.Float](c Config) (*tile.Kernel, error) {
 	body := func(k *tile.Builder, a gatedStripesArgs[T, W]) {
+		defer c.overlap(k)()
 		stripes(k, c, a.X.Dim(0), a.X.Dim(1), a.W, a.Part, func(s stripe) {
 			x, z, dy := chunk(c, s.block, a.X, s.row, s.col), chunk(c, s.block, a.Z, s.row, s.col), chunk(c, s.block, a.DY, s.row, s.col)
 			r := tile.LoadScalar(s.block, a.Rstd.At(s.row))

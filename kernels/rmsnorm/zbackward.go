@@ -245,8 +245,8 @@ var cu_rmsnorm_bwd_f32_f32_c65536_v_x8_ring string
 //go:embed cuda/rmsnorm_bwd_f32_f32_c32768_v_x4.cu
 var cu_rmsnorm_bwd_f32_f32_c32768_v_x4 string
 
-//go:embed cuda/rmsnorm_bwd_f32_f32_c131072_v_x8.cu
-var cu_rmsnorm_bwd_f32_f32_c131072_v_x8 string
+//go:embed cuda/rmsnorm_bwd_f32_f32_c131072_v_x8_ring.cu
+var cu_rmsnorm_bwd_f32_f32_c131072_v_x8_ring string
 
 //go:embed cuda/rmsnorm_bwd_f32_f32_c65536_v_x8.cu
 var cu_rmsnorm_bwd_f32_f32_c65536_v_x8 string
@@ -270,6 +270,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -291,6 +293,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -309,8 +313,10 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_bf16_bf16_c1024_v",
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   16416,
+				Threads:  512,
+				Waits:    true,
+				Triggers: true,
+				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_bf16_bf16_c1024_v")
@@ -322,7 +328,7 @@ var backwardFamily = bind.Family{
 			Multiple: []int{1, 8, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     4,
+			Step:     8,
 			Work:     []int{0},
 		},
 		{
@@ -331,6 +337,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -352,6 +360,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -371,6 +381,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -392,6 +404,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -414,6 +428,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   2,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196800,
 				ArgBytes:  96,
@@ -436,6 +452,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_bf16_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -455,6 +473,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8192,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -476,6 +496,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8192,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -495,6 +517,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8208,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -516,6 +540,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -537,6 +563,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -556,6 +584,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -577,6 +607,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -598,6 +630,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_bf16_f32_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -617,6 +651,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -638,6 +674,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16384,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -656,8 +694,10 @@ var backwardFamily = bind.Family{
 				Name:     "rmsnorm_bwd_f16_f16_c1024_v",
 				Source:   cu_rmsnorm_bwd_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   16416,
+				Threads:  512,
+				Waits:    true,
+				Triggers: true,
+				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f16_f16_c1024_v")
@@ -669,7 +709,7 @@ var backwardFamily = bind.Family{
 			Multiple: []int{1, 8, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     4,
+			Step:     8,
 			Work:     []int{0},
 		},
 		{
@@ -678,6 +718,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f16_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -699,6 +741,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f16_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -718,6 +762,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32832,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -739,6 +785,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -761,6 +809,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   2,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196800,
 				ArgBytes:  96,
@@ -783,6 +833,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f16_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -802,6 +854,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8192,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -823,6 +877,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8192,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -842,6 +898,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8208,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -863,6 +921,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -884,6 +944,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -903,6 +965,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -924,6 +988,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   64,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -945,6 +1011,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f16_f32_c16384,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -964,6 +1032,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f32_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -985,6 +1055,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f32_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1000,12 +1072,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c1024_v",
-				Source:   cu_rmsnorm_bwd_f32_f32_c1024_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  256,
-				Shared:   8224,
-				ArgBytes: 96,
+				Name:      "rmsnorm_bwd_f32_f32_c1024_v",
+				Source:    cu_rmsnorm_bwd_f32_f32_c1024_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   256,
+				Waits:     true,
+				Triggers:  true,
+				MinBlocks: 4,
+				Shared:    8224,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c1024_v")
 				},
@@ -1016,17 +1091,20 @@ var backwardFamily = bind.Family{
 			Multiple: []int{1, 4, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     2,
+			Step:     1,
 			Work:     []int{0},
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c2048_v",
-				Source:   cu_rmsnorm_bwd_f32_f32_c2048_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   16448,
-				ArgBytes: 96,
+				Name:      "rmsnorm_bwd_f32_f32_c2048_v",
+				Source:    cu_rmsnorm_bwd_f32_f32_c2048_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				Waits:     true,
+				Triggers:  true,
+				MinBlocks: 2,
+				Shared:    16448,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c2048_v")
 				},
@@ -1037,7 +1115,7 @@ var backwardFamily = bind.Family{
 			Multiple: []int{1, 4, 1},
 			Exact:    true,
 			Blocks:   2,
-			Step:     2,
+			Step:     1,
 			Work:     []int{0},
 		},
 		{
@@ -1046,6 +1124,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f32_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16448,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1061,12 +1141,15 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c4096_v",
-				Source:   cu_rmsnorm_bwd_f32_f32_c4096_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads:  512,
-				Shared:   64,
-				ArgBytes: 96,
+				Name:      "rmsnorm_bwd_f32_f32_c4096_v",
+				Source:    cu_rmsnorm_bwd_f32_f32_c4096_v,
+				Targets:   []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   512,
+				Waits:     true,
+				Triggers:  true,
+				MinBlocks: 2,
+				Shared:    64,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_bwd_f32_f32_c4096_v")
 				},
@@ -1086,6 +1169,8 @@ var backwardFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_f32_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -1108,6 +1193,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   4,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196832,
 				ArgBytes:  96,
@@ -1131,6 +1218,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   8,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196864,
 				ArgBytes:  96,
@@ -1176,6 +1265,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   8,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196864,
 				ArgBytes:  96,
@@ -1265,6 +1356,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   4,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196832,
 				ArgBytes:  96,
@@ -1288,6 +1381,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   8,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196864,
 				ArgBytes:  96,
@@ -1333,6 +1428,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   8,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196864,
 				ArgBytes:  96,
@@ -1422,6 +1519,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   4,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196832,
 				ArgBytes:  96,
@@ -1445,6 +1544,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   8,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196864,
 				ArgBytes:  96,
@@ -1490,6 +1591,8 @@ var backwardFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   8,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196864,
 				ArgBytes:  96,
@@ -1530,15 +1633,18 @@ var backwardFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_bwd_f32_f32_c131072_v_x8",
-				Source:   cu_rmsnorm_bwd_f32_f32_c131072_v_x8,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  512,
-				Cluster:  8,
-				Shared:   196704,
-				ArgBytes: 96,
+				Name:      "rmsnorm_bwd_f32_f32_c131072_v_x8_ring",
+				Source:    cu_rmsnorm_bwd_f32_f32_c131072_v_x8_ring,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   640,
+				Cluster:   8,
+				Waits:     true,
+				Triggers:  true,
+				MinBlocks: 1,
+				Shared:    196864,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_bwd_f32_f32_c131072_v_x8")
+					return Kernels().Build("rmsnorm_bwd_f32_f32_c131072_v_x8_ring")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1578,18 +1684,21 @@ var backwardFamily = bind.Family{
 // backwardWork is the number of blocks, or clusters where the kernel has them, that find work.
 func backwardWork(config int, p *backwardParams, dims []int32) int {
 	switch config {
-	case 0, 1, 17, 18:
+	case 0, 1, 2, 17, 18, 19:
 		rows := int64(dims[0])
 		return bind.Work(rows, 8)
-	case 2, 3, 4, 9, 10, 19, 20, 21, 26, 27, 34, 35:
+	case 3, 4, 9, 10, 20, 21, 26, 27, 34, 35:
 		rows := int64(dims[0])
 		return bind.Work(rows, 4)
-	case 5, 11, 22, 28, 36, 37, 38:
+	case 5, 11, 22, 28, 38:
 		rows := int64(dims[0])
 		return bind.Work(rows, 2)
+	case 6, 7, 8, 12, 13, 14, 15, 16, 23, 24, 25, 29, 30, 31, 32, 33, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61:
+		rows := int64(dims[0])
+		return bind.Work(rows, 1)
 	}
 	rows := int64(dims[0])
-	return bind.Work(rows, 1)
+	return bind.Work((rows+1)/2, 1)
 }
 
 // launchBackward checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns

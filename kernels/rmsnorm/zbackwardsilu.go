@@ -270,6 +270,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -291,6 +293,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -310,6 +314,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -331,6 +337,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -352,6 +360,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -371,6 +381,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   64,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -392,6 +404,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_bf16_bf16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -413,6 +427,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_bf16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -434,6 +450,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_bf16_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -453,6 +471,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_bf16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -474,6 +494,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_bf16_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -495,6 +517,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_bf16_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -514,6 +538,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_bf16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   64,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -535,6 +561,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_bf16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -556,6 +584,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -577,6 +607,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -596,6 +628,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -617,6 +651,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -638,6 +674,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -657,6 +695,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   64,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -678,6 +718,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f16_f16_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -699,6 +741,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -720,6 +764,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f16_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -739,6 +785,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -760,6 +808,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f16_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -781,6 +831,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f16_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -800,6 +852,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f16_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   64,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -821,6 +875,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f16_f32_c8192_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -842,6 +898,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   4128,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -863,6 +921,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   4128,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -882,6 +942,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   32,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -903,6 +965,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c2048_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   64,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -924,6 +988,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c2048,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  512,
+				Waits:    true,
+				Triggers: true,
 				Shared:   64,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -943,6 +1009,8 @@ var backwardSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_silu_f32_f32_c4096_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
+				Waits:    true,
+				Triggers: true,
 				Shared:   128,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -965,6 +1033,8 @@ var backwardSiluFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   2,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196800,
 				ArgBytes:  128,
@@ -1009,6 +1079,8 @@ var backwardSiluFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   4,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196800,
 				ArgBytes:  128,
@@ -1054,6 +1126,8 @@ var backwardSiluFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   8,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196864,
 				ArgBytes:  128,
@@ -1099,8 +1173,10 @@ var backwardSiluFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   8,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
-				Shared:    196800,
+				Shared:    196864,
 				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_silu_bf16_bf16_c131072_v_x8_ring")
@@ -1144,6 +1220,8 @@ var backwardSiluFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   2,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196800,
 				ArgBytes:  128,
@@ -1188,6 +1266,8 @@ var backwardSiluFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   4,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196800,
 				ArgBytes:  128,
@@ -1233,6 +1313,8 @@ var backwardSiluFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   8,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196864,
 				ArgBytes:  128,
@@ -1278,8 +1360,10 @@ var backwardSiluFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   8,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
-				Shared:    196800,
+				Shared:    196864,
 				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_silu_f16_f16_c131072_v_x8_ring")
@@ -1323,6 +1407,8 @@ var backwardSiluFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   2,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196800,
 				ArgBytes:  128,
@@ -1367,6 +1453,8 @@ var backwardSiluFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   4,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196800,
 				ArgBytes:  128,
@@ -1412,6 +1500,8 @@ var backwardSiluFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   8,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    196864,
 				ArgBytes:  128,
@@ -1457,8 +1547,10 @@ var backwardSiluFamily = bind.Family{
 				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
 				Threads:   640,
 				Cluster:   8,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
-				Shared:    196800,
+				Shared:    196864,
 				ArgBytes:  128,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_bwd_silu_f32_f32_c65536_v_x8_ring")

@@ -270,6 +270,8 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_bf16_bf16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -289,6 +291,8 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_bf16_bf16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -306,6 +310,8 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -441,6 +447,8 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_bf16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -460,6 +468,8 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_bf16_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -477,6 +487,8 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_bf16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -612,6 +624,8 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f16_f16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -631,6 +645,8 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f16_f16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -648,6 +664,8 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -783,6 +801,8 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -802,6 +822,8 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f16_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -819,6 +841,8 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -954,6 +978,8 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f32_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -973,6 +999,8 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f32_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {
@@ -990,6 +1018,8 @@ var forwardFamily = bind.Family{
 				Source:   cu_rmsnorm_fwd_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 64,
 				Build: func() (device.Program, error) {

@@ -276,6 +276,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c512_v")
@@ -294,6 +296,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c512")
@@ -310,6 +314,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -424,6 +430,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c512_v")
@@ -442,6 +450,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_bf16_f32_c512")
@@ -458,6 +468,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_bf16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -570,6 +582,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c512_v")
@@ -588,6 +602,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c512")
@@ -604,6 +620,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -718,6 +736,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c512_v")
@@ -736,6 +756,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_add_fwd_f16_f32_c512")
@@ -752,6 +774,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -864,6 +888,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f32_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -883,6 +909,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f32_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {
@@ -900,6 +928,8 @@ var forwardAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_fwd_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 96,
 				Build: func() (device.Program, error) {

@@ -270,6 +270,8 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_bf16_bf16_c512_v")
@@ -288,6 +290,8 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_bf16_bf16_c512")
@@ -304,6 +308,8 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -417,6 +423,8 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_bf16_f32_c512_v")
@@ -435,6 +443,8 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_bf16_f32_c512")
@@ -451,6 +461,8 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_bf16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -563,6 +575,8 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f16_f16_c512_v")
@@ -581,6 +595,8 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f16_f16_c512")
@@ -597,6 +613,8 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -710,6 +728,8 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f16_f32_c512_v")
@@ -728,6 +748,8 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("rmsnorm_gated_fwd_sigmoid_f16_f32_c512")
@@ -744,6 +766,8 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -856,6 +880,8 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -875,6 +901,8 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c512,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {
@@ -892,6 +920,8 @@ var forwardSigmoidFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_fwd_sigmoid_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16,
 				ArgBytes: 80,
 				Build: func() (device.Program, error) {

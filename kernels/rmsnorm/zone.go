@@ -129,6 +129,8 @@ var oneFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_one_bf16_bf16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16416,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -150,6 +152,8 @@ var oneFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_one_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16448,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -171,6 +175,8 @@ var oneFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_one_bf16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -192,6 +198,8 @@ var oneFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_one_bf16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8240,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -213,6 +221,8 @@ var oneFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_one_f16_f16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16416,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -234,6 +244,8 @@ var oneFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_one_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16448,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -255,6 +267,8 @@ var oneFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_one_f16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -276,6 +290,8 @@ var oneFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_one_f16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8240,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -297,6 +313,8 @@ var oneFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_one_f32_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8256,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {
@@ -318,6 +336,8 @@ var oneFamily = bind.Family{
 				Source:   cu_rmsnorm_bwd_one_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8256,
 				ArgBytes: 128,
 				Build: func() (device.Program, error) {

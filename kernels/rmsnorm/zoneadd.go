@@ -135,6 +135,8 @@ var oneAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_bwd_one_bf16_bf16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16416,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
@@ -156,6 +158,8 @@ var oneAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_bwd_one_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16448,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
@@ -177,6 +181,8 @@ var oneAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_bwd_one_bf16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
@@ -198,6 +204,8 @@ var oneAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_bwd_one_bf16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8240,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
@@ -219,6 +227,8 @@ var oneAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_bwd_one_f16_f16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16416,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
@@ -240,6 +250,8 @@ var oneAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_bwd_one_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16448,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
@@ -261,6 +273,8 @@ var oneAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_bwd_one_f16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
@@ -282,6 +296,8 @@ var oneAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_bwd_one_f16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8240,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
@@ -303,6 +319,8 @@ var oneAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_bwd_one_f32_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8256,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {
@@ -324,6 +342,8 @@ var oneAddFamily = bind.Family{
 				Source:   cu_rmsnorm_add_bwd_one_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8256,
 				ArgBytes: 144,
 				Build: func() (device.Program, error) {

@@ -141,6 +141,8 @@ var oneSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_one_silu_bf16_bf16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16416,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
@@ -162,6 +164,8 @@ var oneSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_one_silu_bf16_bf16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16448,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
@@ -183,6 +187,8 @@ var oneSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_one_silu_bf16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
@@ -204,6 +210,8 @@ var oneSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_one_silu_bf16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8240,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
@@ -225,6 +233,8 @@ var oneSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_one_silu_f16_f16_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16416,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
@@ -246,6 +256,8 @@ var oneSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_one_silu_f16_f16_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   16448,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
@@ -267,6 +279,8 @@ var oneSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_one_silu_f16_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8224,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
@@ -288,6 +302,8 @@ var oneSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_one_silu_f16_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  128,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8240,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
@@ -309,6 +325,8 @@ var oneSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_one_silu_f32_f32_c512_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8256,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {
@@ -330,6 +348,8 @@ var oneSiluFamily = bind.Family{
 				Source:   cu_rmsnorm_gated_bwd_one_silu_f32_f32_c1024_v,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   8256,
 				ArgBytes: 160,
 				Build: func() (device.Program, error) {

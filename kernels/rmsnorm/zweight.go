@@ -43,17 +43,26 @@ var (
 	_ [32]struct{} = [unsafe.Sizeof(weightLayout{})]struct{}{}
 )
 
+//go:embed cuda/rmsnorm_dw_bf16_c32.cu
+var cu_rmsnorm_dw_bf16_c32 string
+
 //go:embed cuda/rmsnorm_dw_bf16_c128.cu
 var cu_rmsnorm_dw_bf16_c128 string
 
 //go:embed cuda/rmsnorm_dw_bf16.cu
 var cu_rmsnorm_dw_bf16 string
 
+//go:embed cuda/rmsnorm_dw_f16_c32.cu
+var cu_rmsnorm_dw_f16_c32 string
+
 //go:embed cuda/rmsnorm_dw_f16_c128.cu
 var cu_rmsnorm_dw_f16_c128 string
 
 //go:embed cuda/rmsnorm_dw_f16.cu
 var cu_rmsnorm_dw_f16 string
+
+//go:embed cuda/rmsnorm_dw_f32_c32.cu
+var cu_rmsnorm_dw_f32_c32 string
 
 //go:embed cuda/rmsnorm_dw_f32_c128.cu
 var cu_rmsnorm_dw_f32_c128 string
@@ -72,10 +81,30 @@ var weightFamily = bind.Family{
 	Configs: []bind.Config{
 		{
 			Kernel: &device.Kernel{
+				Name:     "rmsnorm_dw_bf16_c32",
+				Source:   cu_rmsnorm_dw_bf16_c32,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Waits:    true,
+				Triggers: true,
+				Shared:   2048,
+				ArgBytes: 32,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_dw_bf16_c32")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.BF16},
+			Max:    []int{32, 0},
+			Work:   []int{1},
+		},
+		{
+			Kernel: &device.Kernel{
 				Name:     "rmsnorm_dw_bf16_c128",
 				Source:   cu_rmsnorm_dw_bf16_c128,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   2048,
 				ArgBytes: 32,
 				Build: func() (device.Program, error) {
@@ -92,6 +121,8 @@ var weightFamily = bind.Family{
 				Source:   cu_rmsnorm_dw_bf16,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   512,
 				ArgBytes: 32,
 				Build: func() (device.Program, error) {
@@ -104,10 +135,30 @@ var weightFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
+				Name:     "rmsnorm_dw_f16_c32",
+				Source:   cu_rmsnorm_dw_f16_c32,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Waits:    true,
+				Triggers: true,
+				Shared:   2048,
+				ArgBytes: 32,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_dw_f16_c32")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F16},
+			Max:    []int{32, 0},
+			Work:   []int{1},
+		},
+		{
+			Kernel: &device.Kernel{
 				Name:     "rmsnorm_dw_f16_c128",
 				Source:   cu_rmsnorm_dw_f16_c128,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   2048,
 				ArgBytes: 32,
 				Build: func() (device.Program, error) {
@@ -124,6 +175,8 @@ var weightFamily = bind.Family{
 				Source:   cu_rmsnorm_dw_f16,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   512,
 				ArgBytes: 32,
 				Build: func() (device.Program, error) {
@@ -136,10 +189,30 @@ var weightFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
+				Name:     "rmsnorm_dw_f32_c32",
+				Source:   cu_rmsnorm_dw_f32_c32,
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:  128,
+				Waits:    true,
+				Triggers: true,
+				Shared:   2048,
+				ArgBytes: 32,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_dw_f32_c32")
+				},
+			},
+			DTypes: []dtype.Type{dtype.F32, dtype.F32},
+			Max:    []int{32, 0},
+			Work:   []int{1},
+		},
+		{
+			Kernel: &device.Kernel{
 				Name:     "rmsnorm_dw_f32_c128",
 				Source:   cu_rmsnorm_dw_f32_c128,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   2048,
 				ArgBytes: 32,
 				Build: func() (device.Program, error) {
@@ -156,6 +229,8 @@ var weightFamily = bind.Family{
 				Source:   cu_rmsnorm_dw_f32,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  256,
+				Waits:    true,
+				Triggers: true,
 				Shared:   512,
 				ArgBytes: 32,
 				Build: func() (device.Program, error) {
@@ -172,7 +247,10 @@ var weightFamily = bind.Family{
 // weightWork is the number of blocks that find work.
 func weightWork(config int, p *weightParams, dims []int32) int {
 	switch config {
-	case 0, 2, 4:
+	case 0, 3, 6:
+		n := int64(dims[1])
+		return bind.Work(n, 128)
+	case 1, 4, 7:
 		n := int64(dims[1])
 		return bind.Work(n, 64)
 	}

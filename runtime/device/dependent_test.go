@@ -57,3 +57,29 @@ func TestDependentLaunches(t *testing.T) {
 	}
 	ok(t, g.Close())
 }
+
+// Where there is no programmatic dependent launch, none is asked for.
+func TestDependentLaunchesOfOlderDevices(t *testing.T) {
+	old := fake.H200
+	old.Major, old.Minor = 8, 9
+	var seen []bool
+	drv := fake.New(map[string]fake.Kernel{"scale": func(c driver.LaunchConfig, _ unsafe.Pointer) driver.Result {
+		seen = append(seen, c.Dependent)
+		return driver.Success
+	}}, old)
+	drv.ArgBytes("scale", int(unsafe.Sizeof(scaleArgs{})))
+	d := openFake(t, drv)
+	k := scaleKernel()
+	k.Waits, k.Triggers = true, true
+	f := must(d.Load(k))
+	x := must(NewTensor(d, dtype.F32, 4))
+	s := d.Stream()
+	for range 2 {
+		a := scaleArgs{x.Addr(), x.Addr(), 1, 4}
+		ok(t, s.Launch(f, 1, unsafe.Pointer(&a)))
+	}
+	ok(t, s.Sync(t.Context()))
+	if !slices.Equal(seen, []bool{false, false}) {
+		t.Errorf("launches that may begin early: %v, want none", seen)
+	}
+}

@@ -39,6 +39,7 @@ type Func struct {
 	d      *Device
 	k      *Kernel
 	fn     function
+	early  bool                            // the device lets a kernel begin before the one ahead of it is over
 	counts atomic.Pointer[[]*atomic.Int64] // launches, by number of the phase
 	maps   mapCache
 }
@@ -85,7 +86,7 @@ func (d *Device) loadSlow(k *Kernel) (*Func, error) {
 	if err != nil {
 		return nil, d.fail("Load", fmt.Errorf("kernel %s: %w", k.Name, err))
 	}
-	f := &Func{d: d, k: k, fn: fn}
+	f := &Func{d: d, k: k, fn: fn, early: d.target.Has(target.GridDep)}
 	l.f.Store(f)
 	return f, nil
 }

@@ -184,7 +184,7 @@ func (s *Stream) Launch(f *Func, grid int, args unsafe.Pointer) error {
 	s.last.args = nil
 	copy(buf, unsafe.Slice((*byte)(args), f.k.ArgBytes))
 	dependent := s.triggered && f.k.Waits
-	s.triggered = f.k.Triggers
+	s.triggered = f.k.Triggers && f.early
 	if err := f.fn.launch(s.h.raw, grid, buf, dependent); err != nil {
 		err = s.d.keep(&Error{Call: "Launch", Kernel: f.k.Name, Grid: grid, Args: append([]byte(nil), buf...), Err: err})
 		if s.capture != nil {

@@ -138,6 +138,7 @@ func (k *bulk) to() *block {
 // stored begins a copy from shared memory, in the lane's open group. The result is the record of its reads.
 func (k *bulk) stored(lane int) record {
 	w := k.w
+	w.checkStorer(k.site, lane)
 	w.bulkEpoch++
 	k.epoch = agentEpoch + w.bulkEpoch
 	if w.bulks == nil {

@@ -14,6 +14,8 @@ type cluster struct {
 	// arrivals are at the barrier in two halves.
 	arrivals arrivals
 	agents   int                     // entries of a clock: the warps, then the asynchronous agents
+	storers  int                     // warps that may have bulk stores, and
+	storing  int                     // have had some
 	scratch  seen                    // of joinClocks
 	flying   []*bulk                 // bulk copies under way
 	written  map[written]record      // what threads wrote of global memory that bulk copies read
@@ -36,7 +38,7 @@ func newCluster(p *Program, mem *Memory, pool func() pool, l launch) *cluster {
 		b.peers = make([]record, len(b.warps)*max(p.kernel.Cluster, 1))
 		c.blocks = append(c.blocks, b)
 	}
-	c.agents = p.countAgents(len(c.warps), len(c.blocks))
+	c.agents, c.storers = p.countAgents(len(c.warps), len(c.blocks)), p.storers(len(c.warps), len(c.blocks))
 	for _, b := range c.blocks {
 		b.shared.init(p.kernel.SharedBytes, p.granule, c.agents)
 		for _, m := range b.bars {

@@ -1,3 +1,5 @@
+//go:build !gotilegen
+
 package sim_test
 
 import (

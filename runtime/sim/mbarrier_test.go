@@ -205,6 +205,20 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
+// A phase that expects the bytes of one copy is over while another one is under way, or never, by who comes first.
+func TestBytesOfTwoCopies(t *testing.T) {
+	half := func(at thr.At, off uint32) thr.Stmt {
+		return thr.Do{At: at, Fn: thr.BulkLoad, Args: []thr.Expr{arg(bulkX), u32(off), i32(64), fullBar}, Pred: first, Buf: bulkTile, Bar: bulkBars}
+	}
+	init, fence, sync := barDo(at(), thr.MBarInit, fullBar, i32(1), first), thr.Do{At: at(), Fn: thr.MBarFence, Pred: first}, barrier(at())
+	one := half(at(), 0)
+	two := half(at(), 64)
+	expect64, expect128 := barDo(at(), thr.MBarArriveTx, fullBar, i32(64), first), barDo(at(), thr.MBarArriveTx, fullBar, i32(128), first)
+	wait := barDo(at(), thr.MBarWait, fullBar, i32(0), nil)
+	right(t, alone(init, fence, sync, one, two, expect128, wait))
+	wrong(t, alone(init, fence, sync, one, two, expect64, wait), WrongBytes, two, expect64, Deadlock)
+}
+
 // The table of a deadlock says who waits where, for which phase of what, what it lacks and where it could come from; one
 // of warps that ask is one too.
 func TestDeadlockTable(t *testing.T) {

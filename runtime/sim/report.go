@@ -34,6 +34,7 @@ const (
 	BadRegisters      Kind = "misuse of setmaxnreg"
 	Panicked          Kind = "panic"
 	Premature         Kind = "access before the kernels ahead are over"
+	TooManyStorers    Kind = "bulk stores by too many warps"
 )
 
 // Report is one defect. Later occurrences at the same place, or pair of places, only raise Count.

@@ -21,15 +21,16 @@ const quantum = 20_000
 
 // warp is 32 threads with one program counter.
 type warp struct {
-	block *block
-	id    int // in the block
-	index int // in the cluster, which is its clock's
-	pc    int
-	state state
-	waits int32 // site of the barrier it waits at
-	fuel  int64 // left of the quantum
-	steps int64 // instructions of loops so far
-	ops   int64 // lane operations so far
+	block  *block
+	id     int // in the block
+	index  int // in the cluster, which is its clock's
+	storer int // its number among the warps of the cluster that have bulk stores, from 1; 0: it has had none
+	pc     int
+	state  state
+	waits  int32 // site of the barrier it waits at
+	fuel   int64 // left of the quantum
+	steps  int64 // instructions of loops so far
+	ops    int64 // lane operations so far
 
 	r []lanes  // registers
 	u []uint64 // scalar registers, for values that all lanes share

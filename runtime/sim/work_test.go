@@ -3,6 +3,7 @@ package sim_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/gotile/gotile/layout"
@@ -178,6 +179,8 @@ func TestEarlyExit(t *testing.T) {
 				t.Errorf("%d filled, %d read, copies %v: %v", c.filled, c.read, mode, err)
 			case c.kind != "" && (e == nil || !e.Has(c.kind)):
 				t.Errorf("%d filled, %d read, copies %v: no %s: %v", c.filled, c.read, mode, c.kind, err)
+			case c.kind == sim.NotAwaited && !strings.HasPrefix(e.Error(), "work_test.go:"):
+				t.Errorf("%d filled, %d read, copies %v: no line of the copy: %v", c.filled, c.read, mode, err)
 			}
 		}
 	}

@@ -102,15 +102,13 @@ static_assert(field_offset(gemm_sum_bf16_f32_args, biased) == 108, "biased");
 static_assert(field_offset(gemm_sum_bf16_f32_args, batch) == 112, "batch");
 
 extern "C" __global__ void __launch_bounds__(128) gemm_sum_bf16_f32(const __grid_constant__ gemm_sum_bf16_f32_args a) {
-  bool parts_vec = aligned(a.parts, 16) && (a.parts_stride0 & 3) == 0 && (a.parts_stride1 & 3) == 0 && (a.n & 7) == 0;
+  bool parts_vec = aligned(a.parts, 16) && (a.parts_stride0 & 3) == 0 && (a.parts_stride1 & 3) == 0;
   int col0 = (int)threadIdx.x * 8;
-  bool c_vec = aligned(a.c, 16) && (a.c_stride0 & 3) == 0 && (a.c_stride1 & 3) == 0 && (a.n & 7) == 0;
-  bool bias_vec = aligned(a.bias, 16) && (a.n & 7) == 0;
+  bool c_vec = aligned(a.c, 16) && (a.c_stride0 & 3) == 0 && (a.c_stride1 & 3) == 0 && (a.c2 & 7) == 0;
+  bool bias_vec = aligned(a.bias, 16) && (a.biased & 7) == 0;
   bool d_vec = aligned(a.d, 16) && (a.d_stride0 & 3) == 0 && (a.d_stride1 & 3) == 0 && (a.n & 7) == 0;
   int div_of = (int)((u32)a.n + 1023u) / 1024;
   for (int it = (int)blockIdx.x; it < (int)((u32)a.batch * (u32)a.m * (u32)div_of); it += (int)gridDim.x) {
-    int mul = (int)((u32)rem_i32(it, div_of) * 1024u);
-    int n_left = (int)((u32)a.n - (u32)mul);
     float acc[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
@@ -118,41 +116,100 @@ extern "C" __global__ void __launch_bounds__(128) gemm_sum_bf16_f32(const __grid
     }
     int div_of2 = div_i32(it, div_of);
     int div_of3 = div_i32(div_of2, a.m);
+    int mul = (int)((u32)rem_i32(it, div_of) * 1024u);
     int rem = rem_i32(div_of2, a.m);
-    for (int it2 = 0; it2 < a.splits; it2++) {
-      int add = (int)((u32)div_of3 * (u32)a.splits + (u32)it2);
+    for (int it2 = 0; it2 < a.splits; it2 += 4) {
+      int n_left = (int)((u32)a.n - (u32)mul);
+      int mul2 = n_left * min(max((int)((u32)a.splits - (u32)it2), 0), 1);
+      int mul3 = (int)((u32)div_of3 * (u32)a.splits);
+      int add = (int)((u32)mul3 + (u32)it2);
       const float* parts_at = a.parts + (i64)((u64)((i64)add * a.parts_stride0) + (u64)((i64)rem * a.parts_stride1) + (u64)(i64)mul);
 
       // load parts
       float parts[8];
-      if (parts_vec) {
-        load_f32x4_if(parts, parts_at + (i64)col0, col0 < n_left);
-        load_f32x4_if(&parts[4], parts_at + (i64)(col0 + 4), col0 + 4 < n_left);
+      if (parts_vec && (mul2 & 7) == 0) {
+        load_f32x4_if(parts, parts_at + (i64)col0, col0 < mul2);
+        load_f32x4_if(&parts[4], parts_at + (i64)(col0 + 4), col0 + 4 < mul2);
       } else {
         int col0_ = opaque(col0);
         #pragma unroll
         for (int i = 0; i < 8; i++) {
-          parts[i] = load_f32_if(parts_at + (i64)(col0_ + i), col0_ + i < n_left);
+          parts[i] = load_f32_if(parts_at + (i64)(col0_ + i), col0_ + i < mul2);
+        }
+      }
+      int add2 = it2 + 1;
+      int mul4 = n_left * min(max((int)((u32)a.splits - (u32)add2), 0), 1);
+      int add3 = (int)((u32)mul3 + (u32)add2);
+      const float* parts_at2 = a.parts + (i64)((u64)((i64)add3 * a.parts_stride0) + (u64)((i64)rem * a.parts_stride1) + (u64)(i64)mul);
+
+      // load parts
+      float parts2[8];
+      if (parts_vec && (mul4 & 7) == 0) {
+        load_f32x4_if(parts2, parts_at2 + (i64)col0, col0 < mul4);
+        load_f32x4_if(&parts2[4], parts_at2 + (i64)(col0 + 4), col0 + 4 < mul4);
+      } else {
+        int col0_2 = opaque(col0);
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          parts2[i] = load_f32_if(parts_at2 + (i64)(col0_2 + i), col0_2 + i < mul4);
+        }
+      }
+      int add4 = (int)((u32)it2 + 2u);
+      int mul5 = n_left * min(max((int)((u32)a.splits - (u32)add4), 0), 1);
+      int add5 = (int)((u32)mul3 + (u32)add4);
+      const float* parts_at3 = a.parts + (i64)((u64)((i64)add5 * a.parts_stride0) + (u64)((i64)rem * a.parts_stride1) + (u64)(i64)mul);
+
+      // load parts
+      float parts3[8];
+      if (parts_vec && (mul5 & 7) == 0) {
+        load_f32x4_if(parts3, parts_at3 + (i64)col0, col0 < mul5);
+        load_f32x4_if(&parts3[4], parts_at3 + (i64)(col0 + 4), col0 + 4 < mul5);
+      } else {
+        int col0_3 = opaque(col0);
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          parts3[i] = load_f32_if(parts_at3 + (i64)(col0_3 + i), col0_3 + i < mul5);
+        }
+      }
+      int add6 = (int)((u32)it2 + 3u);
+      int mul6 = n_left * min(max((int)((u32)a.splits - (u32)add6), 0), 1);
+      int add7 = (int)((u32)mul3 + (u32)add6);
+      const float* parts_at4 = a.parts + (i64)((u64)((i64)add7 * a.parts_stride0) + (u64)((i64)rem * a.parts_stride1) + (u64)(i64)mul);
+
+      // load parts
+      float parts4[8];
+      if (parts_vec && (mul6 & 7) == 0) {
+        load_f32x4_if(parts4, parts_at4 + (i64)col0, col0 < mul6);
+        load_f32x4_if(&parts4[4], parts_at4 + (i64)(col0 + 4), col0 + 4 < mul6);
+      } else {
+        int col0_4 = opaque(col0);
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          parts4[i] = load_f32_if(parts_at4 + (i64)(col0_4 + i), col0_4 + i < mul6);
         }
       }
       #pragma unroll
       for (int i = 0; i < 8; i++) {
         acc[i] += parts[i];
+        acc[i] += parts2[i];
+        acc[i] += parts3[i];
+        acc[i] += parts4[i];
       }
     }
     if (a.c0 > 0) {
+      int c2_left = (int)((u32)a.c2 - (u32)mul);
       const float* c_at = a.c + (i64)((u64)((i64)div_of3 * a.c_stride0) + (u64)((i64)rem * a.c_stride1) + (u64)(i64)mul);
 
       // load c
       float c[8];
       if (c_vec) {
-        load_f32x4_if(c, c_at + (i64)col0, col0 < n_left);
-        load_f32x4_if(&c[4], c_at + (i64)(col0 + 4), col0 + 4 < n_left);
+        load_f32x4_if(c, c_at + (i64)col0, col0 < c2_left);
+        load_f32x4_if(&c[4], c_at + (i64)(col0 + 4), col0 + 4 < c2_left);
       } else {
-        int col0_2 = opaque(col0);
+        int col0_5 = opaque(col0);
         #pragma unroll
         for (int i = 0; i < 8; i++) {
-          c[i] = load_f32_if(c_at + (i64)(col0_2 + i), col0_2 + i < n_left);
+          c[i] = load_f32_if(c_at + (i64)(col0_5 + i), col0_5 + i < c2_left);
         }
       }
       #pragma unroll
@@ -161,18 +218,19 @@ extern "C" __global__ void __launch_bounds__(128) gemm_sum_bf16_f32(const __grid
       }
     }
     if (a.biased > 0) {
+      int biased_left = (int)((u32)a.biased - (u32)mul);
       const bf16* bias_at = a.bias + (i64)mul;
 
       // load bias
       u32 bias[4];
       if (bias_vec) {
-        load_u32x4_if(bias, bias_at + (i64)col0, col0 < n_left);
+        load_u32x4_if(bias, bias_at + (i64)col0, col0 < biased_left);
       } else {
-        int col0_3 = opaque(col0);
+        int col0_6 = opaque(col0);
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          u32 lo = load_u16_if(bias_at + (i64)(col0_3 + i * 2), col0_3 + i * 2 < n_left);
-          u32 hi = load_u16_if(bias_at + (i64)(col0_3 + (i * 2 + 1)), col0_3 + (i * 2 + 1) < n_left);
+          u32 lo = load_u16_if(bias_at + (i64)(col0_6 + i * 2), col0_6 + i * 2 < biased_left);
+          u32 hi = load_u16_if(bias_at + (i64)(col0_6 + (i * 2 + 1)), col0_6 + (i * 2 + 1) < biased_left);
           bias[i] = lo | hi << 16;
         }
       }
@@ -182,6 +240,7 @@ extern "C" __global__ void __launch_bounds__(128) gemm_sum_bf16_f32(const __grid
         acc[i * 2 + 1] += bf16_hi(bias[i]);
       }
     }
+    int n_left2 = (int)((u32)a.n - (u32)mul);
     float d[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
@@ -192,13 +251,13 @@ extern "C" __global__ void __launch_bounds__(128) gemm_sum_bf16_f32(const __grid
     // store d
     __syncthreads();
     if (d_vec) {
-      store_f32x4_if(d_at + (i64)col0, d, col0 < n_left);
-      store_f32x4_if(d_at + (i64)(col0 + 4), &d[4], col0 + 4 < n_left);
+      store_f32x4_if(d_at + (i64)col0, d, col0 < n_left2);
+      store_f32x4_if(d_at + (i64)(col0 + 4), &d[4], col0 + 4 < n_left2);
     } else {
-      int col0_4 = opaque(col0);
+      int col0_7 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 8; i++) {
-        store_f32_if(d_at + (i64)(col0_4 + i), d[i], col0_4 + i < n_left);
+        store_f32_if(d_at + (i64)(col0_7 + i), d[i], col0_7 + i < n_left2);
       }
     }
   }

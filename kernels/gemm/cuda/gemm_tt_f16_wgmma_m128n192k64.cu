@@ -73,6 +73,8 @@ __device__ __forceinline__ void mbarrier_wait(void* bar, int phase) {
 #endif
   }
 }
+__device__ __forceinline__ void launch_dependents() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+__device__ __forceinline__ void wait_prerequisites() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 struct __align__(64) tensor_map { u64 data[16]; }; // a CUtensorMap
 __device__ __forceinline__ void bulk_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 __device__ __forceinline__ void named_sync(int bar, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(bar), "r"(threads) : "memory"); }
@@ -231,6 +233,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_tt_f16_wgmma_m128n192k
   }
   if ((int)threadIdx.x == 0) mbarrier_fence();
   __syncthreads();
+  wait_prerequisites();
+  launch_dependents();
   int div_of = (int)((u32)a.m + 127u) / 128;
   int div_of2 = (int)((u32)a.n + 191u) / 192;
   int mul = (int)((u32)div_of * (u32)div_of2);

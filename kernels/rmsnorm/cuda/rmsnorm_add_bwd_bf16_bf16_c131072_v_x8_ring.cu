@@ -9,9 +9,9 @@
 //
 // Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
 //   offset     size  align  lives  type   buffer
-//        0       24     16  0-3    i64    bar0: 3 mbarriers
-//       32       24     16  0-3    i64    bar1: 3 mbarriers
-//       64       16     16  0-3    i64    bar2: 2 mbarriers
+//        0       48     16  0-3    i64    bar0: 6 mbarriers
+//       48       48     16  0-3    i64    bar1: 6 mbarriers
+//       96       16     16  0-3    i64    bar2: 2 mbarriers
 //      128    98304    128  3      bf16   s0: tile [6 8192]
 //    98432    98304    128  3      bf16   s1: tile [6 8192]
 //   196736       64     16  3      f32    sum_part: partial results of sum, one a warp
@@ -81,9 +81,6 @@ __device__ __forceinline__ i64 mbarrier_arrive(void* bar) {
 __device__ __forceinline__ void mbarrier_arrive_expect_tx(void* bar, int bytes) {
   asm volatile("{ .reg .b64 token; mbarrier.arrive.expect_tx.shared.b64 token, [%0], %1; }" :: "r"(shared_at(bar)), "r"(bytes) : "memory");
 }
-__device__ __forceinline__ void mbarrier_expect_tx(void* bar, int bytes) {
-  asm volatile("mbarrier.expect_tx.relaxed.cta.shared.b64 [%0], %1;" :: "r"(shared_at(bar)), "r"(bytes) : "memory");
-}
 __device__ __forceinline__ void mbarrier_wait(void* bar, int phase) {
   u32 over = 0u;
   while (over == 0u) {
@@ -120,6 +117,16 @@ __device__ __forceinline__ void st_async_f32(u32 to, float x, u32 bar) {
   asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" :: "r"(to), "f"(x), "r"(bar) : "memory");
 }
 __device__ __forceinline__ void fence_shared() { asm volatile("fence.release.sync_restrict::shared::cta.cluster;" ::: "memory"); }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ void bulk_load(void* to, const void* from, int bytes, void* bar) {
   asm volatile("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                :: "r"(shared_at(to)), "l"(from), "r"(bytes), "r"(shared_at(bar)) : "memory");
@@ -200,10 +207,12 @@ static_assert(field_offset(rmsnorm_add_bwd_bf16_bf16_c131072_v_x8_ring_args, par
 extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) rmsnorm_add_bwd_bf16_bf16_c131072_v_x8_ring(const __grid_constant__ rmsnorm_add_bwd_bf16_bf16_c131072_v_x8_ring_args a) {
   extern __shared__ __align__(128) char smem[];
   int col0 = (int)threadIdx.x * 8;
+  wait_prerequisites();
+  launch_dependents();
 
   // bar0
   #pragma unroll
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 6; i++) {
     if ((int)threadIdx.x == 0) mbarrier_init(smem + (u32)(i * 8), 1);
   }
   if ((int)threadIdx.x == 0) mbarrier_fence();
@@ -211,8 +220,8 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
 
   // bar1
   #pragma unroll
-  for (int i = 0; i < 3; i++) {
-    if ((int)threadIdx.x == 0) mbarrier_init(smem + (32u + (u32)(i * 8)), 512);
+  for (int i = 0; i < 6; i++) {
+    if ((int)threadIdx.x == 0) mbarrier_init(smem + (48u + (u32)(i * 8)), 512);
   }
   if ((int)threadIdx.x == 0) mbarrier_fence();
   cluster_sync();
@@ -220,7 +229,7 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
   // bar2
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    if ((int)threadIdx.x == 0) mbarrier_init(smem + (64u + (u32)(i * 8)), 9);
+    if ((int)threadIdx.x == 0) mbarrier_init(smem + (96u + (u32)(i * 8)), 9);
   }
   if ((int)threadIdx.x == 0) mbarrier_fence();
   cluster_sync();
@@ -266,8 +275,6 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
       int acc_now = acc3;
       const float* rstd_at = a.rstd + (i64)it;
       float rstd = load_f32(rstd_at);
-      int rem = acc_now % 3;
-      mbarrier_wait(smem + (u32)(rem * 8), acc_now / 3 % 2);
       const bf16* ds_at = a.ds + (i64)it * a.ds_stride0 + (i64)mul2;
 
       // load ds
@@ -285,20 +292,22 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
         load_u32x4_if(&ds2[i * 4], ds_at2 + (i64)(col0 + i * 4096), col0 + i * 4096 < min_of2);
       }
       float acc4 = 0.0f;
-      int mul4 = rem * 2;
+      int mul4 = (int)((u32)acc_now * 2u);
+      int rem = mul4 % 6;
+      mbarrier_wait(smem + (u32)(rem * 8), mul4 / 6 % 2);
 
       // load s0 (shared)
       u32 s02[8];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_shared_u32x4_if(&s02[i * 4], smem + (128u + (u32)(mul4 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+        load_shared_u32x4_if(&s02[i * 4], smem + (128u + (u32)(rem * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
       }
 
       // load s1 (shared)
       u32 s12[8];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_shared_u32x4_if(&s12[i * 4], smem + (0x00018080u + (u32)(mul4 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+        load_shared_u32x4_if(&s12[i * 4], smem + (0x00018080u + (u32)(rem * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
       }
       float fold = 0.0f;
       #pragma unroll
@@ -307,20 +316,22 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
         fold = fmaf(bf16_hi(s02[i]), bf16_hi(s12[i]) * bf16_hi(w[i]), fold);
       }
       acc4 += fold;
-      int add = mul4 + 1;
+      int add = (int)((u32)mul4 + 1u);
+      int rem2 = add % 6;
+      mbarrier_wait(smem + (u32)(rem2 * 8), add / 6 % 2);
 
       // load s0 (shared)
       u32 s03[8];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_shared_u32x4_if(&s03[i * 4], smem + (128u + (u32)(add * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+        load_shared_u32x4_if(&s03[i * 4], smem + (128u + (u32)(rem2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
       }
 
       // load s1 (shared)
       u32 s13[8];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_shared_u32x4_if(&s13[i * 4], smem + (0x00018080u + (u32)(add * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+        load_shared_u32x4_if(&s13[i * 4], smem + (0x00018080u + (u32)(rem2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
       }
       float fold2 = 0.0f;
       #pragma unroll
@@ -348,33 +359,33 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
       sum += __shfl_xor_sync(0xffffffffu, sum, 4);
       sum += __shfl_xor_sync(0xffffffffu, sum, 2);
       sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-      int rem2 = acc_now % 2;
+      int rem3 = acc_now % 2;
 
       // store s2 (shared) of each block
-      if ((int)threadIdx.x < 8) st_async_f32(peer_shared(smem + (0x000300c0u + (u32)((rem2 * 8 + t3) * 4)), (int)threadIdx.x), sum, peer_shared(smem + (64u + (u32)(rem2 * 8)), (int)threadIdx.x));
-      if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + (64u + (u32)(rem2 * 8)), 32);
-      mbarrier_wait_cluster(smem + (64u + (u32)(rem2 * 8)), acc_now / 2 % 2);
-      float s22 = load_shared_f32(smem + (0x000300c0u + (u32)(rem2 * 8 * 4)));
-      float s23 = load_shared_f32(smem + (0x000300c0u + (u32)((rem2 * 8 + 1) * 4)));
-      float s24 = load_shared_f32(smem + (0x000300c0u + (u32)((rem2 * 8 + 2) * 4)));
-      float s25 = load_shared_f32(smem + (0x000300c0u + (u32)((rem2 * 8 + 3) * 4)));
-      float s26 = load_shared_f32(smem + (0x000300c0u + (u32)((rem2 * 8 + 4) * 4)));
-      float s27 = load_shared_f32(smem + (0x000300c0u + (u32)((rem2 * 8 + 5) * 4)));
-      float s28 = load_shared_f32(smem + (0x000300c0u + (u32)((rem2 * 8 + 6) * 4)));
-      float s29 = load_shared_f32(smem + (0x000300c0u + (u32)((rem2 * 8 + 7) * 4)));
+      if ((int)threadIdx.x < 8) st_async_f32(peer_shared(smem + (0x000300c0u + (u32)((rem3 * 8 + t3) * 4)), (int)threadIdx.x), sum, peer_shared(smem + (96u + (u32)(rem3 * 8)), (int)threadIdx.x));
+      if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + (96u + (u32)(rem3 * 8)), 32);
+      mbarrier_wait_cluster(smem + (96u + (u32)(rem3 * 8)), acc_now / 2 % 2);
+      float s22 = load_shared_f32(smem + (0x000300c0u + (u32)(rem3 * 8 * 4)));
+      float s23 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 1) * 4)));
+      float s24 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 2) * 4)));
+      float s25 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 3) * 4)));
+      float s26 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 4) * 4)));
+      float s27 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 5) * 4)));
+      float s28 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 6) * 4)));
+      float s29 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 7) * 4)));
 
       // load s0 (shared)
       u32 s04[8];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_shared_u32x4_if(&s04[i * 4], smem + (128u + (u32)(mul4 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+        load_shared_u32x4_if(&s04[i * 4], smem + (128u + (u32)(rem * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
       }
 
       // load s1 (shared)
       u32 s14[8];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_shared_u32x4_if(&s14[i * 4], smem + (0x00018080u + (u32)(mul4 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
+        load_shared_u32x4_if(&s14[i * 4], smem + (0x00018080u + (u32)(rem * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of);
       }
       float div_of = (s22 + s23 + s24 + s25 + s26 + s27 + s28 + s29) * rstd * rstd / (float)a.n;
       u32 add_bf16[8];
@@ -392,21 +403,23 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
       // store s0 (shared)
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_shared_u32x4_if(smem + (128u + (u32)(mul4 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &add_bf16[i * 4], col0 + i * 4096 < min_of);
+        store_shared_u32x4_if(smem + (128u + (u32)(rem * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &add_bf16[i * 4], col0 + i * 4096 < min_of);
       }
+      fence_async();
+      mbarrier_arrive(smem + (48u + (u32)(rem * 8)));
 
       // load s0 (shared)
       u32 s05[8];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_shared_u32x4_if(&s05[i * 4], smem + (128u + (u32)(add * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+        load_shared_u32x4_if(&s05[i * 4], smem + (128u + (u32)(rem2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
       }
 
       // load s1 (shared)
       u32 s15[8];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_shared_u32x4_if(&s15[i * 4], smem + (0x00018080u + (u32)(add * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
+        load_shared_u32x4_if(&s15[i * 4], smem + (0x00018080u + (u32)(rem2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), col0 + i * 4096 < min_of2);
       }
       u32 add_bf162[8];
       #pragma unroll
@@ -423,10 +436,10 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
       // store s0 (shared)
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_shared_u32x4_if(smem + (128u + (u32)(add * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &add_bf162[i * 4], col0 + i * 4096 < min_of2);
+        store_shared_u32x4_if(smem + (128u + (u32)(rem2 * 8192 * 2) + (u32)((col0 + i * 4096) * 2)), &add_bf162[i * 4], col0 + i * 4096 < min_of2);
       }
       fence_async();
-      mbarrier_arrive(smem + (32u + (u32)(rem * 8)));
+      mbarrier_arrive(smem + (48u + (u32)(rem2 * 8)));
       int acc_now2 = acc3;
       acc3 = (int)((u32)acc_now2 + 1u);
     }
@@ -458,10 +471,10 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
     // producer
     regs_dec_24();
     if ((int)(threadIdx.x >> 5) < 17) {
+      int mul5 = cluster_rank() * 2;
+      int mul6 = mul5 * 8192;
       bool lt = t < a.rows;
       if (lt) {
-        int mul5 = cluster_rank() * 2;
-        int mul6 = mul5 * 8192;
         const bf16* s_at = a.s + (i64)t * a.s_stride0 + (i64)mul6;
         int max_of = max(min(a.n - mul6, 8192), 0);
 
@@ -472,110 +485,129 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
         // bulk copy dy to s1 (shared)
         if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 98432, dy_at, max_of * 2, smem);
         int mul7 = max_of * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul7 + mul7);
-        int mul8 = (mul5 + 1) * 8192;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, mul7 + mul7);
+      }
+      int mul8 = (mul5 + 1) * 8192;
+      if (lt) {
         const bf16* s_at2 = a.s + (i64)t * a.s_stride0 + (i64)mul8;
         int max_of2 = max(min(a.n - mul8, 8192), 0);
 
         // bulk copy s to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16512, s_at2, max_of2 * 2, smem);
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16512, s_at2, max_of2 * 2, smem + 8);
         const bf16* dy_at2 = a.dy + (i64)t * a.dy_stride0 + (i64)mul8;
 
         // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 114816, dy_at2, max_of2 * 2, smem);
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 114816, dy_at2, max_of2 * 2, smem + 8);
         int mul9 = max_of2 * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul9 + mul9);
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 8, mul9 + mul9);
       }
       int add2 = t + t2;
-      if (add2 < a.rows) {
-        int mul10 = cluster_rank() * 2;
-        int mul11 = mul10 * 8192;
-        const bf16* s_at3 = a.s + (i64)add2 * a.s_stride0 + (i64)mul11;
-        int max_of3 = max(min(a.n - mul11, 8192), 0);
+      bool lt2 = add2 < a.rows;
+      if (lt2) {
+        const bf16* s_at3 = a.s + (i64)add2 * a.s_stride0 + (i64)mul6;
+        int max_of3 = max(min(a.n - mul6, 8192), 0);
 
         // bulk copy s to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 32896, s_at3, max_of3 * 2, smem + 8);
-        const bf16* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul11;
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 32896, s_at3, max_of3 * 2, smem + 16);
+        const bf16* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul6;
 
         // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 131200, dy_at3, max_of3 * 2, smem + 8);
-        int mul12 = max_of3 * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul12 + mul12);
-        int mul13 = (mul10 + 1) * 8192;
-        const bf16* s_at4 = a.s + (i64)add2 * a.s_stride0 + (i64)mul13;
-        int max_of4 = max(min(a.n - mul13, 8192), 0);
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 131200, dy_at3, max_of3 * 2, smem + 16);
+        int mul10 = max_of3 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 16, mul10 + mul10);
+      }
+      if (lt2) {
+        const bf16* s_at4 = a.s + (i64)add2 * a.s_stride0 + (i64)mul8;
+        int max_of4 = max(min(a.n - mul8, 8192), 0);
 
         // bulk copy s to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 49280, s_at4, max_of4 * 2, smem + 8);
-        const bf16* dy_at4 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul13;
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 49280, s_at4, max_of4 * 2, smem + 24);
+        const bf16* dy_at4 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul8;
 
         // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 147584, dy_at4, max_of4 * 2, smem + 8);
-        int mul14 = max_of4 * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul14 + mul14);
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 8, 0);
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + 147584, dy_at4, max_of4 * 2, smem + 24);
+        int mul11 = max_of4 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 24, mul11 + mul11);
+      }
+      int mul12 = t2 * 2;
+      int add3 = t + mul12;
+      if (add3 < a.rows) {
+        const bf16* s_at5 = a.s + (i64)add3 * a.s_stride0 + (i64)mul6;
+        int max_of5 = max(min(a.n - mul6, 8192), 0);
+
+        // bulk copy s to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + 65664, s_at5, max_of5 * 2, smem + 32);
+        const bf16* dy_at5 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul6;
+
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + 163968, dy_at5, max_of5 * 2, smem + 32);
+        int mul13 = max_of5 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 32, mul13 + mul13);
       }
       if (lt) {
         __syncwarp();
         fence_shared();
-        if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + 64, (int)(threadIdx.x & 31)));
+        if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + 96, (int)(threadIdx.x & 31)));
       }
       int acc5 = 0;
       for (int it2 = t; it2 < a.rows; it2 += t2) {
         int acc_now3 = acc5;
-        int rem3 = acc_now3 % 3;
-        mbarrier_wait(smem + (32u + (u32)(rem3 * 8)), acc_now3 / 3 % 2);
-        int mul15 = rem3 * 2;
-        int mul16 = cluster_rank() * 2;
-        int mul17 = mul16 * 8192;
-        bf16* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul17;
-        int max_of5 = max(min(a.n - mul17, 8192), 0);
+        int mul14 = (int)((u32)acc_now3 * 2u);
+        int rem4 = mul14 % 6;
+        mbarrier_wait(smem + (48u + (u32)(rem4 * 8)), mul14 / 6 % 2);
+        bf16* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul6;
+        int max_of6 = max(min(a.n - mul6, 8192), 0);
 
         // bulk copy s0 (shared) to dx
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_store(dx_at, smem + (128u + (u32)(mul15 * 8192 * 2)), max_of5 * 2);
-        int add3 = mul15 + 1;
-        int mul18 = (mul16 + 1) * 8192;
-        bf16* dx_at2 = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul18;
-        int max_of6 = max(min(a.n - mul18, 8192), 0);
-
-        // bulk copy s0 (shared) to dx
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_store(dx_at2, smem + (128u + (u32)(add3 * 8192 * 2)), max_of6 * 2);
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_store(dx_at, smem + (128u + (u32)(rem4 * 8192 * 2)), max_of6 * 2);
         if ((int)(threadIdx.x & 31) == 0) bulk_commit();
-        int rem4 = (int)((u32)acc_now3 + 1u) % 2;
+        int rem5 = (int)((u32)acc_now3 + 1u) % 2;
         if ((int)((u32)it2 + (u32)t2) < a.rows) {
           __syncwarp();
           fence_shared();
-          if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + (64u + (u32)(rem4 * 8)), (int)(threadIdx.x & 31)));
+          if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + (96u + (u32)(rem5 * 8)), (int)(threadIdx.x & 31)));
         }
         bulk_wait_read_1();
         __syncwarp();
-        int rem5 = (int)((u32)acc_now3 + 2u) % 3;
-        int add4 = (int)((u32)it2 + (u32)(t2 * 2));
-        int mul19 = max_of5 * 2;
-        int mul20 = max_of6 * 2;
+        int rem6 = (int)((u32)mul14 + 5u) % 6;
+        int add4 = (int)((u32)it2 + (u32)mul12);
         if (add4 < a.rows) {
-          int mul21 = rem5 * 2;
-          const bf16* s_at5 = a.s + (i64)add4 * a.s_stride0 + (i64)mul17;
+          const bf16* s_at6 = a.s + (i64)add4 * a.s_stride0 + (i64)mul8;
+          int max_of7 = max(min(a.n - mul8, 8192), 0);
 
           // bulk copy s to s0 (shared)
-          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (128u + (u32)(mul21 * 8192 * 2)), s_at5, max_of5 * 2, smem + (u32)(rem5 * 8));
-          const bf16* dy_at5 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul17;
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_load(smem + (128u + (u32)(rem6 * 8192 * 2)), s_at6, max_of7 * 2, smem + (u32)(rem6 * 8));
+          const bf16* dy_at6 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul8;
 
           // bulk copy dy to s1 (shared)
-          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (0x00018080u + (u32)(mul21 * 8192 * 2)), dy_at5, max_of5 * 2, smem + (u32)(rem5 * 8));
-          if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem5 * 8), mul19 + mul19);
-          int add5 = mul21 + 1;
-          const bf16* s_at6 = a.s + (i64)add4 * a.s_stride0 + (i64)mul18;
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of7) bulk_load(smem + (0x00018080u + (u32)(rem6 * 8192 * 2)), dy_at6, max_of7 * 2, smem + (u32)(rem6 * 8));
+          int mul15 = max_of7 * 2;
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem6 * 8), mul15 + mul15);
+        }
+        int add5 = (int)((u32)mul14 + 1u);
+        int rem7 = add5 % 6;
+        mbarrier_wait(smem + (48u + (u32)(rem7 * 8)), add5 / 6 % 2);
+        bf16* dx_at2 = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul8;
+        int max_of8 = max(min(a.n - mul8, 8192), 0);
+
+        // bulk copy s0 (shared) to dx
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of8) bulk_store(dx_at2, smem + (128u + (u32)(rem7 * 8192 * 2)), max_of8 * 2);
+        if ((int)(threadIdx.x & 31) == 0) bulk_commit();
+        bulk_wait_read_1();
+        __syncwarp();
+        int rem8 = (int)((u32)mul14 + 6u) % 6;
+        int add6 = (int)((u32)it2 + (u32)(t2 * 3));
+        int mul16 = max_of6 * 2;
+        if (add6 < a.rows) {
+          const bf16* s_at7 = a.s + (i64)add6 * a.s_stride0 + (i64)mul6;
 
           // bulk copy s to s0 (shared)
-          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (128u + (u32)(add5 * 8192 * 2)), s_at6, max_of6 * 2, smem + (u32)(rem5 * 8));
-          const bf16* dy_at6 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul18;
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (128u + (u32)(rem8 * 8192 * 2)), s_at7, max_of6 * 2, smem + (u32)(rem8 * 8));
+          const bf16* dy_at7 = a.dy + (i64)add6 * a.dy_stride0 + (i64)mul6;
 
           // bulk copy dy to s1 (shared)
-          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (0x00018080u + (u32)(add5 * 8192 * 2)), dy_at6, max_of6 * 2, smem + (u32)(rem5 * 8));
-          if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem5 * 8), mul20 + mul20);
-          if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem5 * 8), 0);
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_load(smem + (0x00018080u + (u32)(rem8 * 8192 * 2)), dy_at7, max_of6 * 2, smem + (u32)(rem8 * 8));
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem8 * 8), mul16 + mul16);
         }
         int acc_now4 = acc5;
         acc5 = (int)((u32)acc_now4 + 1u);

@@ -35,6 +35,16 @@ __device__ __forceinline__ u32 bf16_pair(float lo, float hi) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
 }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_f32(const void* p) {
   float r;
   asm volatile("ld.global.f32 %0, [%1];" : "=f"(r) : "l"(p) : "memory");
@@ -101,6 +111,7 @@ static_assert(field_offset(rmsnorm_add_bwd_bf16_f32_c2048_v_args, parts) == 104,
 extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_bf16_f32_c2048_v(const __grid_constant__ rmsnorm_add_bwd_bf16_f32_c2048_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
+  wait_prerequisites();
 
   // load w
   float w[16];
@@ -210,4 +221,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_bwd_bf16_f32_c2048
     store_f32x4_if(part_at + (i64)(col0 + i * 1024), &part2[i * 8], col0 + i * 1024 < a.n);
     store_f32x4_if(part_at + (i64)(col0 + (4 + i * 1024)), &part2[i * 8 + 4], col0 + (4 + i * 1024) < a.n);
   }
+  launch_dependents();
 }

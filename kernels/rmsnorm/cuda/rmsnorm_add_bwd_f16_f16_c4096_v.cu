@@ -35,6 +35,16 @@ __device__ __forceinline__ u32 f16_pair(float lo, float hi) {
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
 }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_f32(const void* p) {
   float r;
   asm volatile("ld.global.f32 %0, [%1];" : "=f"(r) : "l"(p) : "memory");
@@ -97,6 +107,7 @@ static_assert(field_offset(rmsnorm_add_bwd_f16_f16_c4096_v_args, parts) == 104, 
 extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_f16_f16_c4096_v(const __grid_constant__ rmsnorm_add_bwd_f16_f16_c4096_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
+  wait_prerequisites();
 
   // load w
   u32 w[8];
@@ -199,4 +210,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_f16_f16_c4096_
     store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 8], col0 + i * 2048 < a.n);
     store_f32x4_if(part_at + (i64)(col0 + (4 + i * 2048)), &part[i * 8 + 4], col0 + (4 + i * 2048) < a.n);
   }
+  launch_dependents();
 }

@@ -23,6 +23,16 @@ __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
   return x;
 }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_f32(const void* p) {
   float r;
   asm volatile("ld.global.f32 %0, [%1];" : "=f"(r) : "l"(p) : "memory");
@@ -102,6 +112,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_f32_f32_c2048(
   bool dy_vec = aligned(a.dy, 16) && (a.dy_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 3) == 0;
+  wait_prerequisites();
 
   // load w
   float w[8];
@@ -247,4 +258,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_add_bwd_f32_f32_c2048(
       store_f32_if(part_at + (i64)(col0_6 + ((i & 3) + (i >> 2) * 1024)), part[i], col0_6 + ((i & 3) + (i >> 2) * 1024) < a.n);
     }
   }
+  launch_dependents();
 }

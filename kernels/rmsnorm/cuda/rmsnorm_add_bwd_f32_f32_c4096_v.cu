@@ -3,7 +3,7 @@
 // rmsnorm_add_bwd_f32_f32_c4096_v: RMSNorm backward of a sum: dx = dr, and each block's share of dw in f32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 512 threads a block, 64 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 512 threads a block, at least 2 blocks an SM, 64 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: s, dy, ds, dx, w, part on 16 bytes; n a multiple of 4
 //
@@ -18,9 +18,20 @@ typedef long long i64;
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
-__device__ __forceinline__ float load_f32(const void* p) {
-  float r;
-  asm volatile("ld.global.f32 %0, [%1];" : "=f"(r) : "l"(p) : "memory");
+__device__ __forceinline__ int div_i32(int a, int b) { return b == 0 ? -1 : b == -1 ? (int)-(u32)a : a / b; }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ float load_f32_if(const void* p, bool on) {
+  float r = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
   return r;
 }
 __device__ __forceinline__ float load_shared_f32(const void* p) {
@@ -77,9 +88,10 @@ static_assert(field_offset(rmsnorm_add_bwd_f32_f32_c4096_v_args, rows) == 96, "r
 static_assert(field_offset(rmsnorm_add_bwd_f32_f32_c4096_v_args, n) == 100, "n");
 static_assert(field_offset(rmsnorm_add_bwd_f32_f32_c4096_v_args, parts) == 104, "parts");
 
-extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_f32_f32_c4096_v(const __grid_constant__ rmsnorm_add_bwd_f32_f32_c4096_v_args a) {
+extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_add_bwd_f32_f32_c4096_v(const __grid_constant__ rmsnorm_add_bwd_f32_f32_c4096_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
+  wait_prerequisites();
 
   // load w
   float w[8];
@@ -92,41 +104,49 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_f32_f32_c4096_
   for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
-  for (int row = (int)blockIdx.x; row < a.rows; row += (int)gridDim.x) {
-    const float* ds_at = a.ds + (i64)row * a.ds_stride0;
+  int t = (int)blockIdx.x;
+  int mul = (int)((u32)min(div_i32(a.rows, a.parts) / 3, 1) * (u32)(a.parts / 2));
+  int parts_left = (int)((u32)a.parts - (u32)mul);
+  int min_of = min(div_i32(t, parts_left), 1);
+  int sub = (int)((u32)t - (u32)parts_left * (u32)min_of);
+  int max_of = max(div_i32(a.rows, parts_left) / 12, 1);
+  int rows_left = (int)((u32)a.rows - (u32)mul * (u32)max_of);
+  for (int it = (int)((u32)sub + ((u32)min_of * ((u32)rows_left - (u32)sub) + (u32)min_of * (u32)sub * (u32)max_of)); it < (int)((u32)rows_left + (u32)min_of * (((u32)sub + 1u) * (u32)max_of)); it += (int)((u32)parts_left - (u32)min_of * ((u32)parts_left - 1u))) {
+    int rows_left2 = (int)((u32)a.rows - (u32)it);
+    const float* ds_at = a.ds + (i64)it * a.ds_stride0;
 
     // load ds
     float ds[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&ds[i * 4], ds_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
+      load_f32x4_if(&ds[i * 4], ds_at + (i64)(col0 + i * 2048), 0 < rows_left2 && col0 + i * 2048 < a.n);
     }
-    const float* s_at = a.s + (i64)row * a.s_stride0;
+    const float* s_at = a.s + (i64)it * a.s_stride0;
 
     // load s
     float s[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&s[i * 4], s_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
+      load_f32x4_if(&s[i * 4], s_at + (i64)(col0 + i * 2048), 0 < rows_left2 && col0 + i * 2048 < a.n);
     }
-    const float* dy_at = a.dy + (i64)row * a.dy_stride0;
+    const float* dy_at = a.dy + (i64)it * a.dy_stride0;
 
     // load dy
     float dy[8];
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      load_f32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 2048), col0 + i * 2048 < a.n);
+      load_f32x4_if(&dy[i * 4], dy_at + (i64)(col0 + i * 2048), 0 < rows_left2 && col0 + i * 2048 < a.n);
     }
-    const float* rstd_at = a.rstd + (i64)row;
+    const float* rstd_at = a.rstd + (i64)it;
 
     // load rstd
-    float rstd = load_f32(rstd_at);
-    float mul[8];
+    float rstd = load_f32_if(rstd_at, 0 < rows_left2);
+    float mul2[8];
     float sum = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      mul[i] = dy[i] * w[i];
-      sum = fmaf(s[i], mul[i], sum);
+      mul2[i] = dy[i] * w[i];
+      sum = fmaf(s[i], mul2[i], sum);
       acc[i] = fmaf(dy[i], s[i] * rstd, acc[i]);
     }
 
@@ -151,14 +171,14 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_f32_f32_c4096_
     float dx[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      dx[i] = fmaf(fmaf(-s[i], div_of, mul[i]), rstd, ds[i]);
+      dx[i] = fmaf(fmaf(-s[i], div_of, mul2[i]), rstd, ds[i]);
     }
-    float* dx_at = a.dx + (i64)row * a.dx_stride0;
+    float* dx_at = a.dx + (i64)it * a.dx_stride0;
 
     // store dx
     #pragma unroll
     for (int i = 0; i < 2; i++) {
-      store_f32x4_cs_if(dx_at + (i64)(col0 + i * 2048), &dx[i * 4], col0 + i * 2048 < a.n);
+      store_f32x4_cs_if(dx_at + (i64)(col0 + i * 2048), &dx[i * 4], 0 < rows_left2 && col0 + i * 2048 < a.n);
     }
   }
   float part[8];
@@ -170,7 +190,6 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_f32_f32_c4096_
   for (int i = 0; i < 8; i++) {
     part[i] += acc[i];
   }
-  int t = (int)blockIdx.x;
   float* part_at = a.part + (i64)t * a.part_stride0;
 
   // store part
@@ -178,4 +197,5 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_add_bwd_f32_f32_c4096_
   for (int i = 0; i < 2; i++) {
     store_f32x4_if(part_at + (i64)(col0 + i * 2048), &part[i * 4], col0 + i * 2048 < a.n);
   }
+  launch_dependents();
 }

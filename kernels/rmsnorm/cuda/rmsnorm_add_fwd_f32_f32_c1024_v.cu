@@ -18,6 +18,16 @@ typedef long long i64;
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
@@ -71,6 +81,7 @@ static_assert(field_offset(rmsnorm_add_fwd_f32_f32_c1024_v_args, n) == 88, "n");
 extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f32_f32_c1024_v(const __grid_constant__ rmsnorm_add_fwd_f32_f32_c1024_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
+  wait_prerequisites();
 
   // load w
   float w[8];
@@ -145,4 +156,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f32_f32_c1024_
 
   // store rstd
   store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
+  launch_dependents();
 }

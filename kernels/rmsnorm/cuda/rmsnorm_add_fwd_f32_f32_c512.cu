@@ -23,6 +23,16 @@ __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
   return x;
 }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_f32_if(const void* p, bool on) {
   float r = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
@@ -87,6 +97,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f32_f32_c512(c
   bool r_vec = aligned(a.r, 16) && (a.r_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool s_vec = aligned(a.s, 16) && (a.s_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 3) == 0 && (a.n & 3) == 0;
+  wait_prerequisites();
 
   // load w
   float w[8];
@@ -206,4 +217,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_add_fwd_f32_f32_c512(c
 
   // store rstd
   store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 63) == 0 && row0 < rows_left);
+  launch_dependents();
 }

@@ -3,14 +3,14 @@
 // rmsnorm_bwd_bf16_bf16_c1024_v: RMSNorm backward: dx, and each block's share of dw in f32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 256 threads a block, 16416 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 512 threads a block, 32832 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, dy, dx, w, part on 16 bytes; n a multiple of 8
 //
 // Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
 //   offset     size  align  lives  type   buffer
-//        0       32     16  1-2    f32    sum_part: partial results of sum, one a warp
-//       32    16384     16  2-3    f32    part2_part: partial results of sum, one a warp
+//        0       64     16  1-2    f32    sum_part: partial results of sum, one a warp
+//       64    32768     16  2-3    f32    part2_part: partial results of sum, one a warp
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -35,6 +35,16 @@ __device__ __forceinline__ u32 bf16_pair(float lo, float hi) {
   u32 r;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
+}
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
 }
 __device__ __forceinline__ float load_f32_if(const void* p, bool on) {
   float r = 0;
@@ -94,10 +104,11 @@ static_assert(field_offset(rmsnorm_bwd_bf16_bf16_c1024_v_args, rows) == 80, "row
 static_assert(field_offset(rmsnorm_bwd_bf16_bf16_c1024_v_args, n) == 84, "n");
 static_assert(field_offset(rmsnorm_bwd_bf16_bf16_c1024_v_args, parts) == 88, "parts");
 
-extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_bf16_bf16_c1024_v(const __grid_constant__ rmsnorm_bwd_bf16_bf16_c1024_v_args a) {
+extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_bf16_bf16_c1024_v(const __grid_constant__ rmsnorm_bwd_bf16_bf16_c1024_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = ((int)threadIdx.x & 63) * 8;
   int row0 = (int)threadIdx.x >> 6;
+  wait_prerequisites();
 
   // load w
   u32 w[8];
@@ -110,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_bf16_bf16_c1024_v(
   for (int i = 0; i < 16; i++) {
     acc[i] = 0.0f;
   }
-  for (int row = (int)(blockIdx.x * 4u); row < a.rows; row += (int)(gridDim.x * 4u)) {
+  for (int row = (int)(blockIdx.x * 8u); row < a.rows; row += (int)(gridDim.x * 8u)) {
     int rows_left = (int)((u32)a.rows - (u32)row);
     const bf16* x_at = a.x + (i64)row * a.x_stride0;
 
@@ -191,17 +202,17 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_bf16_bf16_c1024_v(
   // sum: over the warps of the block
   #pragma unroll
   for (int i = 0; i < 16; i++) {
-    store_shared_f32(smem + (32u + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4)), part2[i]);
+    store_shared_f32(smem + (64u + (u32)((((int)(threadIdx.x >> 5) * 16 + i) * 32 + ((int)(threadIdx.x & 31) & 31)) * 4)), part2[i]);
   }
   __syncthreads();
-  if (((int)(threadIdx.x >> 5) & 6) == 0) {
+  if (((int)(threadIdx.x >> 5) & 14) == 0) {
     #pragma unroll
     for (int i = 0; i < 16; i++) {
       part2[i] = 0.0f;
       float part3;
       #pragma unroll
-      for (int j = 0; j < 4; j++) {
-        part3 = load_shared_f32(smem + (32u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -7) + (u32)(j * 2)) * 16u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
+      for (int j = 0; j < 8; j++) {
+        part3 = load_shared_f32(smem + (64u + (u32)(int)(((((u32)((int)(threadIdx.x >> 5) & -15) + (u32)(j * 2)) * 16u + (u32)i) * 32u + (u32)((int)(threadIdx.x & 31) & 31)) * 4u)));
         part2[i] += part3;
       }
     }
@@ -215,4 +226,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_bf16_bf16_c1024_v(
     store_f32x4_if(part_at + (i64)(col0 + i * 512), &part2[i * 8], (int)threadIdx.x >> 6 == 0 && col0 + i * 512 < a.n);
     store_f32x4_if(part_at + (i64)(col0 + (4 + i * 512)), &part2[i * 8 + 4], (int)threadIdx.x >> 6 == 0 && col0 + (4 + i * 512) < a.n);
   }
+  launch_dependents();
 }

@@ -36,6 +36,16 @@ __device__ __forceinline__ u32 bf16_pair(float lo, float hi) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
 }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_f32_if(const void* p, bool on) {
   float r = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
@@ -98,6 +108,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_bf16_bf16_c2048_v(
   extern __shared__ __align__(16) char smem[];
   int col0 = ((int)threadIdx.x & 127) * 8;
   int row0 = (int)threadIdx.x >> 7;
+  wait_prerequisites();
 
   // load w
   u32 w[8];
@@ -215,4 +226,5 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_bf16_bf16_c2048_v(
     store_f32x4_if(part_at + (i64)(col0 + i * 1024), &part2[i * 8], (int)threadIdx.x >> 7 == 0 && col0 + i * 1024 < a.n);
     store_f32x4_if(part_at + (i64)(col0 + (4 + i * 1024)), &part2[i * 8 + 4], (int)threadIdx.x >> 7 == 0 && col0 + (4 + i * 1024) < a.n);
   }
+  launch_dependents();
 }

@@ -3,7 +3,7 @@
 // rmsnorm_bwd_f32_f32_c2048_v: RMSNorm backward: dx, and each block's share of dw in f32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 512 threads a block, 16448 bytes of dynamic shared memory, a grid of parts blocks
+// Launch: 512 threads a block, at least 2 blocks an SM, 16448 bytes of dynamic shared memory, a grid of parts blocks
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, dy, dx, w, part on 16 bytes; n a multiple of 4
 //
@@ -19,6 +19,17 @@ typedef long long i64;
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
+__device__ __forceinline__ int div_i32(int a, int b) { return b == 0 ? -1 : b == -1 ? (int)-(u32)a : a / b; }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_f32_if(const void* p, bool on) {
   float r = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
@@ -77,10 +88,11 @@ static_assert(field_offset(rmsnorm_bwd_f32_f32_c2048_v_args, rows) == 80, "rows"
 static_assert(field_offset(rmsnorm_bwd_f32_f32_c2048_v_args, n) == 84, "n");
 static_assert(field_offset(rmsnorm_bwd_f32_f32_c2048_v_args, parts) == 88, "parts");
 
-extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f32_f32_c2048_v(const __grid_constant__ rmsnorm_bwd_f32_f32_c2048_v_args a) {
+extern "C" __global__ void __launch_bounds__(512, 2) rmsnorm_bwd_f32_f32_c2048_v(const __grid_constant__ rmsnorm_bwd_f32_f32_c2048_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = ((int)threadIdx.x & 255) * 4;
   int row0 = (int)threadIdx.x >> 8;
+  wait_prerequisites();
 
   // load w
   float w[8];
@@ -93,9 +105,18 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f32_f32_c2048_v(co
   for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
-  for (int row = (int)(blockIdx.x * 2u); row < a.rows; row += (int)(gridDim.x * 2u)) {
-    int rows_left = (int)((u32)a.rows - (u32)row);
-    const float* x_at = a.x + (i64)row * a.x_stride0;
+  int t = (int)blockIdx.x;
+  int div_of = (int)((u32)a.rows + 1u) / 2;
+  int mul = (int)((u32)min(div_i32(div_of, a.parts) / 3, 1) * (u32)(a.parts / 2));
+  int parts_left = (int)((u32)a.parts - (u32)mul);
+  int min_of = min(div_i32(t, parts_left), 1);
+  int sub = (int)((u32)t - (u32)parts_left * (u32)min_of);
+  int max_of = max(div_i32(div_of, parts_left) / 12, 1);
+  int sub2 = (int)((u32)div_of - (u32)mul * (u32)max_of);
+  for (int it = (int)((u32)sub + ((u32)min_of * ((u32)sub2 - (u32)sub) + (u32)min_of * (u32)sub * (u32)max_of)); it < (int)((u32)sub2 + (u32)min_of * (((u32)sub + 1u) * (u32)max_of)); it += (int)((u32)parts_left - (u32)min_of * ((u32)parts_left - 1u))) {
+    int mul2 = (int)((u32)it * 2u);
+    int rows_left = (int)((u32)a.rows - (u32)mul2);
+    const float* x_at = a.x + (i64)mul2 * a.x_stride0;
 
     // load x
     float x[8];
@@ -103,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f32_f32_c2048_v(co
     for (int i = 0; i < 2; i++) {
       load_f32x4_if(&x[i * 4], x_at + (i64)row0 * a.x_stride0 + (i64)(col0 + i * 1024), row0 < rows_left && col0 + i * 1024 < a.n);
     }
-    const float* dy_at = a.dy + (i64)row * a.dy_stride0;
+    const float* dy_at = a.dy + (i64)mul2 * a.dy_stride0;
 
     // load dy
     float dy[8];
@@ -111,16 +132,16 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f32_f32_c2048_v(co
     for (int i = 0; i < 2; i++) {
       load_f32x4_if(&dy[i * 4], dy_at + (i64)row0 * a.dy_stride0 + (i64)(col0 + i * 1024), row0 < rows_left && col0 + i * 1024 < a.n);
     }
-    const float* rstd_at = a.rstd + (i64)row;
+    const float* rstd_at = a.rstd + (i64)mul2;
 
     // load rstd
     float rstd = load_f32_if(rstd_at + (i64)row0, row0 < rows_left);
-    float mul[8];
+    float mul3[8];
     float sum = 0.0f;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      mul[i] = dy[i] * w[i];
-      sum = fmaf(x[i], mul[i], sum);
+      mul3[i] = dy[i] * w[i];
+      sum = fmaf(x[i], mul3[i], sum);
       acc[i] = fmaf(dy[i], x[i] * rstd, acc[i]);
     }
 
@@ -143,13 +164,13 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f32_f32_c2048_v(co
       sum += part;
     }
     float n_f32 = (float)a.n;
-    float div_of = sum * rstd * rstd / n_f32;
+    float div_of2 = sum * rstd * rstd / n_f32;
     float dx[8];
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-      dx[i] = fmaf(-x[i], div_of, mul[i]) * rstd;
+      dx[i] = fmaf(-x[i], div_of2, mul3[i]) * rstd;
     }
-    float* dx_at = a.dx + (i64)row * a.dx_stride0;
+    float* dx_at = a.dx + (i64)mul2 * a.dx_stride0;
 
     // store dx
     #pragma unroll
@@ -185,7 +206,6 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f32_f32_c2048_v(co
       }
     }
   }
-  int t = (int)blockIdx.x;
   float* part_at = a.part + (i64)t * a.part_stride0;
 
   // store part
@@ -193,4 +213,5 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_bwd_f32_f32_c2048_v(co
   for (int i = 0; i < 2; i++) {
     store_f32x4_if(part_at + (i64)(col0 + i * 1024), &part2[i * 4], (int)threadIdx.x >> 8 == 0 && col0 + i * 1024 < a.n);
   }
+  launch_dependents();
 }

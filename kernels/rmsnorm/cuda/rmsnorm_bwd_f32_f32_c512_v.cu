@@ -19,6 +19,16 @@ typedef long long i64;
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_f32_if(const void* p, bool on) {
   float r = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
@@ -81,6 +91,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f32_f32_c512_v(con
   extern __shared__ __align__(16) char smem[];
   int col0 = ((int)threadIdx.x & 63) * 4;
   int row0 = (int)threadIdx.x >> 6;
+  wait_prerequisites();
 
   // load w
   float w[8];
@@ -193,4 +204,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_bwd_f32_f32_c512_v(con
   for (int i = 0; i < 2; i++) {
     store_f32x4_if(part_at + (i64)(col0 + i * 256), &part2[i * 4], (int)threadIdx.x >> 6 == 0 && col0 + i * 256 < a.n);
   }
+  launch_dependents();
 }

@@ -18,6 +18,16 @@ typedef long long i64;
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_f32(const void* p) {
   float r;
   asm volatile("ld.global.f32 %0, [%1];" : "=f"(r) : "l"(p) : "memory");
@@ -76,6 +86,7 @@ static_assert(field_offset(rmsnorm_bwd_f32_f32_c8192_v_args, parts) == 88, "part
 extern "C" __global__ void __launch_bounds__(1024) rmsnorm_bwd_f32_f32_c8192_v(const __grid_constant__ rmsnorm_bwd_f32_f32_c8192_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
+  wait_prerequisites();
 
   // load w
   float w[8];
@@ -167,4 +178,5 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_bwd_f32_f32_c8192_v(c
   for (int i = 0; i < 2; i++) {
     store_f32x4_if(part_at + (i64)(col0 + i * 4096), &part[i * 4], col0 + i * 4096 < a.n);
   }
+  launch_dependents();
 }

@@ -38,6 +38,16 @@ __device__ __forceinline__ u32 bf16_pair(float lo, float hi) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
 }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_f32_if(const void* p, bool on) {
   float r = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
@@ -130,6 +140,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_one_bf16_f32_c1024
   int col0 = ((int)threadIdx.x & 63) * 8;
   int row0 = (int)threadIdx.x >> 6;
   int col02 = (int)threadIdx.x * 4;
+  wait_prerequisites();
 
   // load w
   float w[16];
@@ -324,4 +335,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_bwd_one_bf16_f32_c1024
       }
     }
   }
+  launch_dependents();
 }

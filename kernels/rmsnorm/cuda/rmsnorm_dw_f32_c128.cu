@@ -23,6 +23,16 @@ __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
   return x;
 }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_f32_if(const void* p, bool on) {
   float r = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
@@ -67,6 +77,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_f32_c128(const __gr
   int row0 = (int)threadIdx.x >> 4;
   int col0 = ((int)threadIdx.x & 15) * 4;
   bool dw_vec = aligned(a.dw, 16) && (a.n & 3) == 0;
+  wait_prerequisites();
   for (int it = (int)(blockIdx.x * 64u); it < a.n; it += (int)(gridDim.x * 64u)) {
     int n_left = (int)((u32)a.n - (u32)it);
     float acc[8];
@@ -146,4 +157,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_dw_f32_c128(const __gr
       }
     }
   }
+  launch_dependents();
 }

@@ -40,6 +40,16 @@ __device__ __forceinline__ u32 bf16_pair(float lo, float hi) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
 }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
@@ -97,6 +107,8 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_bf16_bf16_c512(con
   bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 7) == 0 && (a.n & 7) == 0;
   int row0 = (int)threadIdx.x >> 6;
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
+  wait_prerequisites();
+  launch_dependents();
 
   // load w
   u32 w[4];

@@ -23,6 +23,16 @@ __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
   return x;
 }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_f32_if(const void* p, bool on) {
   float r = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
@@ -76,6 +86,8 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_f32_f32_c512(const
   int col0 = (int)threadIdx.x * 4;
   bool x_vec = aligned(a.x, 16) && (a.x_stride0 & 3) == 0 && (a.n & 3) == 0;
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 3) == 0 && (a.n & 3) == 0;
+  wait_prerequisites();
+  launch_dependents();
 
   // load w
   float w[4];

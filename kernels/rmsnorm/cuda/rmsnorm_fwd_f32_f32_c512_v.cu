@@ -18,6 +18,16 @@ typedef long long i64;
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
@@ -63,6 +73,8 @@ static_assert(field_offset(rmsnorm_fwd_f32_f32_c512_v_args, n) == 56, "n");
 extern "C" __global__ void __launch_bounds__(128) rmsnorm_fwd_f32_f32_c512_v(const __grid_constant__ rmsnorm_fwd_f32_f32_c512_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
+  wait_prerequisites();
+  launch_dependents();
 
   // load w
   float w[4];

@@ -21,6 +21,16 @@ typedef long long i64;
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_f32_if(const void* p, bool on) {
   float r = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
@@ -117,6 +127,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_one_silu_f32
   int col0 = ((int)threadIdx.x & 127) * 4;
   int row0 = (int)threadIdx.x >> 7;
   int col02 = (int)threadIdx.x * 4;
+  wait_prerequisites();
 
   // load w
   float w[8];
@@ -327,4 +338,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_one_silu_f32
       }
     }
   }
+  launch_dependents();
 }

@@ -52,6 +52,16 @@ __device__ __forceinline__ u32 bf16_pair(float lo, float hi) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
 }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_f32(const void* p) {
   float r;
   asm volatile("ld.global.f32 %0, [%1];" : "=f"(r) : "l"(p) : "memory");
@@ -136,6 +146,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_bf16
   bool dz_vec = aligned(a.dz, 16) && (a.dz_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
+  wait_prerequisites();
 
   // load w
   u32 w[4];
@@ -303,4 +314,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_bf16
       store_f32_if(part_at + (i64)(col0_7 + i), part[i], col0_7 + i < a.n);
     }
   }
+  launch_dependents();
 }

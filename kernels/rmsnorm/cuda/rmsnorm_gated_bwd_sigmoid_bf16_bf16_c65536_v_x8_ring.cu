@@ -94,9 +94,6 @@ __device__ __forceinline__ i64 mbarrier_arrive(void* bar) {
 __device__ __forceinline__ void mbarrier_arrive_expect_tx(void* bar, int bytes) {
   asm volatile("{ .reg .b64 token; mbarrier.arrive.expect_tx.shared.b64 token, [%0], %1; }" :: "r"(shared_at(bar)), "r"(bytes) : "memory");
 }
-__device__ __forceinline__ void mbarrier_expect_tx(void* bar, int bytes) {
-  asm volatile("mbarrier.expect_tx.relaxed.cta.shared.b64 [%0], %1;" :: "r"(shared_at(bar)), "r"(bytes) : "memory");
-}
 __device__ __forceinline__ void mbarrier_wait(void* bar, int phase) {
   u32 over = 0u;
   while (over == 0u) {
@@ -133,6 +130,16 @@ __device__ __forceinline__ void st_async_f32(u32 to, float x, u32 bar) {
   asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" :: "r"(to), "f"(x), "r"(bar) : "memory");
 }
 __device__ __forceinline__ void fence_shared() { asm volatile("fence.release.sync_restrict::shared::cta.cluster;" ::: "memory"); }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ void bulk_load(void* to, const void* from, int bytes, void* bar) {
   asm volatile("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                :: "r"(shared_at(to)), "l"(from), "r"(bytes), "r"(shared_at(bar)) : "memory");
@@ -217,6 +224,8 @@ static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x8_ring_
 extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x8_ring(const __grid_constant__ rmsnorm_gated_bwd_sigmoid_bf16_bf16_c65536_v_x8_ring_args a) {
   extern __shared__ __align__(128) char smem[];
   int col0 = (int)threadIdx.x * 8;
+  wait_prerequisites();
+  launch_dependents();
 
   // bar0
   #pragma unroll
@@ -267,9 +276,9 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
       int acc_now = acc2;
       const float* rstd_at = a.rstd + (i64)it;
       float rstd = load_f32(rstd_at);
+      float acc3 = 0.0f;
       int rem = acc_now % 4;
       mbarrier_wait(smem + (u32)(rem * 8), acc_now / 4 % 2);
-      float acc3 = 0.0f;
 
       // load s0 (shared)
       u32 s02[8];
@@ -390,9 +399,9 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
     // producer
     regs_dec_24();
     if ((int)(threadIdx.x >> 5) < 17) {
+      int mul3 = cluster_rank() * 8192;
       bool lt = t < a.rows;
       if (lt) {
-        int mul3 = cluster_rank() * 8192;
         const bf16* x_at = a.x + (i64)t * a.x_stride0 + (i64)mul3;
         int max_of = max(min(a.n - mul3, 8192), 0);
 
@@ -407,48 +416,43 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
         // bulk copy z to s2 (shared)
         if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 131200, z_at, max_of * 2, smem);
         int mul4 = max_of * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul4 + mul4 + mul4);
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, mul4 + mul4 + mul4);
       }
       int add = t + t2;
       if (add < a.rows) {
-        int mul5 = cluster_rank() * 8192;
-        const bf16* x_at2 = a.x + (i64)add * a.x_stride0 + (i64)mul5;
-        int max_of2 = max(min(a.n - mul5, 8192), 0);
+        const bf16* x_at2 = a.x + (i64)add * a.x_stride0 + (i64)mul3;
+        int max_of2 = max(min(a.n - mul3, 8192), 0);
 
         // bulk copy x to s0 (shared)
         if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16512, x_at2, max_of2 * 2, smem + 8);
-        const bf16* dy_at2 = a.dy + (i64)add * a.dy_stride0 + (i64)mul5;
+        const bf16* dy_at2 = a.dy + (i64)add * a.dy_stride0 + (i64)mul3;
 
         // bulk copy dy to s1 (shared)
         if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 82048, dy_at2, max_of2 * 2, smem + 8);
-        const bf16* z_at2 = a.z + (i64)add * a.z_stride0 + (i64)mul5;
+        const bf16* z_at2 = a.z + (i64)add * a.z_stride0 + (i64)mul3;
 
         // bulk copy z to s2 (shared)
         if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 147584, z_at2, max_of2 * 2, smem + 8);
-        int mul6 = max_of2 * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 8, mul6 + mul6 + mul6);
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 8, 0);
+        int mul5 = max_of2 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 8, mul5 + mul5 + mul5);
       }
       int add2 = t + t2 * 2;
       if (add2 < a.rows) {
-        int mul7 = cluster_rank() * 8192;
-        const bf16* x_at3 = a.x + (i64)add2 * a.x_stride0 + (i64)mul7;
-        int max_of3 = max(min(a.n - mul7, 8192), 0);
+        const bf16* x_at3 = a.x + (i64)add2 * a.x_stride0 + (i64)mul3;
+        int max_of3 = max(min(a.n - mul3, 8192), 0);
 
         // bulk copy x to s0 (shared)
         if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 32896, x_at3, max_of3 * 2, smem + 16);
-        const bf16* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul7;
+        const bf16* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul3;
 
         // bulk copy dy to s1 (shared)
         if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 98432, dy_at3, max_of3 * 2, smem + 16);
-        const bf16* z_at3 = a.z + (i64)add2 * a.z_stride0 + (i64)mul7;
+        const bf16* z_at3 = a.z + (i64)add2 * a.z_stride0 + (i64)mul3;
 
         // bulk copy z to s2 (shared)
         if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 163968, z_at3, max_of3 * 2, smem + 16);
-        int mul8 = max_of3 * 2;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + 16, mul8 + mul8 + mul8);
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 16, 0);
+        int mul6 = max_of3 * 2;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 16, mul6 + mul6 + mul6);
       }
       if (lt) {
         __syncwarp();
@@ -460,13 +464,12 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
         int acc_now3 = acc4;
         int rem3 = acc_now3 % 4;
         mbarrier_wait(smem + (32u + (u32)(rem3 * 8)), acc_now3 / 4 % 2);
-        int mul9 = cluster_rank() * 8192;
-        bf16* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul9;
-        int max_of4 = max(min(a.n - mul9, 8192), 0);
+        bf16* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul3;
+        int max_of4 = max(min(a.n - mul3, 8192), 0);
 
         // bulk copy s0 (shared) to dx
         if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_store(dx_at, smem + (128u + (u32)(rem3 * 8192 * 2)), max_of4 * 2);
-        bf16* dz_at = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul9;
+        bf16* dz_at = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul3;
 
         // bulk copy s2 (shared) to dz
         if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_store(dz_at, smem + (0x00020080u + (u32)(rem3 * 8192 * 2)), max_of4 * 2);
@@ -481,22 +484,21 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
         __syncwarp();
         int rem5 = (int)((u32)acc_now3 + 3u) % 4;
         int add3 = (int)((u32)it2 + (u32)(t2 * 3));
-        int mul10 = max_of4 * 2;
+        int mul7 = max_of4 * 2;
         if (add3 < a.rows) {
-          const bf16* x_at4 = a.x + (i64)add3 * a.x_stride0 + (i64)mul9;
+          const bf16* x_at4 = a.x + (i64)add3 * a.x_stride0 + (i64)mul3;
 
           // bulk copy x to s0 (shared)
           if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (128u + (u32)(rem5 * 8192 * 2)), x_at4, max_of4 * 2, smem + (u32)(rem5 * 8));
-          const bf16* dy_at4 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul9;
+          const bf16* dy_at4 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul3;
 
           // bulk copy dy to s1 (shared)
           if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00010080u + (u32)(rem5 * 8192 * 2)), dy_at4, max_of4 * 2, smem + (u32)(rem5 * 8));
-          const bf16* z_at4 = a.z + (i64)add3 * a.z_stride0 + (i64)mul9;
+          const bf16* z_at4 = a.z + (i64)add3 * a.z_stride0 + (i64)mul3;
 
           // bulk copy z to s2 (shared)
           if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00020080u + (u32)(rem5 * 8192 * 2)), z_at4, max_of4 * 2, smem + (u32)(rem5 * 8));
-          if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem5 * 8), mul10 + mul10 + mul10);
-          if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem5 * 8), 0);
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem5 * 8), mul7 + mul7 + mul7);
         }
         int acc_now4 = acc4;
         acc4 = (int)((u32)acc_now4 + 1u);

@@ -53,6 +53,16 @@ __device__ __forceinline__ u32 bf16_pair(float lo, float hi) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
 }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_f32_if(const void* p, bool on) {
   float r = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
@@ -145,6 +155,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_bf16
   bool dz_vec = aligned(a.dz, 16) && (a.dz_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool dx_vec = aligned(a.dx, 16) && (a.dx_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool part_vec = aligned(a.part, 16) && (a.part_stride0 & 3) == 0 && (a.n & 7) == 0;
+  wait_prerequisites();
 
   // load w
   float w[8];
@@ -339,4 +350,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_sigmoid_bf16
       store_f32_if(part_at + (i64)(col0_7 + i), part2[i], (int)threadIdx.x >> 6 == 0 && col0_7 + i < a.n);
     }
   }
+  launch_dependents();
 }

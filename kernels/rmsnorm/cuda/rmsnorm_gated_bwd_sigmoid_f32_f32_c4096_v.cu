@@ -18,6 +18,16 @@ typedef long long i64;
 #else
 #define field_offset(type, field) __builtin_offsetof(type, field)
 #endif
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_f32(const void* p) {
   float r;
   asm volatile("ld.global.f32 %0, [%1];" : "=f"(r) : "l"(p) : "memory");
@@ -84,6 +94,7 @@ static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_f32_f32_c4096_v_args, parts
 extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_bwd_sigmoid_f32_f32_c4096_v(const __grid_constant__ rmsnorm_gated_bwd_sigmoid_f32_f32_c4096_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
+  wait_prerequisites();
 
   // load w
   float w[4];
@@ -178,4 +189,5 @@ extern "C" __global__ void __launch_bounds__(1024) rmsnorm_gated_bwd_sigmoid_f32
 
   // store part
   store_f32x4_if(part_at + (i64)col0, part, col0 < a.n);
+  launch_dependents();
 }

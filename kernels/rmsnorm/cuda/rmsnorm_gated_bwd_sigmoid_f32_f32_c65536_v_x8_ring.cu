@@ -3,20 +3,20 @@
 // rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8_ring: Gated RMSNorm backward, sigmoid: dx, dz, and each block's share of dw in f32.
 //
 // Targets: sm_90a sm_100a sm_103a (lowering simt)
-// Launch: 640 threads a block, at least 1 blocks an SM, clusters of 8 blocks, 196800 bytes of dynamic shared memory, a grid of parts clusters
+// Launch: 640 threads a block, at least 1 blocks an SM, clusters of 8 blocks, 196864 bytes of dynamic shared memory, a grid of parts clusters
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, dy, dx, dz, w, part on 16 bytes; n a multiple of 4
 //
 // Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
 //   offset     size  align  lives  type   buffer
-//        0       16     16  0-3    i64    bar0: 2 mbarriers
-//       16       16     16  0-3    i64    bar1: 2 mbarriers
-//       32       16     16  0-3    i64    bar2: 2 mbarriers
-//       48       64     16  3      f32    sum_part: partial results of sum, one a warp
+//        0       32     16  0-3    i64    bar0: 4 mbarriers
+//       32       32     16  0-3    i64    bar1: 4 mbarriers
+//       64       16     16  0-3    i64    bar2: 2 mbarriers
 //      128    65536    128  3      f32    s0: tile [4 4096]
 //    65664    65536    128  3      f32    s1: tile [4 4096]
 //   131200    65536    128  3      f32    s2: tile [4 4096]
-//   196736       64     16  0-3    f32    s3: tile [2 8 1]
+//   196736       64     16  3      f32    sum_part: partial results of sum, one a warp
+//   196800       64     16  0-3    f32    s3: tile [2 8 1]
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -65,9 +65,6 @@ __device__ __forceinline__ i64 mbarrier_arrive(void* bar) {
 __device__ __forceinline__ void mbarrier_arrive_expect_tx(void* bar, int bytes) {
   asm volatile("{ .reg .b64 token; mbarrier.arrive.expect_tx.shared.b64 token, [%0], %1; }" :: "r"(shared_at(bar)), "r"(bytes) : "memory");
 }
-__device__ __forceinline__ void mbarrier_expect_tx(void* bar, int bytes) {
-  asm volatile("mbarrier.expect_tx.relaxed.cta.shared.b64 [%0], %1;" :: "r"(shared_at(bar)), "r"(bytes) : "memory");
-}
 __device__ __forceinline__ void mbarrier_wait(void* bar, int phase) {
   u32 over = 0u;
   while (over == 0u) {
@@ -104,6 +101,16 @@ __device__ __forceinline__ void st_async_f32(u32 to, float x, u32 bar) {
   asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" :: "r"(to), "f"(x), "r"(bar) : "memory");
 }
 __device__ __forceinline__ void fence_shared() { asm volatile("fence.release.sync_restrict::shared::cta.cluster;" ::: "memory"); }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ void bulk_load(void* to, const void* from, int bytes, void* bar) {
   asm volatile("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                :: "r"(shared_at(to)), "l"(from), "r"(bytes), "r"(shared_at(bar)) : "memory");
@@ -187,10 +194,12 @@ static_assert(field_offset(rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8_ring_ar
 extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8_ring(const __grid_constant__ rmsnorm_gated_bwd_sigmoid_f32_f32_c65536_v_x8_ring_args a) {
   extern __shared__ __align__(128) char smem[];
   int col0 = (int)threadIdx.x * 4;
+  wait_prerequisites();
+  launch_dependents();
 
   // bar0
   #pragma unroll
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 4; i++) {
     if ((int)threadIdx.x == 0) mbarrier_init(smem + (u32)(i * 8), 1);
   }
   if ((int)threadIdx.x == 0) mbarrier_fence();
@@ -198,8 +207,8 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
 
   // bar1
   #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    if ((int)threadIdx.x == 0) mbarrier_init(smem + (16u + (u32)(i * 8)), 512);
+  for (int i = 0; i < 4; i++) {
+    if ((int)threadIdx.x == 0) mbarrier_init(smem + (32u + (u32)(i * 8)), 512);
   }
   if ((int)threadIdx.x == 0) mbarrier_fence();
   cluster_sync();
@@ -207,7 +216,7 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
   // bar2
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    if ((int)threadIdx.x == 0) mbarrier_init(smem + (32u + (u32)(i * 8)), 9);
+    if ((int)threadIdx.x == 0) mbarrier_init(smem + (64u + (u32)(i * 8)), 9);
   }
   if ((int)threadIdx.x == 0) mbarrier_fence();
   cluster_sync();
@@ -234,9 +243,6 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
       int acc_now = acc3;
       const float* rstd_at = a.rstd + (i64)it;
       float rstd = load_f32(rstd_at);
-      int rem = acc_now % 2;
-      int rem2 = acc_now / 2 % 2;
-      mbarrier_wait(smem + (u32)(rem * 8), rem2);
       float acc4 = 0.0f;
       const float* w_at = a.w + (i64)mul2;
 
@@ -246,27 +252,29 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
       for (int i = 0; i < 2; i++) {
         load_f32x4_if(&w[i * 4], w_at + (i64)(col0 + i * 2048), col0 + i * 2048 < min_of);
       }
-      int mul4 = rem * 2;
+      int mul4 = (int)((u32)acc_now * 2u);
+      int rem = mul4 % 4;
+      mbarrier_wait(smem + (u32)(rem * 8), mul4 / 4 % 2);
 
       // load s0 (shared)
       float s02[8];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_shared_f32x4_if(&s02[i * 4], smem + (128u + (u32)(mul4 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+        load_shared_f32x4_if(&s02[i * 4], smem + (128u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
       }
 
       // load s1 (shared)
       float s12[8];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_shared_f32x4_if(&s12[i * 4], smem + (0x00010080u + (u32)(mul4 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+        load_shared_f32x4_if(&s12[i * 4], smem + (0x00010080u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
       }
 
       // load s2 (shared)
       float s22[8];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_shared_f32x4_if(&s22[i * 4], smem + (0x00020080u + (u32)(mul4 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+        load_shared_f32x4_if(&s22[i * 4], smem + (0x00020080u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
       }
       float fold = 0.0f;
       #pragma unroll
@@ -284,27 +292,29 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
       for (int i = 0; i < 2; i++) {
         load_f32x4_if(&w2[i * 4], w_at2 + (i64)(col0 + i * 2048), col0 + i * 2048 < min_of2);
       }
-      int add = mul4 + 1;
+      int add = (int)((u32)mul4 + 1u);
+      int rem2 = add % 4;
+      mbarrier_wait(smem + (u32)(rem2 * 8), add / 4 % 2);
 
       // load s0 (shared)
       float s03[8];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_shared_f32x4_if(&s03[i * 4], smem + (128u + (u32)(add * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of2);
+        load_shared_f32x4_if(&s03[i * 4], smem + (128u + (u32)(rem2 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of2);
       }
 
       // load s1 (shared)
       float s13[8];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_shared_f32x4_if(&s13[i * 4], smem + (0x00010080u + (u32)(add * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of2);
+        load_shared_f32x4_if(&s13[i * 4], smem + (0x00010080u + (u32)(rem2 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of2);
       }
 
       // load s2 (shared)
       float s23[8];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_shared_f32x4_if(&s23[i * 4], smem + (0x00020080u + (u32)(add * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of2);
+        load_shared_f32x4_if(&s23[i * 4], smem + (0x00020080u + (u32)(rem2 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of2);
       }
       float fold2 = 0.0f;
       #pragma unroll
@@ -326,26 +336,27 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
 
       // sum: over the warps of the group
       named_sync(1, 512);
-      store_shared_f32_if(smem + (48u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
+      store_shared_f32_if(smem + (0x00030080u + (u32)((int)(threadIdx.x >> 5) * 4)), sum, (int)(threadIdx.x & 31) == 0);
       named_sync(1, 512);
-      sum = load_shared_f32(smem + (48u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
+      sum = load_shared_f32(smem + (0x00030080u + (u32)(((int)(threadIdx.x & 31) & 15) * 4)));
       sum += __shfl_xor_sync(0xffffffffu, sum, 8);
       sum += __shfl_xor_sync(0xffffffffu, sum, 4);
       sum += __shfl_xor_sync(0xffffffffu, sum, 2);
       sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+      int rem3 = acc_now % 2;
 
       // store s3 (shared) of each block
-      if ((int)threadIdx.x < 8) st_async_f32(peer_shared(smem + (0x00030080u + (u32)((rem * 8 + t3) * 4)), (int)threadIdx.x), sum, peer_shared(smem + (32u + (u32)(rem * 8)), (int)threadIdx.x));
-      if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + (32u + (u32)(rem * 8)), 32);
-      mbarrier_wait_cluster(smem + (32u + (u32)(rem * 8)), rem2);
-      float s32 = load_shared_f32(smem + (0x00030080u + (u32)(rem * 8 * 4)));
-      float s33 = load_shared_f32(smem + (0x00030080u + (u32)((rem * 8 + 1) * 4)));
-      float s34 = load_shared_f32(smem + (0x00030080u + (u32)((rem * 8 + 2) * 4)));
-      float s35 = load_shared_f32(smem + (0x00030080u + (u32)((rem * 8 + 3) * 4)));
-      float s36 = load_shared_f32(smem + (0x00030080u + (u32)((rem * 8 + 4) * 4)));
-      float s37 = load_shared_f32(smem + (0x00030080u + (u32)((rem * 8 + 5) * 4)));
-      float s38 = load_shared_f32(smem + (0x00030080u + (u32)((rem * 8 + 6) * 4)));
-      float s39 = load_shared_f32(smem + (0x00030080u + (u32)((rem * 8 + 7) * 4)));
+      if ((int)threadIdx.x < 8) st_async_f32(peer_shared(smem + (0x000300c0u + (u32)((rem3 * 8 + t3) * 4)), (int)threadIdx.x), sum, peer_shared(smem + (64u + (u32)(rem3 * 8)), (int)threadIdx.x));
+      if ((int)threadIdx.x == 0) mbarrier_arrive_expect_tx(smem + (64u + (u32)(rem3 * 8)), 32);
+      mbarrier_wait_cluster(smem + (64u + (u32)(rem3 * 8)), acc_now / 2 % 2);
+      float s32 = load_shared_f32(smem + (0x000300c0u + (u32)(rem3 * 8 * 4)));
+      float s33 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 1) * 4)));
+      float s34 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 2) * 4)));
+      float s35 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 3) * 4)));
+      float s36 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 4) * 4)));
+      float s37 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 5) * 4)));
+      float s38 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 6) * 4)));
+      float s39 = load_shared_f32(smem + (0x000300c0u + (u32)((rem3 * 8 + 7) * 4)));
       const float* w_at3 = a.w + (i64)mul2;
 
       // load w
@@ -359,21 +370,21 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
       float s04[8];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_shared_f32x4_if(&s04[i * 4], smem + (128u + (u32)(mul4 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+        load_shared_f32x4_if(&s04[i * 4], smem + (128u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
       }
 
       // load s1 (shared)
       float s14[8];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_shared_f32x4_if(&s14[i * 4], smem + (0x00010080u + (u32)(mul4 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+        load_shared_f32x4_if(&s14[i * 4], smem + (0x00010080u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
       }
 
       // load s2 (shared)
       float s24[8];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_shared_f32x4_if(&s24[i * 4], smem + (0x00020080u + (u32)(mul4 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
+        load_shared_f32x4_if(&s24[i * 4], smem + (0x00020080u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of);
       }
       float div_of3 = (s32 + s33 + s34 + s35 + s36 + s37 + s38 + s39) * rstd * rstd / (float)a.n;
       float mul5[8];
@@ -394,14 +405,16 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
       // store s2 (shared)
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_shared_f32x4_if(smem + (0x00020080u + (u32)(mul4 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), &mul5[i * 4], col0 + i * 2048 < min_of);
+        store_shared_f32x4_if(smem + (0x00020080u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), &mul5[i * 4], col0 + i * 2048 < min_of);
       }
 
       // store s0 (shared)
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_shared_f32x4_if(smem + (128u + (u32)(mul4 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), &mul6[i * 4], col0 + i * 2048 < min_of);
+        store_shared_f32x4_if(smem + (128u + (u32)(rem * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), &mul6[i * 4], col0 + i * 2048 < min_of);
       }
+      fence_async();
+      mbarrier_arrive(smem + (32u + (u32)(rem * 8)));
       const float* w_at4 = a.w + (i64)mul3;
 
       // load w
@@ -415,21 +428,21 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
       float s05[8];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_shared_f32x4_if(&s05[i * 4], smem + (128u + (u32)(add * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of2);
+        load_shared_f32x4_if(&s05[i * 4], smem + (128u + (u32)(rem2 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of2);
       }
 
       // load s1 (shared)
       float s15[8];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_shared_f32x4_if(&s15[i * 4], smem + (0x00010080u + (u32)(add * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of2);
+        load_shared_f32x4_if(&s15[i * 4], smem + (0x00010080u + (u32)(rem2 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of2);
       }
 
       // load s2 (shared)
       float s25[8];
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        load_shared_f32x4_if(&s25[i * 4], smem + (0x00020080u + (u32)(add * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of2);
+        load_shared_f32x4_if(&s25[i * 4], smem + (0x00020080u + (u32)(rem2 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), col0 + i * 2048 < min_of2);
       }
       float mul9[8];
       float mul10[8];
@@ -449,16 +462,16 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
       // store s2 (shared)
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_shared_f32x4_if(smem + (0x00020080u + (u32)(add * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), &mul9[i * 4], col0 + i * 2048 < min_of2);
+        store_shared_f32x4_if(smem + (0x00020080u + (u32)(rem2 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), &mul9[i * 4], col0 + i * 2048 < min_of2);
       }
 
       // store s0 (shared)
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        store_shared_f32x4_if(smem + (128u + (u32)(add * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), &mul10[i * 4], col0 + i * 2048 < min_of2);
+        store_shared_f32x4_if(smem + (128u + (u32)(rem2 * 4096 * 4) + (u32)((col0 + i * 2048) * 4)), &mul10[i * 4], col0 + i * 2048 < min_of2);
       }
       fence_async();
-      mbarrier_arrive(smem + (16u + (u32)(rem * 8)));
+      mbarrier_arrive(smem + (32u + (u32)(rem2 * 8)));
       int acc_now2 = acc3;
       acc3 = (int)((u32)acc_now2 + 1u);
     }
@@ -488,10 +501,10 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
     // producer
     regs_dec_24();
     if ((int)(threadIdx.x >> 5) < 17) {
+      int mul13 = cluster_rank() * 2;
+      int mul14 = mul13 * 4096;
       bool lt = t < a.rows;
       if (lt) {
-        int mul13 = cluster_rank() * 2;
-        int mul14 = mul13 * 4096;
         const float* x_at = a.x + (i64)t * a.x_stride0 + (i64)mul14;
         int max_of = max(min(a.n - mul14, 4096), 0);
 
@@ -506,107 +519,126 @@ extern "C" __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(640, 1) r
         // bulk copy z to s2 (shared)
         if ((int)(threadIdx.x & 31) == 0 && 0 < max_of) bulk_load(smem + 131200, z_at, max_of * 4, smem);
         int mul15 = max_of * 4;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul15 + mul15 + mul15);
-        int mul16 = (mul13 + 1) * 4096;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, mul15 + mul15 + mul15);
+      }
+      int mul16 = (mul13 + 1) * 4096;
+      if (lt) {
         const float* x_at2 = a.x + (i64)t * a.x_stride0 + (i64)mul16;
         int max_of2 = max(min(a.n - mul16, 4096), 0);
 
         // bulk copy x to s0 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16512, x_at2, max_of2 * 4, smem);
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 16512, x_at2, max_of2 * 4, smem + 8);
         const float* dy_at2 = a.dy + (i64)t * a.dy_stride0 + (i64)mul16;
 
         // bulk copy dy to s1 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 82048, dy_at2, max_of2 * 4, smem);
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 82048, dy_at2, max_of2 * 4, smem + 8);
         const float* z_at2 = a.z + (i64)t * a.z_stride0 + (i64)mul16;
 
         // bulk copy z to s2 (shared)
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 147584, z_at2, max_of2 * 4, smem);
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of2) bulk_load(smem + 147584, z_at2, max_of2 * 4, smem + 8);
         int mul17 = max_of2 * 4;
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem, mul17 + mul17 + mul17);
-        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem, 0);
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 8, mul17 + mul17 + mul17);
+      }
+      int add2 = t + t2;
+      if (add2 < a.rows) {
+        const float* x_at3 = a.x + (i64)add2 * a.x_stride0 + (i64)mul14;
+        int max_of3 = max(min(a.n - mul14, 4096), 0);
+
+        // bulk copy x to s0 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 32896, x_at3, max_of3 * 4, smem + 16);
+        const float* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul14;
+
+        // bulk copy dy to s1 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 98432, dy_at3, max_of3 * 4, smem + 16);
+        const float* z_at3 = a.z + (i64)add2 * a.z_stride0 + (i64)mul14;
+
+        // bulk copy z to s2 (shared)
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + 163968, z_at3, max_of3 * 4, smem + 16);
+        int mul18 = max_of3 * 4;
+        if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + 16, mul18 + mul18 + mul18);
       }
       if (lt) {
         __syncwarp();
         fence_shared();
-        if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + 32, (int)(threadIdx.x & 31)));
+        if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + 64, (int)(threadIdx.x & 31)));
       }
       int acc5 = 0;
       for (int it2 = t; it2 < a.rows; it2 += t2) {
         int acc_now3 = acc5;
         bulk_wait_read_0();
         __syncwarp();
-        int rem3 = (int)((u32)acc_now3 + 1u) % 2;
-        int add2 = (int)((u32)it2 + (u32)t2);
-        bool lt2 = add2 < a.rows;
+        int mul19 = (int)((u32)acc_now3 * 2u);
+        int rem4 = (int)((u32)mul19 + 3u) % 4;
+        int add3 = (int)((u32)it2 + (u32)t2);
+        bool lt2 = add3 < a.rows;
         if (lt2) {
-          int mul18 = rem3 * 2;
-          int mul19 = cluster_rank() * 2;
-          int mul20 = mul19 * 4096;
-          const float* x_at3 = a.x + (i64)add2 * a.x_stride0 + (i64)mul20;
-          int max_of3 = max(min(a.n - mul20, 4096), 0);
+          const float* x_at4 = a.x + (i64)add3 * a.x_stride0 + (i64)mul16;
+          int max_of4 = max(min(a.n - mul16, 4096), 0);
 
           // bulk copy x to s0 (shared)
-          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + (128u + (u32)(mul18 * 4096 * 4)), x_at3, max_of3 * 4, smem + (u32)(rem3 * 8));
-          const float* dy_at3 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul20;
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (128u + (u32)(rem4 * 4096 * 4)), x_at4, max_of4 * 4, smem + (u32)(rem4 * 8));
+          const float* dy_at4 = a.dy + (i64)add3 * a.dy_stride0 + (i64)mul16;
 
           // bulk copy dy to s1 (shared)
-          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + (0x00010080u + (u32)(mul18 * 4096 * 4)), dy_at3, max_of3 * 4, smem + (u32)(rem3 * 8));
-          const float* z_at3 = a.z + (i64)add2 * a.z_stride0 + (i64)mul20;
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00010080u + (u32)(rem4 * 4096 * 4)), dy_at4, max_of4 * 4, smem + (u32)(rem4 * 8));
+          const float* z_at4 = a.z + (i64)add3 * a.z_stride0 + (i64)mul16;
 
           // bulk copy z to s2 (shared)
-          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of3) bulk_load(smem + (0x00020080u + (u32)(mul18 * 4096 * 4)), z_at3, max_of3 * 4, smem + (u32)(rem3 * 8));
-          int mul21 = max_of3 * 4;
-          if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul21 + mul21 + mul21);
-          int add3 = mul18 + 1;
-          int mul22 = (mul19 + 1) * 4096;
-          const float* x_at4 = a.x + (i64)add2 * a.x_stride0 + (i64)mul22;
-          int max_of4 = max(min(a.n - mul22, 4096), 0);
-
-          // bulk copy x to s0 (shared)
-          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (128u + (u32)(add3 * 4096 * 4)), x_at4, max_of4 * 4, smem + (u32)(rem3 * 8));
-          const float* dy_at4 = a.dy + (i64)add2 * a.dy_stride0 + (i64)mul22;
-
-          // bulk copy dy to s1 (shared)
-          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00010080u + (u32)(add3 * 4096 * 4)), dy_at4, max_of4 * 4, smem + (u32)(rem3 * 8));
-          const float* z_at4 = a.z + (i64)add2 * a.z_stride0 + (i64)mul22;
-
-          // bulk copy z to s2 (shared)
-          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00020080u + (u32)(add3 * 4096 * 4)), z_at4, max_of4 * 4, smem + (u32)(rem3 * 8));
-          int mul23 = max_of4 * 4;
-          if ((int)(threadIdx.x & 31) == 0) mbarrier_expect_tx(smem + (u32)(rem3 * 8), mul23 + mul23 + mul23);
-          if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem3 * 8), 0);
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of4) bulk_load(smem + (0x00020080u + (u32)(rem4 * 4096 * 4)), z_at4, max_of4 * 4, smem + (u32)(rem4 * 8));
+          int mul20 = max_of4 * 4;
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem4 * 8), mul20 + mul20 + mul20);
         }
-        int rem4 = acc_now3 % 2;
-        mbarrier_wait(smem + (16u + (u32)(rem4 * 8)), acc_now3 / 2 % 2);
-        int mul24 = rem4 * 2;
-        int mul25 = cluster_rank() * 2;
-        int mul26 = mul25 * 4096;
-        float* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul26;
-        int max_of5 = max(min(a.n - mul26, 4096), 0);
+        int rem5 = mul19 % 4;
+        mbarrier_wait(smem + (32u + (u32)(rem5 * 8)), mul19 / 4 % 2);
+        float* dx_at = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul14;
+        int max_of5 = max(min(a.n - mul14, 4096), 0);
 
         // bulk copy s0 (shared) to dx
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_store(dx_at, smem + (128u + (u32)(mul24 * 4096 * 4)), max_of5 * 4);
-        float* dz_at = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul26;
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_store(dx_at, smem + (128u + (u32)(rem5 * 4096 * 4)), max_of5 * 4);
+        float* dz_at = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul14;
 
         // bulk copy s2 (shared) to dz
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_store(dz_at, smem + (0x00020080u + (u32)(mul24 * 4096 * 4)), max_of5 * 4);
-        int add4 = mul24 + 1;
-        int mul27 = (mul25 + 1) * 4096;
-        float* dx_at2 = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul27;
-        int max_of6 = max(min(a.n - mul27, 4096), 0);
-
-        // bulk copy s0 (shared) to dx
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_store(dx_at2, smem + (128u + (u32)(add4 * 4096 * 4)), max_of6 * 4);
-        float* dz_at2 = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul27;
-
-        // bulk copy s2 (shared) to dz
-        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_store(dz_at2, smem + (0x00020080u + (u32)(add4 * 4096 * 4)), max_of6 * 4);
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_store(dz_at, smem + (0x00020080u + (u32)(rem5 * 4096 * 4)), max_of5 * 4);
         if ((int)(threadIdx.x & 31) == 0) bulk_commit();
+        int rem6 = (int)((u32)acc_now3 + 1u) % 2;
         if (lt2) {
           __syncwarp();
           fence_shared();
-          if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + (32u + (u32)(rem3 * 8)), (int)(threadIdx.x & 31)));
+          if ((int)(threadIdx.x & 31) < 8) mbarrier_arrive_relaxed_at(peer_shared(smem + (64u + (u32)(rem6 * 8)), (int)(threadIdx.x & 31)));
         }
+        bulk_wait_read_0();
+        __syncwarp();
+        int rem7 = (int)((u32)mul19 + 4u) % 4;
+        int add4 = (int)((u32)it2 + (u32)(t2 * 2));
+        int mul21 = max_of5 * 4;
+        if (add4 < a.rows) {
+          const float* x_at5 = a.x + (i64)add4 * a.x_stride0 + (i64)mul14;
+
+          // bulk copy x to s0 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (128u + (u32)(rem7 * 4096 * 4)), x_at5, max_of5 * 4, smem + (u32)(rem7 * 8));
+          const float* dy_at5 = a.dy + (i64)add4 * a.dy_stride0 + (i64)mul14;
+
+          // bulk copy dy to s1 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (0x00010080u + (u32)(rem7 * 4096 * 4)), dy_at5, max_of5 * 4, smem + (u32)(rem7 * 8));
+          const float* z_at5 = a.z + (i64)add4 * a.z_stride0 + (i64)mul14;
+
+          // bulk copy z to s2 (shared)
+          if ((int)(threadIdx.x & 31) == 0 && 0 < max_of5) bulk_load(smem + (0x00020080u + (u32)(rem7 * 4096 * 4)), z_at5, max_of5 * 4, smem + (u32)(rem7 * 8));
+          if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem7 * 8), mul21 + mul21 + mul21);
+        }
+        int add5 = (int)((u32)mul19 + 1u);
+        int rem8 = add5 % 4;
+        mbarrier_wait(smem + (32u + (u32)(rem8 * 8)), add5 / 4 % 2);
+        float* dx_at2 = a.dx + (i64)it2 * a.dx_stride0 + (i64)mul16;
+        int max_of6 = max(min(a.n - mul16, 4096), 0);
+
+        // bulk copy s0 (shared) to dx
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_store(dx_at2, smem + (128u + (u32)(rem8 * 4096 * 4)), max_of6 * 4);
+        float* dz_at2 = a.dz + (i64)it2 * a.dz_stride0 + (i64)mul16;
+
+        // bulk copy s2 (shared) to dz
+        if ((int)(threadIdx.x & 31) == 0 && 0 < max_of6) bulk_store(dz_at2, smem + (0x00020080u + (u32)(rem8 * 4096 * 4)), max_of6 * 4);
+        if ((int)(threadIdx.x & 31) == 0) bulk_commit();
         int acc_now4 = acc5;
         acc5 = (int)((u32)acc_now4 + 1u);
       }

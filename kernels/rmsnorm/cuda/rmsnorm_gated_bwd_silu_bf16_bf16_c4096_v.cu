@@ -47,6 +47,16 @@ __device__ __forceinline__ u32 bf16_pair(float lo, float hi) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
 }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_f32(const void* p) {
   float r;
   asm volatile("ld.global.f32 %0, [%1];" : "=f"(r) : "l"(p) : "memory");
@@ -113,6 +123,7 @@ static_assert(field_offset(rmsnorm_gated_bwd_silu_bf16_bf16_c4096_v_args, parts)
 extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_bwd_silu_bf16_bf16_c4096_v(const __grid_constant__ rmsnorm_gated_bwd_silu_bf16_bf16_c4096_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 8;
+  wait_prerequisites();
 
   // load w
   u32 w[4];
@@ -217,4 +228,5 @@ extern "C" __global__ void __launch_bounds__(512) rmsnorm_gated_bwd_silu_bf16_bf
   // store part
   store_f32x4_if(part_at + (i64)col0, part, col0 < a.n);
   store_f32x4_if(part_at + (i64)(col0 + 4), &part[4], col0 + 4 < a.n);
+  launch_dependents();
 }

@@ -48,6 +48,16 @@ __device__ __forceinline__ u32 bf16_pair(float lo, float hi) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
 }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_f32_if(const void* p, bool on) {
   float r = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
@@ -122,6 +132,7 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_silu_bf16_f3
   extern __shared__ __align__(16) char smem[];
   int col0 = ((int)threadIdx.x & 63) * 8;
   int row0 = (int)threadIdx.x >> 6;
+  wait_prerequisites();
 
   // load w
   float w[8];
@@ -249,4 +260,5 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm_gated_bwd_silu_bf16_f3
   // store part
   store_f32x4_if(part_at + (i64)col0, part2, (int)threadIdx.x >> 6 == 0 && col0 < a.n);
   store_f32x4_if(part_at + (i64)(col0 + 4), &part2[4], (int)threadIdx.x >> 6 == 0 && col0 + 4 < a.n);
+  launch_dependents();
 }

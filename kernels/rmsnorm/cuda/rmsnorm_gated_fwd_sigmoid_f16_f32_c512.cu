@@ -48,6 +48,16 @@ __device__ __forceinline__ u32 f16_pair(float lo, float hi) {
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
 }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_f32_if(const void* p, bool on) {
   float r = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
@@ -110,6 +120,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_sigmoid_f16_
   int row0 = (int)threadIdx.x >> 5;
   bool z_vec = aligned(a.z, 16) && (a.z_stride0 & 7) == 0 && (a.n & 7) == 0;
   bool y_vec = aligned(a.y, 16) && (a.y_stride0 & 7) == 0 && (a.n & 7) == 0;
+  wait_prerequisites();
 
   // load w
   float w[16];
@@ -209,4 +220,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_sigmoid_f16_
 
   // store rstd
   store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 31) == 0 && row0 < rows_left);
+  launch_dependents();
 }

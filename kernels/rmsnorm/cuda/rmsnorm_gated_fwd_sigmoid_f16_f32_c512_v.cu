@@ -43,6 +43,16 @@ __device__ __forceinline__ u32 f16_pair(float lo, float hi) {
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
 }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "r"((u32)on) : "memory");
@@ -88,6 +98,7 @@ static_assert(field_offset(rmsnorm_gated_fwd_sigmoid_f16_f32_c512_v_args, n) == 
 extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_sigmoid_f16_f32_c512_v(const __grid_constant__ rmsnorm_gated_fwd_sigmoid_f16_f32_c512_v_args a) {
   int col0 = ((int)threadIdx.x & 31) * 8;
   int row0 = (int)threadIdx.x >> 5;
+  wait_prerequisites();
 
   // load w
   float w[16];
@@ -147,4 +158,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_sigmoid_f16_
 
   // store rstd
   store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 31) == 0 && row0 < rows_left);
+  launch_dependents();
 }

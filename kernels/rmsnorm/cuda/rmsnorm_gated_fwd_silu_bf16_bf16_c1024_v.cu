@@ -47,6 +47,16 @@ __device__ __forceinline__ u32 bf16_pair(float lo, float hi) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
 }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
@@ -97,6 +107,7 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_silu_bf16_bf
   extern __shared__ __align__(16) char smem[];
   int col0 = ((int)threadIdx.x & 63) * 8;
   int row0 = (int)threadIdx.x >> 6;
+  wait_prerequisites();
 
   // load w
   u32 w[8];
@@ -166,4 +177,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_silu_bf16_bf
 
   // store rstd
   store_f32_if(rstd_at + (i64)row0, rstd, ((int)threadIdx.x & 63) == 0 && row0 < rows_left);
+  launch_dependents();
 }

@@ -23,6 +23,16 @@ __device__ __forceinline__ float div_approx(float a, float b) {
   asm("div.approx.ftz.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
   return r;
 }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float load_shared_f32(const void* p) {
   float r;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r) : "r"((u32)__cvta_generic_to_shared(p)) : "memory");
@@ -72,6 +82,7 @@ static_assert(field_offset(rmsnorm_gated_fwd_silu_f32_f32_c1024_v_args, n) == 72
 extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_silu_f32_f32_c1024_v(const __grid_constant__ rmsnorm_gated_fwd_silu_f32_f32_c1024_v_args a) {
   extern __shared__ __align__(16) char smem[];
   int col0 = (int)threadIdx.x * 4;
+  wait_prerequisites();
 
   // load w
   float w[8];
@@ -143,4 +154,5 @@ extern "C" __global__ void __launch_bounds__(128) rmsnorm_gated_fwd_silu_f32_f32
 
   // store rstd
   store_f32_if(rstd_at, rstd, (int)threadIdx.x == 0);
+  launch_dependents();
 }
