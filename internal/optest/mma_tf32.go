@@ -5,12 +5,12 @@ import "github.com/gotile/gotile/tile"
 // mmaTF32Args: the products of A and B, given as the four forms take them, as TF32 and TF32x3: D[0] to D[3] and D[4] to
 // D[7], with operands in shared memory; D[8] to D[11] and D[12] to D[15] with A, B, both and none of them in registers.
 type mmaTF32Args struct {
-	A tile.Global[tile.F32] `tile:"32,32"`
-	B tile.Global[tile.F32] `tile:"32,32"`
-	D tile.Global[tile.F32] `tile:"16,32,32"`
+	A tile.Global[tile.F32] `tile:"16,16"`
+	B tile.Global[tile.F32] `tile:"16,16"`
+	D tile.Global[tile.F32] `tile:"16,16,16"`
 }
 
-const tf32Side = 32
+const tf32Side = 16
 
 var (
 	tf32Forms      = []tile.Form{tile.AB, tile.ABt, tile.AtB, tile.AtBt}

@@ -18,9 +18,9 @@ const _ = device.GenV1
 
 // mmaTF32Params are the arguments of launchMmaTF32.
 type mmaTF32Params struct {
-	A device.Tensor // [32, 32] f32, read; last stride 1
-	B device.Tensor // [32, 32] f32, read; last stride 1
-	D device.Tensor // [16, 32, 32] f32, written; last stride 1
+	A device.Tensor // [16, 16] f32, read; last stride 1
+	B device.Tensor // [16, 16] f32, read; last stride 1
+	D device.Tensor // [16, 16, 16] f32, written; last stride 1
 }
 
 // mmaTF32Layout is the kernels' one parameter as C lays it out.
@@ -55,9 +55,9 @@ var mmaTF32Family = bind.Family{
 	Name:    "launchMmaTF32",
 	Symbols: []string{},
 	Fields: []bind.Field{
-		{Name: "A", Dims: []bind.Dim{{Symbol: -1, Size: 32}, {Symbol: -1, Size: 32}}},
-		{Name: "B", Dims: []bind.Dim{{Symbol: -1, Size: 32}, {Symbol: -1, Size: 32}}},
-		{Name: "D", Dims: []bind.Dim{{Symbol: -1, Size: 16}, {Symbol: -1, Size: 32}, {Symbol: -1, Size: 32}}, Written: true},
+		{Name: "A", Dims: []bind.Dim{{Symbol: -1, Size: 16}, {Symbol: -1, Size: 16}}},
+		{Name: "B", Dims: []bind.Dim{{Symbol: -1, Size: 16}, {Symbol: -1, Size: 16}}},
+		{Name: "D", Dims: []bind.Dim{{Symbol: -1, Size: 16}, {Symbol: -1, Size: 16}, {Symbol: -1, Size: 16}}, Written: true},
 	},
 	Configs: []bind.Config{
 		{
@@ -66,7 +66,7 @@ var mmaTF32Family = bind.Family{
 				Source:   cu_op_mma_tf32,
 				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  32,
-				Shared:   8192,
+				Shared:   2048,
 				ArgBytes: 56,
 				Build: func() (device.Program, error) {
 					return Kernels().Build("op_mma_tf32")

@@ -3,13 +3,13 @@
 // op_mma_tf32: Products of f32 by tensor cores, with tf32.
 //
 // Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
-// Launch: 32 threads a block, 8192 bytes of dynamic shared memory, a grid of 1 block
+// Launch: 32 threads a block, 2048 bytes of dynamic shared memory, a grid of 1 block
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 //
 // Shared memory, in bytes; lives: in which stretches between barriers of the block, counted from 0:
 //   offset     size  align  lives  type   buffer
-//        0     4096    512  0      f32    s0: tile [32 32], 64-byte swizzle
-//     4096     4096    512  0      f32    s1: tile [32 32], 64-byte swizzle
+//        0     1024     16  0      f32    s0: tile [16 16]
+//     1024     1024     16  0      f32    s1: tile [16 16]
 
 typedef unsigned int u32;
 typedef long long i64;
@@ -24,7 +24,6 @@ __device__ __forceinline__ int opaque(int x) {
   asm volatile("" : "+r"(x));
   return x;
 }
-__device__ __forceinline__ int swizzle(int offset, int mask) { return offset ^ (offset >> 7 & mask) << 4; } // 16-byte chunks, by 128-byte line
 __device__ __forceinline__ float round_tf32(float x) {
   u32 r;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x));
@@ -62,9 +61,9 @@ __device__ __forceinline__ void store_shared_f32x2(void* p, const float* r) {
 }
 
 struct op_mma_tf32_args {
-  const float* a; // A: f32[32, 32]
-  const float* b; // B: f32[32, 32]
-  float* d; // D: f32[16, 32, 32]
+  const float* a; // A: f32[16, 16]
+  const float* b; // B: f32[16, 16]
+  float* d; // D: f32[16, 16, 16]
   i64 a_stride0; // A: elements from one index of dimension 0 to the next
   i64 b_stride0; // B: elements from one index of dimension 0 to the next
   i64 d_stride0; // D: elements from one index of dimension 0 to the next
@@ -80,7 +79,7 @@ static_assert(field_offset(op_mma_tf32_args, d_stride0) == 40, "d_stride0");
 static_assert(field_offset(op_mma_tf32_args, d_stride1) == 48, "d_stride1");
 
 extern "C" __global__ void __launch_bounds__(32) op_mma_tf32(const __grid_constant__ op_mma_tf32_args a) {
-  extern __shared__ __align__(512) char smem[];
+  extern __shared__ __align__(16) char smem[];
   bool a_vec = aligned(a.a, 8) && (a.a_stride0 & 1) == 0;
   int row0 = (int)(threadIdx.x & 31) >> 3;
   int col0 = ((int)(threadIdx.x & 31) & 7) * 2;
@@ -91,309 +90,191 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_tf32(const __grid_consta
   bool d_vec2 = aligned(a.d, 8) && (a.d_stride0 & 1) == 0 && (a.d_stride1 & 1) == 0;
 
   // load a
-  float a2[32];
+  float a2[8];
   if (a_vec) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      load_f32x2(&a2[i * 2], a.a + (i64)(row0 + (i >> 1) * 4) * a.a_stride0 + (i64)(col0 + (i & 1) * 16));
+    for (int i = 0; i < 4; i++) {
+      load_f32x2(&a2[i * 2], a.a + (i64)(row0 + i * 4) * a.a_stride0 + (i64)col0);
     }
   } else {
     int row0_ = opaque(row0);
     int col0_ = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      a2[i] = load_f32(a.a + (i64)(row0_ + (i >> 2) * 4) * a.a_stride0 + (i64)(col0_ + ((i & 1) + (i >> 1 & 1) * 16)));
+    for (int i = 0; i < 8; i++) {
+      a2[i] = load_f32(a.a + (i64)(row0_ + (i >> 1) * 4) * a.a_stride0 + (i64)(col0_ + (i & 1)));
     }
   }
 
   // store s0 (shared)
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    store_shared_f32x2(smem + (u32)swizzle(((row0 + (i >> 1) * 4) * 16 + ((col0 + (i & 1) * 16 & 15) + (col0 + (i & 1) * 16 >> 4) * 512)) * 4, 3), &a2[i * 2]);
+  for (int i = 0; i < 4; i++) {
+    store_shared_f32x2(smem + (u32)(((row0 + i * 4) * 16 + col0) * 4), &a2[i * 2]);
   }
 
   // load b
-  float b[32];
+  float b[8];
   if (b_vec) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      load_f32x2(&b[i * 2], a.b + (i64)(row0 + (i >> 1) * 4) * a.b_stride0 + (i64)(col0 + (i & 1) * 16));
+    for (int i = 0; i < 4; i++) {
+      load_f32x2(&b[i * 2], a.b + (i64)(row0 + i * 4) * a.b_stride0 + (i64)col0);
     }
   } else {
     int row0_2 = opaque(row0);
     int col0_2 = opaque(col0);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      b[i] = load_f32(a.b + (i64)(row0_2 + (i >> 2) * 4) * a.b_stride0 + (i64)(col0_2 + ((i & 1) + (i >> 1 & 1) * 16)));
+    for (int i = 0; i < 8; i++) {
+      b[i] = load_f32(a.b + (i64)(row0_2 + (i >> 1) * 4) * a.b_stride0 + (i64)(col0_2 + (i & 1)));
     }
   }
 
   // store s1 (shared)
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    store_shared_f32x2(smem + (4096u + (u32)swizzle(((row0 + (i >> 1) * 4) * 16 + ((col0 + (i & 1) * 16 & 15) + (col0 + (i & 1) * 16 >> 4) * 512)) * 4, 3)), &b[i * 2]);
+  for (int i = 0; i < 4; i++) {
+    store_shared_f32x2(smem + (1024u + (u32)(((row0 + i * 4) * 16 + col0) * 4)), &b[i * 2]);
   }
-  float acc[32];
+  float acc[8];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
 
   // load s0 (shared)
-  float s02[8];
+  float s02[4];
   __syncwarp();
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s02[i * 2], smem + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((col02 & 15) + (col02 >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 2; i++) {
+    load_shared_f32x2(&s02[i * 2], smem + (u32)(((row02 + i * 8) * 16 + col02) * 4));
   }
 
   // load s1 (shared)
-  float s12[8];
+  float s12[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s12[i] = load_shared_f32(smem + (4096u + (u32)swizzle(((col02 + (i & 1)) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3)));
+  for (int i = 0; i < 4; i++) {
+    s12[i] = load_shared_f32(smem + (1024u + (u32)(((col02 + (i & 1)) * 16 + (row02 + (i >> 1) * 8)) * 4)));
   }
 
   // acc = s02 s12, AB: mma.sync, 1xTF32
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
-  float a3[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a3[i * 4] = round_tf32(s02[i * 4]);
-    a3[i * 4 + 1] = round_tf32(s02[i * 4 + 2]);
-    a3[i * 4 + 2] = round_tf32(s02[i * 4 + 1]);
-    a3[i * 4 + 3] = round_tf32(s02[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b2[2];
-    b2[0] = round_tf32(s12[i * 4]);
-    b2[1] = round_tf32(s12[i * 4 + 1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a3[j * 4], b2[0], b2[1]);
-    }
-    float b3[2];
-    b3[0] = round_tf32(s12[i * 4 + 2]);
-    b3[1] = round_tf32(s12[i * 4 + 3]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a3[j * 4], b3[0], b3[1]);
-    }
-  }
+  float a3[4];
+  a3[0] = round_tf32(s02[0]);
+  a3[1] = round_tf32(s02[2]);
+  a3[2] = round_tf32(s02[1]);
+  a3[3] = round_tf32(s02[3]);
+  float b2[2];
+  b2[0] = round_tf32(s12[0]);
+  b2[1] = round_tf32(s12[1]);
+  mma_m16n8k8_f32_tf32(acc, a3, b2[0], b2[1]);
+  float b3[2];
+  b3[0] = round_tf32(s12[2]);
+  b3[1] = round_tf32(s12[3]);
+  mma_m16n8k8_f32_tf32(&acc[4], a3, b3[0], b3[1]);
 
   // load s0 (shared)
-  float s03[8];
+  float s03[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s03[i * 2], smem + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((8 + col02 & 15) + (8 + col02 >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 2; i++) {
+    load_shared_f32x2(&s03[i * 2], smem + (32u + (u32)(((row02 + i * 8) * 16 + col02) * 4)));
   }
 
   // load s1 (shared)
-  float s13[8];
+  float s13[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s13[i] = load_shared_f32(smem + (4096u + (u32)swizzle(((8 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3)));
+  for (int i = 0; i < 4; i++) {
+    s13[i] = load_shared_f32(smem + (1536u + (u32)(((col02 + (i & 1)) * 16 + (row02 + (i >> 1) * 8)) * 4)));
   }
 
   // acc += s03 s13, AB: mma.sync, 1xTF32
-  float a4[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a4[i * 4] = round_tf32(s03[i * 4]);
-    a4[i * 4 + 1] = round_tf32(s03[i * 4 + 2]);
-    a4[i * 4 + 2] = round_tf32(s03[i * 4 + 1]);
-    a4[i * 4 + 3] = round_tf32(s03[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b4[2];
-    b4[0] = round_tf32(s13[i * 4]);
-    b4[1] = round_tf32(s13[i * 4 + 1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a4[j * 4], b4[0], b4[1]);
-    }
-    float b5[2];
-    b5[0] = round_tf32(s13[i * 4 + 2]);
-    b5[1] = round_tf32(s13[i * 4 + 3]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a4[j * 4], b5[0], b5[1]);
-    }
-  }
-
-  // load s0 (shared)
-  float s04[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s04[i * 2], smem + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((16 + col02 & 15) + (16 + col02 >> 4) * 512)) * 4, 3));
-  }
-
-  // load s1 (shared)
-  float s14[8];
+  float a4[4];
+  a4[0] = round_tf32(s03[0]);
+  a4[1] = round_tf32(s03[2]);
+  a4[2] = round_tf32(s03[1]);
+  a4[3] = round_tf32(s03[3]);
+  float b4[2];
+  b4[0] = round_tf32(s13[0]);
+  b4[1] = round_tf32(s13[1]);
+  mma_m16n8k8_f32_tf32(acc, a4, b4[0], b4[1]);
+  float b5[2];
+  b5[0] = round_tf32(s13[2]);
+  b5[1] = round_tf32(s13[3]);
+  mma_m16n8k8_f32_tf32(&acc[4], a4, b5[0], b5[1]);
+  float d[8];
   #pragma unroll
   for (int i = 0; i < 8; i++) {
-    s14[i] = load_shared_f32(smem + (4096u + (u32)swizzle(((16 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s04 s14, AB: mma.sync, 1xTF32
-  float a5[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a5[i * 4] = round_tf32(s04[i * 4]);
-    a5[i * 4 + 1] = round_tf32(s04[i * 4 + 2]);
-    a5[i * 4 + 2] = round_tf32(s04[i * 4 + 1]);
-    a5[i * 4 + 3] = round_tf32(s04[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b6[2];
-    b6[0] = round_tf32(s14[i * 4]);
-    b6[1] = round_tf32(s14[i * 4 + 1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a5[j * 4], b6[0], b6[1]);
-    }
-    float b7[2];
-    b7[0] = round_tf32(s14[i * 4 + 2]);
-    b7[1] = round_tf32(s14[i * 4 + 3]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a5[j * 4], b7[0], b7[1]);
-    }
-  }
-
-  // load s0 (shared)
-  float s05[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s05[i * 2], smem + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((24 + col02 & 15) + (24 + col02 >> 4) * 512)) * 4, 3));
-  }
-
-  // load s1 (shared)
-  float s15[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s15[i] = load_shared_f32(smem + (4096u + (u32)swizzle(((24 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s05 s15, AB: mma.sync, 1xTF32
-  float a6[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a6[i * 4] = round_tf32(s05[i * 4]);
-    a6[i * 4 + 1] = round_tf32(s05[i * 4 + 2]);
-    a6[i * 4 + 2] = round_tf32(s05[i * 4 + 1]);
-    a6[i * 4 + 3] = round_tf32(s05[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b8[2];
-    b8[0] = round_tf32(s15[i * 4]);
-    b8[1] = round_tf32(s15[i * 4 + 1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a6[j * 4], b8[0], b8[1]);
-    }
-    float b9[2];
-    b9[0] = round_tf32(s15[i * 4 + 2]);
-    b9[1] = round_tf32(s15[i * 4 + 3]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a6[j * 4], b9[0], b9[1]);
-    }
-  }
-  float d[32];
-  #pragma unroll
-  for (int i = 0; i < 32; i++) {
     d[i] = acc[i];
   }
 
   // store d
   if (d_vec) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32x2(a.d + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col02 + (i >> 1 & 3) * 8), &d[i * 2]);
+    for (int i = 0; i < 4; i++) {
+      store_f32x2(a.d + (i64)(row02 + (i & 1) * 8) * a.d_stride1 + (i64)(col02 + (i >> 1) * 8), &d[i * 2]);
     }
   } else {
     int row02_ = opaque(row02);
     int col02_ = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      store_f32(a.d + (i64)(row02_ + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.d_stride1 + (i64)(col02_ + ((i & 1) + (i >> 2 & 3) * 8)), d[i]);
+    for (int i = 0; i < 8; i++) {
+      store_f32(a.d + (i64)(row02_ + (i >> 1 & 1) * 8) * a.d_stride1 + (i64)(col02_ + ((i & 1) + (i >> 2) * 8)), d[i]);
     }
   }
 
   // load a
-  float a7[32];
+  float a5[8];
   if (a_vec) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      load_f32x2(&a7[i * 2], a.a + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.a_stride0 + (i64)(col02 + (i >> 1 & 3) * 8));
+    for (int i = 0; i < 4; i++) {
+      load_f32x2(&a5[i * 2], a.a + (i64)(row02 + (i & 1) * 8) * a.a_stride0 + (i64)(col02 + (i >> 1) * 8));
     }
   } else {
     int row02_2 = opaque(row02);
     int col02_2 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      a7[i] = load_f32(a.a + (i64)(row02_2 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.a_stride0 + (i64)(col02_2 + ((i & 1) + (i >> 2 & 3) * 8)));
+    for (int i = 0; i < 8; i++) {
+      a5[i] = load_f32(a.a + (i64)(row02_2 + (i >> 1 & 1) * 8) * a.a_stride0 + (i64)(col02_2 + ((i & 1) + (i >> 2) * 8)));
     }
   }
 
   // load b
-  float b10[32];
+  float b6[8];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
-    b10[i] = load_f32(a.b + (i64)(col02 + ((i & 1) + (i >> 2 & 3) * 8)) * a.b_stride0 + (i64)(row02 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)));
+  for (int i = 0; i < 8; i++) {
+    b6[i] = load_f32(a.b + (i64)(col02 + ((i & 1) + (i >> 2) * 8)) * a.b_stride0 + (i64)(row02 + (i >> 1 & 1) * 8));
   }
 
   // load s1 (shared)
-  float s16[32];
+  float s14[8];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
-    s16[i] = load_shared_f32(smem + (4096u + (u32)swizzle(((col02 + ((i & 1) + (i >> 2 & 3) * 8)) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 4) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 4) * 16) >> 4) * 512)) * 4, 3)));
+  for (int i = 0; i < 8; i++) {
+    s14[i] = load_shared_f32(smem + (1024u + (u32)(((col02 + ((i & 1) + (i >> 2) * 8)) * 16 + (row02 + (i >> 1 & 1) * 8)) * 4)));
   }
 
-  // acc = a7 s16, AB: mma.sync, 1xTF32
+  // acc = a5 s14, AB: mma.sync, 1xTF32
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    float a8[8];
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      a8[j * 4] = round_tf32(a7[(j * 4 + i) * 4]);
-      a8[j * 4 + 1] = round_tf32(a7[(j * 4 + i) * 4 + 2]);
-      a8[j * 4 + 2] = round_tf32(a7[(j * 4 + i) * 4 + 1]);
-      a8[j * 4 + 3] = round_tf32(a7[(j * 4 + i) * 4 + 3]);
-    }
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      float b11[2];
-      b11[0] = round_tf32(s16[(j * 4 + i) * 4]);
-      b11[1] = round_tf32(s16[(j * 4 + i) * 4 + 1]);
-      #pragma unroll
-      for (int k = 0; k < 2; k++) {
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + j * 2) * 4], &a8[k * 4], b11[0], b11[1]);
-      }
-      float b12[2];
-      b12[0] = round_tf32(s16[(j * 4 + i) * 4 + 2]);
-      b12[1] = round_tf32(s16[(j * 4 + i) * 4 + 3]);
-      #pragma unroll
-      for (int k = 0; k < 2; k++) {
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + (j * 2 + 1)) * 4], &a8[k * 4], b12[0], b12[1]);
-      }
-    }
+  for (int i = 0; i < 2; i++) {
+    float a6[4];
+    a6[0] = round_tf32(a5[i * 4]);
+    a6[1] = round_tf32(a5[i * 4 + 2]);
+    a6[2] = round_tf32(a5[i * 4 + 1]);
+    a6[3] = round_tf32(a5[i * 4 + 3]);
+    float b7[2];
+    b7[0] = round_tf32(s14[i * 4]);
+    b7[1] = round_tf32(s14[i * 4 + 1]);
+    mma_m16n8k8_f32_tf32(acc, a6, b7[0], b7[1]);
+    float b8[2];
+    b8[0] = round_tf32(s14[i * 4 + 2]);
+    b8[1] = round_tf32(s14[i * 4 + 3]);
+    mma_m16n8k8_f32_tf32(&acc[4], a6, b8[0], b8[1]);
   }
-  float d2[32];
+  float d2[8];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     d2[i] = acc[i];
   }
   float* d_at = a.d + 8 * a.d_stride0;
@@ -401,188 +282,82 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_tf32(const __grid_consta
   // store d
   if (d_vec2) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32x2(d_at + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col02 + (i >> 1 & 3) * 8), &d2[i * 2]);
+    for (int i = 0; i < 4; i++) {
+      store_f32x2(d_at + (i64)(row02 + (i & 1) * 8) * a.d_stride1 + (i64)(col02 + (i >> 1) * 8), &d2[i * 2]);
     }
   } else {
     int row02_3 = opaque(row02);
     int col02_3 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      store_f32(d_at + (i64)(row02_3 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.d_stride1 + (i64)(col02_3 + ((i & 1) + (i >> 2 & 3) * 8)), d2[i]);
+    for (int i = 0; i < 8; i++) {
+      store_f32(d_at + (i64)(row02_3 + (i >> 1 & 1) * 8) * a.d_stride1 + (i64)(col02_3 + ((i & 1) + (i >> 2) * 8)), d2[i]);
     }
   }
 
   // load s0 (shared)
-  float s06[8];
+  float s04[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s06[i * 2], smem + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((col02 & 15) + (col02 >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 2; i++) {
+    load_shared_f32x2(&s04[i * 2], smem + (u32)(((row02 + i * 8) * 16 + col02) * 4));
   }
 
   // load s1 (shared)
-  float s17[8];
+  float s15[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s17[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((col02 & 15) + (col02 >> 4) * 512)) * 4, 3)));
+  for (int i = 0; i < 2; i++) {
+    load_shared_f32x2(&s15[i * 2], smem + (1024u + (u32)(((row02 + i * 8) * 16 + col02) * 4)));
   }
 
-  // acc = s06 s17, ABt: mma.sync, 1xTF32
+  // acc = s04 s15, ABt: mma.sync, 1xTF32
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
-  float a9[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a9[i * 4] = round_tf32(s06[i * 4]);
-    a9[i * 4 + 1] = round_tf32(s06[i * 4 + 2]);
-    a9[i * 4 + 2] = round_tf32(s06[i * 4 + 1]);
-    a9[i * 4 + 3] = round_tf32(s06[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b13[2];
-    b13[0] = round_tf32(s17[i * 4]);
-    b13[1] = round_tf32(s17[i * 4 + 1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a9[j * 4], b13[0], b13[1]);
-    }
-    float b14[2];
-    b14[0] = round_tf32(s17[i * 4 + 2]);
-    b14[1] = round_tf32(s17[i * 4 + 3]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a9[j * 4], b14[0], b14[1]);
-    }
-  }
+  float a7[4];
+  a7[0] = round_tf32(s04[0]);
+  a7[1] = round_tf32(s04[2]);
+  a7[2] = round_tf32(s04[1]);
+  a7[3] = round_tf32(s04[3]);
+  float b9[2];
+  b9[0] = round_tf32(s15[0]);
+  b9[1] = round_tf32(s15[1]);
+  mma_m16n8k8_f32_tf32(acc, a7, b9[0], b9[1]);
+  float b10[2];
+  b10[0] = round_tf32(s15[2]);
+  b10[1] = round_tf32(s15[3]);
+  mma_m16n8k8_f32_tf32(&acc[4], a7, b10[0], b10[1]);
 
   // load s0 (shared)
-  float s07[8];
+  float s05[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s07[i * 2], smem + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((8 + col02 & 15) + (8 + col02 >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 2; i++) {
+    load_shared_f32x2(&s05[i * 2], smem + (32u + (u32)(((row02 + i * 8) * 16 + col02) * 4)));
   }
 
   // load s1 (shared)
-  float s18[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s18[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((8 + col02 & 15) + (8 + col02 >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s07 s18, ABt: mma.sync, 1xTF32
-  float a10[8];
+  float s16[4];
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    a10[i * 4] = round_tf32(s07[i * 4]);
-    a10[i * 4 + 1] = round_tf32(s07[i * 4 + 2]);
-    a10[i * 4 + 2] = round_tf32(s07[i * 4 + 1]);
-    a10[i * 4 + 3] = round_tf32(s07[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b15[2];
-    b15[0] = round_tf32(s18[i * 4]);
-    b15[1] = round_tf32(s18[i * 4 + 1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a10[j * 4], b15[0], b15[1]);
-    }
-    float b16[2];
-    b16[0] = round_tf32(s18[i * 4 + 2]);
-    b16[1] = round_tf32(s18[i * 4 + 3]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a10[j * 4], b16[0], b16[1]);
-    }
+    load_shared_f32x2(&s16[i * 2], smem + (1056u + (u32)(((row02 + i * 8) * 16 + col02) * 4)));
   }
 
-  // load s0 (shared)
-  float s08[8];
+  // acc += s05 s16, ABt: mma.sync, 1xTF32
+  float a8[4];
+  a8[0] = round_tf32(s05[0]);
+  a8[1] = round_tf32(s05[2]);
+  a8[2] = round_tf32(s05[1]);
+  a8[3] = round_tf32(s05[3]);
+  float b11[2];
+  b11[0] = round_tf32(s16[0]);
+  b11[1] = round_tf32(s16[1]);
+  mma_m16n8k8_f32_tf32(acc, a8, b11[0], b11[1]);
+  float b12[2];
+  b12[0] = round_tf32(s16[2]);
+  b12[1] = round_tf32(s16[3]);
+  mma_m16n8k8_f32_tf32(&acc[4], a8, b12[0], b12[1]);
+  float d3[8];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s08[i * 2], smem + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((16 + col02 & 15) + (16 + col02 >> 4) * 512)) * 4, 3));
-  }
-
-  // load s1 (shared)
-  float s19[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s19[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((16 + col02 & 15) + (16 + col02 >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s08 s19, ABt: mma.sync, 1xTF32
-  float a11[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a11[i * 4] = round_tf32(s08[i * 4]);
-    a11[i * 4 + 1] = round_tf32(s08[i * 4 + 2]);
-    a11[i * 4 + 2] = round_tf32(s08[i * 4 + 1]);
-    a11[i * 4 + 3] = round_tf32(s08[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b17[2];
-    b17[0] = round_tf32(s19[i * 4]);
-    b17[1] = round_tf32(s19[i * 4 + 1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a11[j * 4], b17[0], b17[1]);
-    }
-    float b18[2];
-    b18[0] = round_tf32(s19[i * 4 + 2]);
-    b18[1] = round_tf32(s19[i * 4 + 3]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a11[j * 4], b18[0], b18[1]);
-    }
-  }
-
-  // load s0 (shared)
-  float s09[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s09[i * 2], smem + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((24 + col02 & 15) + (24 + col02 >> 4) * 512)) * 4, 3));
-  }
-
-  // load s1 (shared)
-  float s110[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s110[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((24 + col02 & 15) + (24 + col02 >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s09 s110, ABt: mma.sync, 1xTF32
-  float a12[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a12[i * 4] = round_tf32(s09[i * 4]);
-    a12[i * 4 + 1] = round_tf32(s09[i * 4 + 2]);
-    a12[i * 4 + 2] = round_tf32(s09[i * 4 + 1]);
-    a12[i * 4 + 3] = round_tf32(s09[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b19[2];
-    b19[0] = round_tf32(s110[i * 4]);
-    b19[1] = round_tf32(s110[i * 4 + 1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a12[j * 4], b19[0], b19[1]);
-    }
-    float b20[2];
-    b20[0] = round_tf32(s110[i * 4 + 2]);
-    b20[1] = round_tf32(s110[i * 4 + 3]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a12[j * 4], b20[0], b20[1]);
-    }
-  }
-  float d3[32];
-  #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     d3[i] = acc[i];
   }
   float* d_at2 = a.d + a.d_stride0;
@@ -590,93 +365,81 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_tf32(const __grid_consta
   // store d
   if (d_vec2) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32x2(d_at2 + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col02 + (i >> 1 & 3) * 8), &d3[i * 2]);
+    for (int i = 0; i < 4; i++) {
+      store_f32x2(d_at2 + (i64)(row02 + (i & 1) * 8) * a.d_stride1 + (i64)(col02 + (i >> 1) * 8), &d3[i * 2]);
     }
   } else {
     int row02_4 = opaque(row02);
     int col02_4 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      store_f32(d_at2 + (i64)(row02_4 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.d_stride1 + (i64)(col02_4 + ((i & 1) + (i >> 2 & 3) * 8)), d3[i]);
+    for (int i = 0; i < 8; i++) {
+      store_f32(d_at2 + (i64)(row02_4 + (i >> 1 & 1) * 8) * a.d_stride1 + (i64)(col02_4 + ((i & 1) + (i >> 2) * 8)), d3[i]);
     }
   }
 
   // load a
-  float a13[32];
+  float a9[8];
   if (a_vec) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      load_f32x2(&a13[i * 2], a.a + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.a_stride0 + (i64)(col02 + (i >> 1 & 3) * 8));
+    for (int i = 0; i < 4; i++) {
+      load_f32x2(&a9[i * 2], a.a + (i64)(row02 + (i & 1) * 8) * a.a_stride0 + (i64)(col02 + (i >> 1) * 8));
     }
   } else {
     int row02_5 = opaque(row02);
     int col02_5 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      a13[i] = load_f32(a.a + (i64)(row02_5 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.a_stride0 + (i64)(col02_5 + ((i & 1) + (i >> 2 & 3) * 8)));
+    for (int i = 0; i < 8; i++) {
+      a9[i] = load_f32(a.a + (i64)(row02_5 + (i >> 1 & 1) * 8) * a.a_stride0 + (i64)(col02_5 + ((i & 1) + (i >> 2) * 8)));
     }
   }
 
   // load b
-  float b21[32];
+  float b13[8];
   if (b_vec) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      load_f32x2(&b21[i * 2], a.b + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.b_stride0 + (i64)(col02 + (i >> 1 & 3) * 8));
+    for (int i = 0; i < 4; i++) {
+      load_f32x2(&b13[i * 2], a.b + (i64)(row02 + (i & 1) * 8) * a.b_stride0 + (i64)(col02 + (i >> 1) * 8));
     }
   } else {
     int row02_6 = opaque(row02);
     int col02_6 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      b21[i] = load_f32(a.b + (i64)(row02_6 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.b_stride0 + (i64)(col02_6 + ((i & 1) + (i >> 2 & 3) * 8)));
+    for (int i = 0; i < 8; i++) {
+      b13[i] = load_f32(a.b + (i64)(row02_6 + (i >> 1 & 1) * 8) * a.b_stride0 + (i64)(col02_6 + ((i & 1) + (i >> 2) * 8)));
     }
   }
 
   // load s0 (shared)
-  float s010[32];
+  float s06[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    load_shared_f32x2(&s010[i * 2], smem + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 3) * 16)) * 16 + ((col02 + (i >> 1 & 3) * 8 & 15) + (col02 + (i >> 1 & 3) * 8 >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 4; i++) {
+    load_shared_f32x2(&s06[i * 2], smem + (u32)(((row02 + (i & 1) * 8) * 16 + (col02 + (i >> 1) * 8)) * 4));
   }
 
-  // acc = s010 b21, ABt: mma.sync, 1xTF32
+  // acc = s06 b13, ABt: mma.sync, 1xTF32
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    float a14[8];
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      a14[j * 4] = round_tf32(s010[(j * 4 + i) * 4]);
-      a14[j * 4 + 1] = round_tf32(s010[(j * 4 + i) * 4 + 2]);
-      a14[j * 4 + 2] = round_tf32(s010[(j * 4 + i) * 4 + 1]);
-      a14[j * 4 + 3] = round_tf32(s010[(j * 4 + i) * 4 + 3]);
-    }
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      float b22[2];
-      b22[0] = round_tf32(b21[(j * 4 + i) * 4]);
-      b22[1] = round_tf32(b21[(j * 4 + i) * 4 + 1]);
-      #pragma unroll
-      for (int k = 0; k < 2; k++) {
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + j * 2) * 4], &a14[k * 4], b22[0], b22[1]);
-      }
-      float b23[2];
-      b23[0] = round_tf32(b21[(j * 4 + i) * 4 + 2]);
-      b23[1] = round_tf32(b21[(j * 4 + i) * 4 + 3]);
-      #pragma unroll
-      for (int k = 0; k < 2; k++) {
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + (j * 2 + 1)) * 4], &a14[k * 4], b23[0], b23[1]);
-      }
-    }
+  for (int i = 0; i < 2; i++) {
+    float a10[4];
+    a10[0] = round_tf32(s06[i * 4]);
+    a10[1] = round_tf32(s06[i * 4 + 2]);
+    a10[2] = round_tf32(s06[i * 4 + 1]);
+    a10[3] = round_tf32(s06[i * 4 + 3]);
+    float b14[2];
+    b14[0] = round_tf32(b13[i * 4]);
+    b14[1] = round_tf32(b13[i * 4 + 1]);
+    mma_m16n8k8_f32_tf32(acc, a10, b14[0], b14[1]);
+    float b15[2];
+    b15[0] = round_tf32(b13[i * 4 + 2]);
+    b15[1] = round_tf32(b13[i * 4 + 3]);
+    mma_m16n8k8_f32_tf32(&acc[4], a10, b15[0], b15[1]);
   }
-  float d4[32];
+  float d4[8];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     d4[i] = acc[i];
   }
   float* d_at3 = a.d + 9 * a.d_stride0;
@@ -684,188 +447,82 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_tf32(const __grid_consta
   // store d
   if (d_vec2) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32x2(d_at3 + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col02 + (i >> 1 & 3) * 8), &d4[i * 2]);
+    for (int i = 0; i < 4; i++) {
+      store_f32x2(d_at3 + (i64)(row02 + (i & 1) * 8) * a.d_stride1 + (i64)(col02 + (i >> 1) * 8), &d4[i * 2]);
     }
   } else {
     int row02_7 = opaque(row02);
     int col02_7 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      store_f32(d_at3 + (i64)(row02_7 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.d_stride1 + (i64)(col02_7 + ((i & 1) + (i >> 2 & 3) * 8)), d4[i]);
+    for (int i = 0; i < 8; i++) {
+      store_f32(d_at3 + (i64)(row02_7 + (i >> 1 & 1) * 8) * a.d_stride1 + (i64)(col02_7 + ((i & 1) + (i >> 2) * 8)), d4[i]);
     }
   }
 
   // load s0 (shared)
-  float s011[8];
+  float s07[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s011[i] = load_shared_f32(smem + (u32)swizzle(((col02 + (i & 1)) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 4; i++) {
+    s07[i] = load_shared_f32(smem + (u32)(((col02 + (i & 1)) * 16 + (row02 + (i >> 1) * 8)) * 4));
   }
 
   // load s1 (shared)
-  float s111[8];
+  float s17[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s111[i] = load_shared_f32(smem + (4096u + (u32)swizzle(((col02 + (i & 1)) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3)));
+  for (int i = 0; i < 4; i++) {
+    s17[i] = load_shared_f32(smem + (1024u + (u32)(((col02 + (i & 1)) * 16 + (row02 + (i >> 1) * 8)) * 4)));
   }
 
-  // acc = s011 s111, AtB: mma.sync, 1xTF32
+  // acc = s07 s17, AtB: mma.sync, 1xTF32
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
-  float a15[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a15[i * 4] = round_tf32(s011[i * 4]);
-    a15[i * 4 + 1] = round_tf32(s011[i * 4 + 2]);
-    a15[i * 4 + 2] = round_tf32(s011[i * 4 + 1]);
-    a15[i * 4 + 3] = round_tf32(s011[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b24[2];
-    b24[0] = round_tf32(s111[i * 4]);
-    b24[1] = round_tf32(s111[i * 4 + 1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a15[j * 4], b24[0], b24[1]);
-    }
-    float b25[2];
-    b25[0] = round_tf32(s111[i * 4 + 2]);
-    b25[1] = round_tf32(s111[i * 4 + 3]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a15[j * 4], b25[0], b25[1]);
-    }
-  }
+  float a11[4];
+  a11[0] = round_tf32(s07[0]);
+  a11[1] = round_tf32(s07[2]);
+  a11[2] = round_tf32(s07[1]);
+  a11[3] = round_tf32(s07[3]);
+  float b16[2];
+  b16[0] = round_tf32(s17[0]);
+  b16[1] = round_tf32(s17[1]);
+  mma_m16n8k8_f32_tf32(acc, a11, b16[0], b16[1]);
+  float b17[2];
+  b17[0] = round_tf32(s17[2]);
+  b17[1] = round_tf32(s17[3]);
+  mma_m16n8k8_f32_tf32(&acc[4], a11, b17[0], b17[1]);
 
   // load s0 (shared)
-  float s012[8];
+  float s08[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s012[i] = load_shared_f32(smem + (u32)swizzle(((8 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 4; i++) {
+    s08[i] = load_shared_f32(smem + (512u + (u32)(((col02 + (i & 1)) * 16 + (row02 + (i >> 1) * 8)) * 4)));
   }
 
   // load s1 (shared)
-  float s112[8];
+  float s18[4];
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    s18[i] = load_shared_f32(smem + (1536u + (u32)(((col02 + (i & 1)) * 16 + (row02 + (i >> 1) * 8)) * 4)));
+  }
+
+  // acc += s08 s18, AtB: mma.sync, 1xTF32
+  float a12[4];
+  a12[0] = round_tf32(s08[0]);
+  a12[1] = round_tf32(s08[2]);
+  a12[2] = round_tf32(s08[1]);
+  a12[3] = round_tf32(s08[3]);
+  float b18[2];
+  b18[0] = round_tf32(s18[0]);
+  b18[1] = round_tf32(s18[1]);
+  mma_m16n8k8_f32_tf32(acc, a12, b18[0], b18[1]);
+  float b19[2];
+  b19[0] = round_tf32(s18[2]);
+  b19[1] = round_tf32(s18[3]);
+  mma_m16n8k8_f32_tf32(&acc[4], a12, b19[0], b19[1]);
+  float d5[8];
   #pragma unroll
   for (int i = 0; i < 8; i++) {
-    s112[i] = load_shared_f32(smem + (4096u + (u32)swizzle(((8 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s012 s112, AtB: mma.sync, 1xTF32
-  float a16[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a16[i * 4] = round_tf32(s012[i * 4]);
-    a16[i * 4 + 1] = round_tf32(s012[i * 4 + 2]);
-    a16[i * 4 + 2] = round_tf32(s012[i * 4 + 1]);
-    a16[i * 4 + 3] = round_tf32(s012[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b26[2];
-    b26[0] = round_tf32(s112[i * 4]);
-    b26[1] = round_tf32(s112[i * 4 + 1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a16[j * 4], b26[0], b26[1]);
-    }
-    float b27[2];
-    b27[0] = round_tf32(s112[i * 4 + 2]);
-    b27[1] = round_tf32(s112[i * 4 + 3]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a16[j * 4], b27[0], b27[1]);
-    }
-  }
-
-  // load s0 (shared)
-  float s013[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s013[i] = load_shared_f32(smem + (u32)swizzle(((16 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
-  }
-
-  // load s1 (shared)
-  float s113[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s113[i] = load_shared_f32(smem + (4096u + (u32)swizzle(((16 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s013 s113, AtB: mma.sync, 1xTF32
-  float a17[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a17[i * 4] = round_tf32(s013[i * 4]);
-    a17[i * 4 + 1] = round_tf32(s013[i * 4 + 2]);
-    a17[i * 4 + 2] = round_tf32(s013[i * 4 + 1]);
-    a17[i * 4 + 3] = round_tf32(s013[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b28[2];
-    b28[0] = round_tf32(s113[i * 4]);
-    b28[1] = round_tf32(s113[i * 4 + 1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a17[j * 4], b28[0], b28[1]);
-    }
-    float b29[2];
-    b29[0] = round_tf32(s113[i * 4 + 2]);
-    b29[1] = round_tf32(s113[i * 4 + 3]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a17[j * 4], b29[0], b29[1]);
-    }
-  }
-
-  // load s0 (shared)
-  float s014[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s014[i] = load_shared_f32(smem + (u32)swizzle(((24 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
-  }
-
-  // load s1 (shared)
-  float s114[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s114[i] = load_shared_f32(smem + (4096u + (u32)swizzle(((24 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s014 s114, AtB: mma.sync, 1xTF32
-  float a18[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a18[i * 4] = round_tf32(s014[i * 4]);
-    a18[i * 4 + 1] = round_tf32(s014[i * 4 + 2]);
-    a18[i * 4 + 2] = round_tf32(s014[i * 4 + 1]);
-    a18[i * 4 + 3] = round_tf32(s014[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b30[2];
-    b30[0] = round_tf32(s114[i * 4]);
-    b30[1] = round_tf32(s114[i * 4 + 1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a18[j * 4], b30[0], b30[1]);
-    }
-    float b31[2];
-    b31[0] = round_tf32(s114[i * 4 + 2]);
-    b31[1] = round_tf32(s114[i * 4 + 3]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a18[j * 4], b31[0], b31[1]);
-    }
-  }
-  float d5[32];
-  #pragma unroll
-  for (int i = 0; i < 32; i++) {
     d5[i] = acc[i];
   }
   float* d_at4 = a.d + 2 * a.d_stride0;
@@ -873,68 +530,56 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_tf32(const __grid_consta
   // store d
   if (d_vec2) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32x2(d_at4 + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col02 + (i >> 1 & 3) * 8), &d5[i * 2]);
+    for (int i = 0; i < 4; i++) {
+      store_f32x2(d_at4 + (i64)(row02 + (i & 1) * 8) * a.d_stride1 + (i64)(col02 + (i >> 1) * 8), &d5[i * 2]);
     }
   } else {
     int row02_8 = opaque(row02);
     int col02_8 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      store_f32(d_at4 + (i64)(row02_8 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.d_stride1 + (i64)(col02_8 + ((i & 1) + (i >> 2 & 3) * 8)), d5[i]);
+    for (int i = 0; i < 8; i++) {
+      store_f32(d_at4 + (i64)(row02_8 + (i >> 1 & 1) * 8) * a.d_stride1 + (i64)(col02_8 + ((i & 1) + (i >> 2) * 8)), d5[i]);
     }
   }
 
   // load a
-  float a19[32];
+  float a13[8];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
-    a19[i] = load_f32(a.a + (i64)(col02 + ((i & 1) + (i >> 2 & 3) * 8)) * a.a_stride0 + (i64)(row02 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)));
+  for (int i = 0; i < 8; i++) {
+    a13[i] = load_f32(a.a + (i64)(col02 + ((i & 1) + (i >> 2) * 8)) * a.a_stride0 + (i64)(row02 + (i >> 1 & 1) * 8));
   }
 
   // load b
-  float b32[32];
+  float b20[8];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
-    b32[i] = load_f32(a.b + (i64)(col02 + ((i & 1) + (i >> 2 & 3) * 8)) * a.b_stride0 + (i64)(row02 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)));
+  for (int i = 0; i < 8; i++) {
+    b20[i] = load_f32(a.b + (i64)(col02 + ((i & 1) + (i >> 2) * 8)) * a.b_stride0 + (i64)(row02 + (i >> 1 & 1) * 8));
   }
 
-  // acc = a19 b32, AtB: mma.sync, 1xTF32
+  // acc = a13 b20, AtB: mma.sync, 1xTF32
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    float a20[8];
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      a20[j * 4] = round_tf32(a19[(j * 4 + i) * 4]);
-      a20[j * 4 + 1] = round_tf32(a19[(j * 4 + i) * 4 + 2]);
-      a20[j * 4 + 2] = round_tf32(a19[(j * 4 + i) * 4 + 1]);
-      a20[j * 4 + 3] = round_tf32(a19[(j * 4 + i) * 4 + 3]);
-    }
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      float b33[2];
-      b33[0] = round_tf32(b32[(j * 4 + i) * 4]);
-      b33[1] = round_tf32(b32[(j * 4 + i) * 4 + 1]);
-      #pragma unroll
-      for (int k = 0; k < 2; k++) {
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + j * 2) * 4], &a20[k * 4], b33[0], b33[1]);
-      }
-      float b34[2];
-      b34[0] = round_tf32(b32[(j * 4 + i) * 4 + 2]);
-      b34[1] = round_tf32(b32[(j * 4 + i) * 4 + 3]);
-      #pragma unroll
-      for (int k = 0; k < 2; k++) {
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + (j * 2 + 1)) * 4], &a20[k * 4], b34[0], b34[1]);
-      }
-    }
+  for (int i = 0; i < 2; i++) {
+    float a14[4];
+    a14[0] = round_tf32(a13[i * 4]);
+    a14[1] = round_tf32(a13[i * 4 + 2]);
+    a14[2] = round_tf32(a13[i * 4 + 1]);
+    a14[3] = round_tf32(a13[i * 4 + 3]);
+    float b21[2];
+    b21[0] = round_tf32(b20[i * 4]);
+    b21[1] = round_tf32(b20[i * 4 + 1]);
+    mma_m16n8k8_f32_tf32(acc, a14, b21[0], b21[1]);
+    float b22[2];
+    b22[0] = round_tf32(b20[i * 4 + 2]);
+    b22[1] = round_tf32(b20[i * 4 + 3]);
+    mma_m16n8k8_f32_tf32(&acc[4], a14, b22[0], b22[1]);
   }
-  float d6[32];
+  float d6[8];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     d6[i] = acc[i];
   }
   float* d_at5 = a.d + 10 * a.d_stride0;
@@ -942,188 +587,82 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_tf32(const __grid_consta
   // store d
   if (d_vec2) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32x2(d_at5 + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col02 + (i >> 1 & 3) * 8), &d6[i * 2]);
+    for (int i = 0; i < 4; i++) {
+      store_f32x2(d_at5 + (i64)(row02 + (i & 1) * 8) * a.d_stride1 + (i64)(col02 + (i >> 1) * 8), &d6[i * 2]);
     }
   } else {
     int row02_9 = opaque(row02);
     int col02_9 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      store_f32(d_at5 + (i64)(row02_9 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.d_stride1 + (i64)(col02_9 + ((i & 1) + (i >> 2 & 3) * 8)), d6[i]);
+    for (int i = 0; i < 8; i++) {
+      store_f32(d_at5 + (i64)(row02_9 + (i >> 1 & 1) * 8) * a.d_stride1 + (i64)(col02_9 + ((i & 1) + (i >> 2) * 8)), d6[i]);
     }
   }
 
   // load s0 (shared)
-  float s015[8];
+  float s09[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s015[i] = load_shared_f32(smem + (u32)swizzle(((col02 + (i & 1)) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 4; i++) {
+    s09[i] = load_shared_f32(smem + (u32)(((col02 + (i & 1)) * 16 + (row02 + (i >> 1) * 8)) * 4));
   }
 
   // load s1 (shared)
-  float s115[8];
+  float s19[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s115[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((col02 & 15) + (col02 >> 4) * 512)) * 4, 3)));
+  for (int i = 0; i < 2; i++) {
+    load_shared_f32x2(&s19[i * 2], smem + (1024u + (u32)(((row02 + i * 8) * 16 + col02) * 4)));
   }
 
-  // acc = s015 s115, AtBt: mma.sync, 1xTF32
+  // acc = s09 s19, AtBt: mma.sync, 1xTF32
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
-  float a21[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a21[i * 4] = round_tf32(s015[i * 4]);
-    a21[i * 4 + 1] = round_tf32(s015[i * 4 + 2]);
-    a21[i * 4 + 2] = round_tf32(s015[i * 4 + 1]);
-    a21[i * 4 + 3] = round_tf32(s015[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b35[2];
-    b35[0] = round_tf32(s115[i * 4]);
-    b35[1] = round_tf32(s115[i * 4 + 1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a21[j * 4], b35[0], b35[1]);
-    }
-    float b36[2];
-    b36[0] = round_tf32(s115[i * 4 + 2]);
-    b36[1] = round_tf32(s115[i * 4 + 3]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a21[j * 4], b36[0], b36[1]);
-    }
-  }
+  float a15[4];
+  a15[0] = round_tf32(s09[0]);
+  a15[1] = round_tf32(s09[2]);
+  a15[2] = round_tf32(s09[1]);
+  a15[3] = round_tf32(s09[3]);
+  float b23[2];
+  b23[0] = round_tf32(s19[0]);
+  b23[1] = round_tf32(s19[1]);
+  mma_m16n8k8_f32_tf32(acc, a15, b23[0], b23[1]);
+  float b24[2];
+  b24[0] = round_tf32(s19[2]);
+  b24[1] = round_tf32(s19[3]);
+  mma_m16n8k8_f32_tf32(&acc[4], a15, b24[0], b24[1]);
 
   // load s0 (shared)
-  float s016[8];
+  float s010[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s016[i] = load_shared_f32(smem + (u32)swizzle(((8 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 4; i++) {
+    s010[i] = load_shared_f32(smem + (512u + (u32)(((col02 + (i & 1)) * 16 + (row02 + (i >> 1) * 8)) * 4)));
   }
 
   // load s1 (shared)
-  float s116[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s116[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((8 + col02 & 15) + (8 + col02 >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s016 s116, AtBt: mma.sync, 1xTF32
-  float a22[8];
+  float s110[4];
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    a22[i * 4] = round_tf32(s016[i * 4]);
-    a22[i * 4 + 1] = round_tf32(s016[i * 4 + 2]);
-    a22[i * 4 + 2] = round_tf32(s016[i * 4 + 1]);
-    a22[i * 4 + 3] = round_tf32(s016[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b37[2];
-    b37[0] = round_tf32(s116[i * 4]);
-    b37[1] = round_tf32(s116[i * 4 + 1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a22[j * 4], b37[0], b37[1]);
-    }
-    float b38[2];
-    b38[0] = round_tf32(s116[i * 4 + 2]);
-    b38[1] = round_tf32(s116[i * 4 + 3]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a22[j * 4], b38[0], b38[1]);
-    }
+    load_shared_f32x2(&s110[i * 2], smem + (1056u + (u32)(((row02 + i * 8) * 16 + col02) * 4)));
   }
 
-  // load s0 (shared)
-  float s017[8];
+  // acc += s010 s110, AtBt: mma.sync, 1xTF32
+  float a16[4];
+  a16[0] = round_tf32(s010[0]);
+  a16[1] = round_tf32(s010[2]);
+  a16[2] = round_tf32(s010[1]);
+  a16[3] = round_tf32(s010[3]);
+  float b25[2];
+  b25[0] = round_tf32(s110[0]);
+  b25[1] = round_tf32(s110[1]);
+  mma_m16n8k8_f32_tf32(acc, a16, b25[0], b25[1]);
+  float b26[2];
+  b26[0] = round_tf32(s110[2]);
+  b26[1] = round_tf32(s110[3]);
+  mma_m16n8k8_f32_tf32(&acc[4], a16, b26[0], b26[1]);
+  float d7[8];
   #pragma unroll
   for (int i = 0; i < 8; i++) {
-    s017[i] = load_shared_f32(smem + (u32)swizzle(((16 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
-  }
-
-  // load s1 (shared)
-  float s117[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s117[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((16 + col02 & 15) + (16 + col02 >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s017 s117, AtBt: mma.sync, 1xTF32
-  float a23[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a23[i * 4] = round_tf32(s017[i * 4]);
-    a23[i * 4 + 1] = round_tf32(s017[i * 4 + 2]);
-    a23[i * 4 + 2] = round_tf32(s017[i * 4 + 1]);
-    a23[i * 4 + 3] = round_tf32(s017[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b39[2];
-    b39[0] = round_tf32(s117[i * 4]);
-    b39[1] = round_tf32(s117[i * 4 + 1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a23[j * 4], b39[0], b39[1]);
-    }
-    float b40[2];
-    b40[0] = round_tf32(s117[i * 4 + 2]);
-    b40[1] = round_tf32(s117[i * 4 + 3]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a23[j * 4], b40[0], b40[1]);
-    }
-  }
-
-  // load s0 (shared)
-  float s018[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s018[i] = load_shared_f32(smem + (u32)swizzle(((24 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
-  }
-
-  // load s1 (shared)
-  float s118[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s118[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((24 + col02 & 15) + (24 + col02 >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s018 s118, AtBt: mma.sync, 1xTF32
-  float a24[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a24[i * 4] = round_tf32(s018[i * 4]);
-    a24[i * 4 + 1] = round_tf32(s018[i * 4 + 2]);
-    a24[i * 4 + 2] = round_tf32(s018[i * 4 + 1]);
-    a24[i * 4 + 3] = round_tf32(s018[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b41[2];
-    b41[0] = round_tf32(s118[i * 4]);
-    b41[1] = round_tf32(s118[i * 4 + 1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a24[j * 4], b41[0], b41[1]);
-    }
-    float b42[2];
-    b42[0] = round_tf32(s118[i * 4 + 2]);
-    b42[1] = round_tf32(s118[i * 4 + 3]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a24[j * 4], b42[0], b42[1]);
-    }
-  }
-  float d7[32];
-  #pragma unroll
-  for (int i = 0; i < 32; i++) {
     d7[i] = acc[i];
   }
   float* d_at6 = a.d + 3 * a.d_stride0;
@@ -1131,211 +670,105 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_tf32(const __grid_consta
   // store d
   if (d_vec2) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32x2(d_at6 + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col02 + (i >> 1 & 3) * 8), &d7[i * 2]);
+    for (int i = 0; i < 4; i++) {
+      store_f32x2(d_at6 + (i64)(row02 + (i & 1) * 8) * a.d_stride1 + (i64)(col02 + (i >> 1) * 8), &d7[i * 2]);
     }
   } else {
     int row02_10 = opaque(row02);
     int col02_10 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      store_f32(d_at6 + (i64)(row02_10 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.d_stride1 + (i64)(col02_10 + ((i & 1) + (i >> 2 & 3) * 8)), d7[i]);
+    for (int i = 0; i < 8; i++) {
+      store_f32(d_at6 + (i64)(row02_10 + (i >> 1 & 1) * 8) * a.d_stride1 + (i64)(col02_10 + ((i & 1) + (i >> 2) * 8)), d7[i]);
     }
   }
 
   // load a
-  float a25[32];
+  float a17[8];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
-    a25[i] = load_f32(a.a + (i64)(col02 + ((i & 1) + (i >> 2 & 3) * 8)) * a.a_stride0 + (i64)(row02 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)));
+  for (int i = 0; i < 8; i++) {
+    a17[i] = load_f32(a.a + (i64)(col02 + ((i & 1) + (i >> 2) * 8)) * a.a_stride0 + (i64)(row02 + (i >> 1 & 1) * 8));
   }
 
   // load b
-  float b43[32];
+  float b27[8];
   if (b_vec) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      load_f32x2(&b43[i * 2], a.b + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.b_stride0 + (i64)(col02 + (i >> 1 & 3) * 8));
+    for (int i = 0; i < 4; i++) {
+      load_f32x2(&b27[i * 2], a.b + (i64)(row02 + (i & 1) * 8) * a.b_stride0 + (i64)(col02 + (i >> 1) * 8));
     }
   } else {
     int row02_11 = opaque(row02);
     int col02_11 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      b43[i] = load_f32(a.b + (i64)(row02_11 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.b_stride0 + (i64)(col02_11 + ((i & 1) + (i >> 2 & 3) * 8)));
+    for (int i = 0; i < 8; i++) {
+      b27[i] = load_f32(a.b + (i64)(row02_11 + (i >> 1 & 1) * 8) * a.b_stride0 + (i64)(col02_11 + ((i & 1) + (i >> 2) * 8)));
     }
   }
 
   // load s0 (shared)
-  float s019[8];
+  float s011[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s019[i] = load_shared_f32(smem + (u32)swizzle(((col02 + (i & 1)) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 4; i++) {
+    s011[i] = load_shared_f32(smem + (u32)(((col02 + (i & 1)) * 16 + (row02 + (i >> 1) * 8)) * 4));
   }
 
   // load s1 (shared)
-  float s119[8];
+  float s111[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s119[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((col02 & 15) + (col02 >> 4) * 512)) * 4, 3)));
+  for (int i = 0; i < 2; i++) {
+    load_shared_f32x2(&s111[i * 2], smem + (1024u + (u32)(((row02 + i * 8) * 16 + col02) * 4)));
   }
 
-  // acc = s019 s119, AtBt: mma.sync, 1xTF32
+  // acc = s011 s111, AtBt: mma.sync, 1xTF32
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
-  float a26[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a26[i * 4] = round_tf32(s019[i * 4]);
-    a26[i * 4 + 1] = round_tf32(s019[i * 4 + 2]);
-    a26[i * 4 + 2] = round_tf32(s019[i * 4 + 1]);
-    a26[i * 4 + 3] = round_tf32(s019[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b44[2];
-    b44[0] = round_tf32(s119[i * 4]);
-    b44[1] = round_tf32(s119[i * 4 + 1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a26[j * 4], b44[0], b44[1]);
-    }
-    float b45[2];
-    b45[0] = round_tf32(s119[i * 4 + 2]);
-    b45[1] = round_tf32(s119[i * 4 + 3]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a26[j * 4], b45[0], b45[1]);
-    }
-  }
+  float a18[4];
+  a18[0] = round_tf32(s011[0]);
+  a18[1] = round_tf32(s011[2]);
+  a18[2] = round_tf32(s011[1]);
+  a18[3] = round_tf32(s011[3]);
+  float b28[2];
+  b28[0] = round_tf32(s111[0]);
+  b28[1] = round_tf32(s111[1]);
+  mma_m16n8k8_f32_tf32(acc, a18, b28[0], b28[1]);
+  float b29[2];
+  b29[0] = round_tf32(s111[2]);
+  b29[1] = round_tf32(s111[3]);
+  mma_m16n8k8_f32_tf32(&acc[4], a18, b29[0], b29[1]);
 
   // load s0 (shared)
-  float s020[8];
+  float s012[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s020[i] = load_shared_f32(smem + (u32)swizzle(((8 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 4; i++) {
+    s012[i] = load_shared_f32(smem + (512u + (u32)(((col02 + (i & 1)) * 16 + (row02 + (i >> 1) * 8)) * 4)));
   }
 
   // load s1 (shared)
-  float s120[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s120[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((8 + col02 & 15) + (8 + col02 >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s020 s120, AtBt: mma.sync, 1xTF32
-  float a27[8];
+  float s112[4];
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    a27[i * 4] = round_tf32(s020[i * 4]);
-    a27[i * 4 + 1] = round_tf32(s020[i * 4 + 2]);
-    a27[i * 4 + 2] = round_tf32(s020[i * 4 + 1]);
-    a27[i * 4 + 3] = round_tf32(s020[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b46[2];
-    b46[0] = round_tf32(s120[i * 4]);
-    b46[1] = round_tf32(s120[i * 4 + 1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a27[j * 4], b46[0], b46[1]);
-    }
-    float b47[2];
-    b47[0] = round_tf32(s120[i * 4 + 2]);
-    b47[1] = round_tf32(s120[i * 4 + 3]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a27[j * 4], b47[0], b47[1]);
-    }
+    load_shared_f32x2(&s112[i * 2], smem + (1056u + (u32)(((row02 + i * 8) * 16 + col02) * 4)));
   }
 
-  // load s0 (shared)
-  float s021[8];
+  // acc += s012 s112, AtBt: mma.sync, 1xTF32
+  float a19[4];
+  a19[0] = round_tf32(s012[0]);
+  a19[1] = round_tf32(s012[2]);
+  a19[2] = round_tf32(s012[1]);
+  a19[3] = round_tf32(s012[3]);
+  float b30[2];
+  b30[0] = round_tf32(s112[0]);
+  b30[1] = round_tf32(s112[1]);
+  mma_m16n8k8_f32_tf32(acc, a19, b30[0], b30[1]);
+  float b31[2];
+  b31[0] = round_tf32(s112[2]);
+  b31[1] = round_tf32(s112[3]);
+  mma_m16n8k8_f32_tf32(&acc[4], a19, b31[0], b31[1]);
+  float d8[8];
   #pragma unroll
   for (int i = 0; i < 8; i++) {
-    s021[i] = load_shared_f32(smem + (u32)swizzle(((16 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
-  }
-
-  // load s1 (shared)
-  float s121[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s121[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((16 + col02 & 15) + (16 + col02 >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s021 s121, AtBt: mma.sync, 1xTF32
-  float a28[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a28[i * 4] = round_tf32(s021[i * 4]);
-    a28[i * 4 + 1] = round_tf32(s021[i * 4 + 2]);
-    a28[i * 4 + 2] = round_tf32(s021[i * 4 + 1]);
-    a28[i * 4 + 3] = round_tf32(s021[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b48[2];
-    b48[0] = round_tf32(s121[i * 4]);
-    b48[1] = round_tf32(s121[i * 4 + 1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a28[j * 4], b48[0], b48[1]);
-    }
-    float b49[2];
-    b49[0] = round_tf32(s121[i * 4 + 2]);
-    b49[1] = round_tf32(s121[i * 4 + 3]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a28[j * 4], b49[0], b49[1]);
-    }
-  }
-
-  // load s0 (shared)
-  float s022[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s022[i] = load_shared_f32(smem + (u32)swizzle(((24 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
-  }
-
-  // load s1 (shared)
-  float s122[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s122[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((24 + col02 & 15) + (24 + col02 >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s022 s122, AtBt: mma.sync, 1xTF32
-  float a29[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a29[i * 4] = round_tf32(s022[i * 4]);
-    a29[i * 4 + 1] = round_tf32(s022[i * 4 + 2]);
-    a29[i * 4 + 2] = round_tf32(s022[i * 4 + 1]);
-    a29[i * 4 + 3] = round_tf32(s022[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b50[2];
-    b50[0] = round_tf32(s122[i * 4]);
-    b50[1] = round_tf32(s122[i * 4 + 1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a29[j * 4], b50[0], b50[1]);
-    }
-    float b51[2];
-    b51[0] = round_tf32(s122[i * 4 + 2]);
-    b51[1] = round_tf32(s122[i * 4 + 3]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a29[j * 4], b51[0], b51[1]);
-    }
-  }
-  float d8[32];
-  #pragma unroll
-  for (int i = 0; i < 32; i++) {
     d8[i] = acc[i];
   }
   float* d_at7 = a.d + 11 * a.d_stride0;
@@ -1343,248 +776,112 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_tf32(const __grid_consta
   // store d
   if (d_vec2) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32x2(d_at7 + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col02 + (i >> 1 & 3) * 8), &d8[i * 2]);
+    for (int i = 0; i < 4; i++) {
+      store_f32x2(d_at7 + (i64)(row02 + (i & 1) * 8) * a.d_stride1 + (i64)(col02 + (i >> 1) * 8), &d8[i * 2]);
     }
   } else {
     int row02_12 = opaque(row02);
     int col02_12 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      store_f32(d_at7 + (i64)(row02_12 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.d_stride1 + (i64)(col02_12 + ((i & 1) + (i >> 2 & 3) * 8)), d8[i]);
+    for (int i = 0; i < 8; i++) {
+      store_f32(d_at7 + (i64)(row02_12 + (i >> 1 & 1) * 8) * a.d_stride1 + (i64)(col02_12 + ((i & 1) + (i >> 2) * 8)), d8[i]);
     }
   }
 
   // load s0 (shared)
-  float s023[8];
+  float s013[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s023[i * 2], smem + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((col02 & 15) + (col02 >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 2; i++) {
+    load_shared_f32x2(&s013[i * 2], smem + (u32)(((row02 + i * 8) * 16 + col02) * 4));
   }
 
   // load s1 (shared)
-  float s123[8];
+  float s113[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s123[i] = load_shared_f32(smem + (4096u + (u32)swizzle(((col02 + (i & 1)) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3)));
+  for (int i = 0; i < 4; i++) {
+    s113[i] = load_shared_f32(smem + (1024u + (u32)(((col02 + (i & 1)) * 16 + (row02 + (i >> 1) * 8)) * 4)));
   }
 
-  // acc = s023 s123, AB: mma.sync, 3xTF32
+  // acc = s013 s113, AB: mma.sync, 3xTF32
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
-  float a30[8];
-  float a_rest[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a30[i * 4] = round_tf32(s023[i * 4]);
-    a_rest[i * 4] = round_tf32(s023[i * 4] - a30[i * 4]);
-    a30[i * 4 + 1] = round_tf32(s023[i * 4 + 2]);
-    a_rest[i * 4 + 1] = round_tf32(s023[i * 4 + 2] - a30[i * 4 + 1]);
-    a30[i * 4 + 2] = round_tf32(s023[i * 4 + 1]);
-    a_rest[i * 4 + 2] = round_tf32(s023[i * 4 + 1] - a30[i * 4 + 2]);
-    a30[i * 4 + 3] = round_tf32(s023[i * 4 + 3]);
-    a_rest[i * 4 + 3] = round_tf32(s023[i * 4 + 3] - a30[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b52[2];
-    float b_rest[2];
-    b52[0] = round_tf32(s123[i * 4]);
-    b_rest[0] = round_tf32(s123[i * 4] - b52[0]);
-    b52[1] = round_tf32(s123[i * 4 + 1]);
-    b_rest[1] = round_tf32(s123[i * 4 + 1] - b52[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a_rest[j * 4], b52[0], b52[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a30[j * 4], b_rest[0], b_rest[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a30[j * 4], b52[0], b52[1]);
-    }
-    float b53[2];
-    float b_rest2[2];
-    b53[0] = round_tf32(s123[i * 4 + 2]);
-    b_rest2[0] = round_tf32(s123[i * 4 + 2] - b53[0]);
-    b53[1] = round_tf32(s123[i * 4 + 3]);
-    b_rest2[1] = round_tf32(s123[i * 4 + 3] - b53[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a_rest[j * 4], b53[0], b53[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a30[j * 4], b_rest2[0], b_rest2[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a30[j * 4], b53[0], b53[1]);
-    }
-  }
+  float a20[4];
+  float a_rest[4];
+  a20[0] = round_tf32(s013[0]);
+  a_rest[0] = round_tf32(s013[0] - a20[0]);
+  a20[1] = round_tf32(s013[2]);
+  a_rest[1] = round_tf32(s013[2] - a20[1]);
+  a20[2] = round_tf32(s013[1]);
+  a_rest[2] = round_tf32(s013[1] - a20[2]);
+  a20[3] = round_tf32(s013[3]);
+  a_rest[3] = round_tf32(s013[3] - a20[3]);
+  float b32[2];
+  float b_rest[2];
+  b32[0] = round_tf32(s113[0]);
+  b_rest[0] = round_tf32(s113[0] - b32[0]);
+  b32[1] = round_tf32(s113[1]);
+  b_rest[1] = round_tf32(s113[1] - b32[1]);
+  mma_m16n8k8_f32_tf32(acc, a_rest, b32[0], b32[1]);
+  mma_m16n8k8_f32_tf32(acc, a20, b_rest[0], b_rest[1]);
+  mma_m16n8k8_f32_tf32(acc, a20, b32[0], b32[1]);
+  float b33[2];
+  float b_rest2[2];
+  b33[0] = round_tf32(s113[2]);
+  b_rest2[0] = round_tf32(s113[2] - b33[0]);
+  b33[1] = round_tf32(s113[3]);
+  b_rest2[1] = round_tf32(s113[3] - b33[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a_rest, b33[0], b33[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a20, b_rest2[0], b_rest2[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a20, b33[0], b33[1]);
 
   // load s0 (shared)
-  float s024[8];
+  float s014[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s024[i * 2], smem + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((8 + col02 & 15) + (8 + col02 >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 2; i++) {
+    load_shared_f32x2(&s014[i * 2], smem + (32u + (u32)(((row02 + i * 8) * 16 + col02) * 4)));
   }
 
   // load s1 (shared)
-  float s124[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s124[i] = load_shared_f32(smem + (4096u + (u32)swizzle(((8 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s024 s124, AB: mma.sync, 3xTF32
-  float a31[8];
-  float a_rest2[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a31[i * 4] = round_tf32(s024[i * 4]);
-    a_rest2[i * 4] = round_tf32(s024[i * 4] - a31[i * 4]);
-    a31[i * 4 + 1] = round_tf32(s024[i * 4 + 2]);
-    a_rest2[i * 4 + 1] = round_tf32(s024[i * 4 + 2] - a31[i * 4 + 1]);
-    a31[i * 4 + 2] = round_tf32(s024[i * 4 + 1]);
-    a_rest2[i * 4 + 2] = round_tf32(s024[i * 4 + 1] - a31[i * 4 + 2]);
-    a31[i * 4 + 3] = round_tf32(s024[i * 4 + 3]);
-    a_rest2[i * 4 + 3] = round_tf32(s024[i * 4 + 3] - a31[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b54[2];
-    float b_rest3[2];
-    b54[0] = round_tf32(s124[i * 4]);
-    b_rest3[0] = round_tf32(s124[i * 4] - b54[0]);
-    b54[1] = round_tf32(s124[i * 4 + 1]);
-    b_rest3[1] = round_tf32(s124[i * 4 + 1] - b54[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a_rest2[j * 4], b54[0], b54[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a31[j * 4], b_rest3[0], b_rest3[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a31[j * 4], b54[0], b54[1]);
-    }
-    float b55[2];
-    float b_rest4[2];
-    b55[0] = round_tf32(s124[i * 4 + 2]);
-    b_rest4[0] = round_tf32(s124[i * 4 + 2] - b55[0]);
-    b55[1] = round_tf32(s124[i * 4 + 3]);
-    b_rest4[1] = round_tf32(s124[i * 4 + 3] - b55[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a_rest2[j * 4], b55[0], b55[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a31[j * 4], b_rest4[0], b_rest4[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a31[j * 4], b55[0], b55[1]);
-    }
-  }
-
-  // load s0 (shared)
-  float s025[8];
+  float s114[4];
   #pragma unroll
   for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s025[i * 2], smem + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((16 + col02 & 15) + (16 + col02 >> 4) * 512)) * 4, 3));
+    s114[i] = load_shared_f32(smem + (1536u + (u32)(((col02 + (i & 1)) * 16 + (row02 + (i >> 1) * 8)) * 4)));
   }
 
-  // load s1 (shared)
-  float s125[8];
+  // acc += s014 s114, AB: mma.sync, 3xTF32
+  float a21[4];
+  float a_rest2[4];
+  a21[0] = round_tf32(s014[0]);
+  a_rest2[0] = round_tf32(s014[0] - a21[0]);
+  a21[1] = round_tf32(s014[2]);
+  a_rest2[1] = round_tf32(s014[2] - a21[1]);
+  a21[2] = round_tf32(s014[1]);
+  a_rest2[2] = round_tf32(s014[1] - a21[2]);
+  a21[3] = round_tf32(s014[3]);
+  a_rest2[3] = round_tf32(s014[3] - a21[3]);
+  float b34[2];
+  float b_rest3[2];
+  b34[0] = round_tf32(s114[0]);
+  b_rest3[0] = round_tf32(s114[0] - b34[0]);
+  b34[1] = round_tf32(s114[1]);
+  b_rest3[1] = round_tf32(s114[1] - b34[1]);
+  mma_m16n8k8_f32_tf32(acc, a_rest2, b34[0], b34[1]);
+  mma_m16n8k8_f32_tf32(acc, a21, b_rest3[0], b_rest3[1]);
+  mma_m16n8k8_f32_tf32(acc, a21, b34[0], b34[1]);
+  float b35[2];
+  float b_rest4[2];
+  b35[0] = round_tf32(s114[2]);
+  b_rest4[0] = round_tf32(s114[2] - b35[0]);
+  b35[1] = round_tf32(s114[3]);
+  b_rest4[1] = round_tf32(s114[3] - b35[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a_rest2, b35[0], b35[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a21, b_rest4[0], b_rest4[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a21, b35[0], b35[1]);
+  float d9[8];
   #pragma unroll
   for (int i = 0; i < 8; i++) {
-    s125[i] = load_shared_f32(smem + (4096u + (u32)swizzle(((16 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s025 s125, AB: mma.sync, 3xTF32
-  float a32[8];
-  float a_rest3[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a32[i * 4] = round_tf32(s025[i * 4]);
-    a_rest3[i * 4] = round_tf32(s025[i * 4] - a32[i * 4]);
-    a32[i * 4 + 1] = round_tf32(s025[i * 4 + 2]);
-    a_rest3[i * 4 + 1] = round_tf32(s025[i * 4 + 2] - a32[i * 4 + 1]);
-    a32[i * 4 + 2] = round_tf32(s025[i * 4 + 1]);
-    a_rest3[i * 4 + 2] = round_tf32(s025[i * 4 + 1] - a32[i * 4 + 2]);
-    a32[i * 4 + 3] = round_tf32(s025[i * 4 + 3]);
-    a_rest3[i * 4 + 3] = round_tf32(s025[i * 4 + 3] - a32[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b56[2];
-    float b_rest5[2];
-    b56[0] = round_tf32(s125[i * 4]);
-    b_rest5[0] = round_tf32(s125[i * 4] - b56[0]);
-    b56[1] = round_tf32(s125[i * 4 + 1]);
-    b_rest5[1] = round_tf32(s125[i * 4 + 1] - b56[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a_rest3[j * 4], b56[0], b56[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a32[j * 4], b_rest5[0], b_rest5[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a32[j * 4], b56[0], b56[1]);
-    }
-    float b57[2];
-    float b_rest6[2];
-    b57[0] = round_tf32(s125[i * 4 + 2]);
-    b_rest6[0] = round_tf32(s125[i * 4 + 2] - b57[0]);
-    b57[1] = round_tf32(s125[i * 4 + 3]);
-    b_rest6[1] = round_tf32(s125[i * 4 + 3] - b57[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a_rest3[j * 4], b57[0], b57[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a32[j * 4], b_rest6[0], b_rest6[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a32[j * 4], b57[0], b57[1]);
-    }
-  }
-
-  // load s0 (shared)
-  float s026[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s026[i * 2], smem + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((24 + col02 & 15) + (24 + col02 >> 4) * 512)) * 4, 3));
-  }
-
-  // load s1 (shared)
-  float s126[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s126[i] = load_shared_f32(smem + (4096u + (u32)swizzle(((24 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s026 s126, AB: mma.sync, 3xTF32
-  float a33[8];
-  float a_rest4[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a33[i * 4] = round_tf32(s026[i * 4]);
-    a_rest4[i * 4] = round_tf32(s026[i * 4] - a33[i * 4]);
-    a33[i * 4 + 1] = round_tf32(s026[i * 4 + 2]);
-    a_rest4[i * 4 + 1] = round_tf32(s026[i * 4 + 2] - a33[i * 4 + 1]);
-    a33[i * 4 + 2] = round_tf32(s026[i * 4 + 1]);
-    a_rest4[i * 4 + 2] = round_tf32(s026[i * 4 + 1] - a33[i * 4 + 2]);
-    a33[i * 4 + 3] = round_tf32(s026[i * 4 + 3]);
-    a_rest4[i * 4 + 3] = round_tf32(s026[i * 4 + 3] - a33[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b58[2];
-    float b_rest7[2];
-    b58[0] = round_tf32(s126[i * 4]);
-    b_rest7[0] = round_tf32(s126[i * 4] - b58[0]);
-    b58[1] = round_tf32(s126[i * 4 + 1]);
-    b_rest7[1] = round_tf32(s126[i * 4 + 1] - b58[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a_rest4[j * 4], b58[0], b58[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a33[j * 4], b_rest7[0], b_rest7[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a33[j * 4], b58[0], b58[1]);
-    }
-    float b59[2];
-    float b_rest8[2];
-    b59[0] = round_tf32(s126[i * 4 + 2]);
-    b_rest8[0] = round_tf32(s126[i * 4 + 2] - b59[0]);
-    b59[1] = round_tf32(s126[i * 4 + 3]);
-    b_rest8[1] = round_tf32(s126[i * 4 + 3] - b59[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a_rest4[j * 4], b59[0], b59[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a33[j * 4], b_rest8[0], b_rest8[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a33[j * 4], b59[0], b59[1]);
-    }
-  }
-  float d9[32];
-  #pragma unroll
-  for (int i = 0; i < 32; i++) {
     d9[i] = acc[i];
   }
   float* d_at8 = a.d + 4 * a.d_stride0;
@@ -1592,99 +889,87 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_tf32(const __grid_consta
   // store d
   if (d_vec2) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32x2(d_at8 + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col02 + (i >> 1 & 3) * 8), &d9[i * 2]);
+    for (int i = 0; i < 4; i++) {
+      store_f32x2(d_at8 + (i64)(row02 + (i & 1) * 8) * a.d_stride1 + (i64)(col02 + (i >> 1) * 8), &d9[i * 2]);
     }
   } else {
     int row02_13 = opaque(row02);
     int col02_13 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      store_f32(d_at8 + (i64)(row02_13 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.d_stride1 + (i64)(col02_13 + ((i & 1) + (i >> 2 & 3) * 8)), d9[i]);
+    for (int i = 0; i < 8; i++) {
+      store_f32(d_at8 + (i64)(row02_13 + (i >> 1 & 1) * 8) * a.d_stride1 + (i64)(col02_13 + ((i & 1) + (i >> 2) * 8)), d9[i]);
     }
   }
 
   // load a
-  float a34[32];
+  float a22[8];
   if (a_vec) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      load_f32x2(&a34[i * 2], a.a + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.a_stride0 + (i64)(col02 + (i >> 1 & 3) * 8));
+    for (int i = 0; i < 4; i++) {
+      load_f32x2(&a22[i * 2], a.a + (i64)(row02 + (i & 1) * 8) * a.a_stride0 + (i64)(col02 + (i >> 1) * 8));
     }
   } else {
     int row02_14 = opaque(row02);
     int col02_14 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      a34[i] = load_f32(a.a + (i64)(row02_14 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.a_stride0 + (i64)(col02_14 + ((i & 1) + (i >> 2 & 3) * 8)));
+    for (int i = 0; i < 8; i++) {
+      a22[i] = load_f32(a.a + (i64)(row02_14 + (i >> 1 & 1) * 8) * a.a_stride0 + (i64)(col02_14 + ((i & 1) + (i >> 2) * 8)));
     }
   }
 
   // load b
-  float b60[32];
+  float b36[8];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
-    b60[i] = load_f32(a.b + (i64)(col02 + ((i & 1) + (i >> 2 & 3) * 8)) * a.b_stride0 + (i64)(row02 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)));
+  for (int i = 0; i < 8; i++) {
+    b36[i] = load_f32(a.b + (i64)(col02 + ((i & 1) + (i >> 2) * 8)) * a.b_stride0 + (i64)(row02 + (i >> 1 & 1) * 8));
   }
 
   // load s1 (shared)
-  float s127[32];
+  float s115[8];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
-    s127[i] = load_shared_f32(smem + (4096u + (u32)swizzle(((col02 + ((i & 1) + (i >> 2 & 3) * 8)) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 4) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 4) * 16) >> 4) * 512)) * 4, 3)));
+  for (int i = 0; i < 8; i++) {
+    s115[i] = load_shared_f32(smem + (1024u + (u32)(((col02 + ((i & 1) + (i >> 2) * 8)) * 16 + (row02 + (i >> 1 & 1) * 8)) * 4)));
   }
 
-  // acc = a34 s127, AB: mma.sync, 3xTF32
+  // acc = a22 s115, AB: mma.sync, 3xTF32
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    float a35[8];
-    float a_rest5[8];
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      a35[j * 4] = round_tf32(a34[(j * 4 + i) * 4]);
-      a_rest5[j * 4] = round_tf32(a34[(j * 4 + i) * 4] - a35[j * 4]);
-      a35[j * 4 + 1] = round_tf32(a34[(j * 4 + i) * 4 + 2]);
-      a_rest5[j * 4 + 1] = round_tf32(a34[(j * 4 + i) * 4 + 2] - a35[j * 4 + 1]);
-      a35[j * 4 + 2] = round_tf32(a34[(j * 4 + i) * 4 + 1]);
-      a_rest5[j * 4 + 2] = round_tf32(a34[(j * 4 + i) * 4 + 1] - a35[j * 4 + 2]);
-      a35[j * 4 + 3] = round_tf32(a34[(j * 4 + i) * 4 + 3]);
-      a_rest5[j * 4 + 3] = round_tf32(a34[(j * 4 + i) * 4 + 3] - a35[j * 4 + 3]);
-    }
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      float b61[2];
-      float b_rest9[2];
-      b61[0] = round_tf32(s127[(j * 4 + i) * 4]);
-      b_rest9[0] = round_tf32(s127[(j * 4 + i) * 4] - b61[0]);
-      b61[1] = round_tf32(s127[(j * 4 + i) * 4 + 1]);
-      b_rest9[1] = round_tf32(s127[(j * 4 + i) * 4 + 1] - b61[1]);
-      #pragma unroll
-      for (int k = 0; k < 2; k++) {
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + j * 2) * 4], &a_rest5[k * 4], b61[0], b61[1]);
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + j * 2) * 4], &a35[k * 4], b_rest9[0], b_rest9[1]);
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + j * 2) * 4], &a35[k * 4], b61[0], b61[1]);
-      }
-      float b62[2];
-      float b_rest10[2];
-      b62[0] = round_tf32(s127[(j * 4 + i) * 4 + 2]);
-      b_rest10[0] = round_tf32(s127[(j * 4 + i) * 4 + 2] - b62[0]);
-      b62[1] = round_tf32(s127[(j * 4 + i) * 4 + 3]);
-      b_rest10[1] = round_tf32(s127[(j * 4 + i) * 4 + 3] - b62[1]);
-      #pragma unroll
-      for (int k = 0; k < 2; k++) {
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + (j * 2 + 1)) * 4], &a_rest5[k * 4], b62[0], b62[1]);
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + (j * 2 + 1)) * 4], &a35[k * 4], b_rest10[0], b_rest10[1]);
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + (j * 2 + 1)) * 4], &a35[k * 4], b62[0], b62[1]);
-      }
-    }
+  for (int i = 0; i < 2; i++) {
+    float a23[4];
+    float a_rest3[4];
+    a23[0] = round_tf32(a22[i * 4]);
+    a_rest3[0] = round_tf32(a22[i * 4] - a23[0]);
+    a23[1] = round_tf32(a22[i * 4 + 2]);
+    a_rest3[1] = round_tf32(a22[i * 4 + 2] - a23[1]);
+    a23[2] = round_tf32(a22[i * 4 + 1]);
+    a_rest3[2] = round_tf32(a22[i * 4 + 1] - a23[2]);
+    a23[3] = round_tf32(a22[i * 4 + 3]);
+    a_rest3[3] = round_tf32(a22[i * 4 + 3] - a23[3]);
+    float b37[2];
+    float b_rest5[2];
+    b37[0] = round_tf32(s115[i * 4]);
+    b_rest5[0] = round_tf32(s115[i * 4] - b37[0]);
+    b37[1] = round_tf32(s115[i * 4 + 1]);
+    b_rest5[1] = round_tf32(s115[i * 4 + 1] - b37[1]);
+    mma_m16n8k8_f32_tf32(acc, a_rest3, b37[0], b37[1]);
+    mma_m16n8k8_f32_tf32(acc, a23, b_rest5[0], b_rest5[1]);
+    mma_m16n8k8_f32_tf32(acc, a23, b37[0], b37[1]);
+    float b38[2];
+    float b_rest6[2];
+    b38[0] = round_tf32(s115[i * 4 + 2]);
+    b_rest6[0] = round_tf32(s115[i * 4 + 2] - b38[0]);
+    b38[1] = round_tf32(s115[i * 4 + 3]);
+    b_rest6[1] = round_tf32(s115[i * 4 + 3] - b38[1]);
+    mma_m16n8k8_f32_tf32(&acc[4], a_rest3, b38[0], b38[1]);
+    mma_m16n8k8_f32_tf32(&acc[4], a23, b_rest6[0], b_rest6[1]);
+    mma_m16n8k8_f32_tf32(&acc[4], a23, b38[0], b38[1]);
   }
-  float d10[32];
+  float d10[8];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     d10[i] = acc[i];
   }
   float* d_at9 = a.d + 12 * a.d_stride0;
@@ -1692,248 +977,112 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_tf32(const __grid_consta
   // store d
   if (d_vec2) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32x2(d_at9 + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col02 + (i >> 1 & 3) * 8), &d10[i * 2]);
+    for (int i = 0; i < 4; i++) {
+      store_f32x2(d_at9 + (i64)(row02 + (i & 1) * 8) * a.d_stride1 + (i64)(col02 + (i >> 1) * 8), &d10[i * 2]);
     }
   } else {
     int row02_15 = opaque(row02);
     int col02_15 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      store_f32(d_at9 + (i64)(row02_15 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.d_stride1 + (i64)(col02_15 + ((i & 1) + (i >> 2 & 3) * 8)), d10[i]);
+    for (int i = 0; i < 8; i++) {
+      store_f32(d_at9 + (i64)(row02_15 + (i >> 1 & 1) * 8) * a.d_stride1 + (i64)(col02_15 + ((i & 1) + (i >> 2) * 8)), d10[i]);
     }
   }
 
   // load s0 (shared)
-  float s027[8];
+  float s015[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s027[i * 2], smem + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((col02 & 15) + (col02 >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 2; i++) {
+    load_shared_f32x2(&s015[i * 2], smem + (u32)(((row02 + i * 8) * 16 + col02) * 4));
   }
 
   // load s1 (shared)
-  float s128[8];
+  float s116[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s128[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((col02 & 15) + (col02 >> 4) * 512)) * 4, 3)));
+  for (int i = 0; i < 2; i++) {
+    load_shared_f32x2(&s116[i * 2], smem + (1024u + (u32)(((row02 + i * 8) * 16 + col02) * 4)));
   }
 
-  // acc = s027 s128, ABt: mma.sync, 3xTF32
+  // acc = s015 s116, ABt: mma.sync, 3xTF32
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
-  float a36[8];
-  float a_rest6[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a36[i * 4] = round_tf32(s027[i * 4]);
-    a_rest6[i * 4] = round_tf32(s027[i * 4] - a36[i * 4]);
-    a36[i * 4 + 1] = round_tf32(s027[i * 4 + 2]);
-    a_rest6[i * 4 + 1] = round_tf32(s027[i * 4 + 2] - a36[i * 4 + 1]);
-    a36[i * 4 + 2] = round_tf32(s027[i * 4 + 1]);
-    a_rest6[i * 4 + 2] = round_tf32(s027[i * 4 + 1] - a36[i * 4 + 2]);
-    a36[i * 4 + 3] = round_tf32(s027[i * 4 + 3]);
-    a_rest6[i * 4 + 3] = round_tf32(s027[i * 4 + 3] - a36[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b63[2];
-    float b_rest11[2];
-    b63[0] = round_tf32(s128[i * 4]);
-    b_rest11[0] = round_tf32(s128[i * 4] - b63[0]);
-    b63[1] = round_tf32(s128[i * 4 + 1]);
-    b_rest11[1] = round_tf32(s128[i * 4 + 1] - b63[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a_rest6[j * 4], b63[0], b63[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a36[j * 4], b_rest11[0], b_rest11[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a36[j * 4], b63[0], b63[1]);
-    }
-    float b64[2];
-    float b_rest12[2];
-    b64[0] = round_tf32(s128[i * 4 + 2]);
-    b_rest12[0] = round_tf32(s128[i * 4 + 2] - b64[0]);
-    b64[1] = round_tf32(s128[i * 4 + 3]);
-    b_rest12[1] = round_tf32(s128[i * 4 + 3] - b64[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a_rest6[j * 4], b64[0], b64[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a36[j * 4], b_rest12[0], b_rest12[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a36[j * 4], b64[0], b64[1]);
-    }
-  }
+  float a24[4];
+  float a_rest4[4];
+  a24[0] = round_tf32(s015[0]);
+  a_rest4[0] = round_tf32(s015[0] - a24[0]);
+  a24[1] = round_tf32(s015[2]);
+  a_rest4[1] = round_tf32(s015[2] - a24[1]);
+  a24[2] = round_tf32(s015[1]);
+  a_rest4[2] = round_tf32(s015[1] - a24[2]);
+  a24[3] = round_tf32(s015[3]);
+  a_rest4[3] = round_tf32(s015[3] - a24[3]);
+  float b39[2];
+  float b_rest7[2];
+  b39[0] = round_tf32(s116[0]);
+  b_rest7[0] = round_tf32(s116[0] - b39[0]);
+  b39[1] = round_tf32(s116[1]);
+  b_rest7[1] = round_tf32(s116[1] - b39[1]);
+  mma_m16n8k8_f32_tf32(acc, a_rest4, b39[0], b39[1]);
+  mma_m16n8k8_f32_tf32(acc, a24, b_rest7[0], b_rest7[1]);
+  mma_m16n8k8_f32_tf32(acc, a24, b39[0], b39[1]);
+  float b40[2];
+  float b_rest8[2];
+  b40[0] = round_tf32(s116[2]);
+  b_rest8[0] = round_tf32(s116[2] - b40[0]);
+  b40[1] = round_tf32(s116[3]);
+  b_rest8[1] = round_tf32(s116[3] - b40[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a_rest4, b40[0], b40[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a24, b_rest8[0], b_rest8[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a24, b40[0], b40[1]);
 
   // load s0 (shared)
-  float s028[8];
+  float s016[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s028[i * 2], smem + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((8 + col02 & 15) + (8 + col02 >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 2; i++) {
+    load_shared_f32x2(&s016[i * 2], smem + (32u + (u32)(((row02 + i * 8) * 16 + col02) * 4)));
   }
 
   // load s1 (shared)
-  float s129[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s129[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((8 + col02 & 15) + (8 + col02 >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s028 s129, ABt: mma.sync, 3xTF32
-  float a37[8];
-  float a_rest7[8];
+  float s117[4];
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    a37[i * 4] = round_tf32(s028[i * 4]);
-    a_rest7[i * 4] = round_tf32(s028[i * 4] - a37[i * 4]);
-    a37[i * 4 + 1] = round_tf32(s028[i * 4 + 2]);
-    a_rest7[i * 4 + 1] = round_tf32(s028[i * 4 + 2] - a37[i * 4 + 1]);
-    a37[i * 4 + 2] = round_tf32(s028[i * 4 + 1]);
-    a_rest7[i * 4 + 2] = round_tf32(s028[i * 4 + 1] - a37[i * 4 + 2]);
-    a37[i * 4 + 3] = round_tf32(s028[i * 4 + 3]);
-    a_rest7[i * 4 + 3] = round_tf32(s028[i * 4 + 3] - a37[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b65[2];
-    float b_rest13[2];
-    b65[0] = round_tf32(s129[i * 4]);
-    b_rest13[0] = round_tf32(s129[i * 4] - b65[0]);
-    b65[1] = round_tf32(s129[i * 4 + 1]);
-    b_rest13[1] = round_tf32(s129[i * 4 + 1] - b65[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a_rest7[j * 4], b65[0], b65[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a37[j * 4], b_rest13[0], b_rest13[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a37[j * 4], b65[0], b65[1]);
-    }
-    float b66[2];
-    float b_rest14[2];
-    b66[0] = round_tf32(s129[i * 4 + 2]);
-    b_rest14[0] = round_tf32(s129[i * 4 + 2] - b66[0]);
-    b66[1] = round_tf32(s129[i * 4 + 3]);
-    b_rest14[1] = round_tf32(s129[i * 4 + 3] - b66[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a_rest7[j * 4], b66[0], b66[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a37[j * 4], b_rest14[0], b_rest14[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a37[j * 4], b66[0], b66[1]);
-    }
+    load_shared_f32x2(&s117[i * 2], smem + (1056u + (u32)(((row02 + i * 8) * 16 + col02) * 4)));
   }
 
-  // load s0 (shared)
-  float s029[8];
+  // acc += s016 s117, ABt: mma.sync, 3xTF32
+  float a25[4];
+  float a_rest5[4];
+  a25[0] = round_tf32(s016[0]);
+  a_rest5[0] = round_tf32(s016[0] - a25[0]);
+  a25[1] = round_tf32(s016[2]);
+  a_rest5[1] = round_tf32(s016[2] - a25[1]);
+  a25[2] = round_tf32(s016[1]);
+  a_rest5[2] = round_tf32(s016[1] - a25[2]);
+  a25[3] = round_tf32(s016[3]);
+  a_rest5[3] = round_tf32(s016[3] - a25[3]);
+  float b41[2];
+  float b_rest9[2];
+  b41[0] = round_tf32(s117[0]);
+  b_rest9[0] = round_tf32(s117[0] - b41[0]);
+  b41[1] = round_tf32(s117[1]);
+  b_rest9[1] = round_tf32(s117[1] - b41[1]);
+  mma_m16n8k8_f32_tf32(acc, a_rest5, b41[0], b41[1]);
+  mma_m16n8k8_f32_tf32(acc, a25, b_rest9[0], b_rest9[1]);
+  mma_m16n8k8_f32_tf32(acc, a25, b41[0], b41[1]);
+  float b42[2];
+  float b_rest10[2];
+  b42[0] = round_tf32(s117[2]);
+  b_rest10[0] = round_tf32(s117[2] - b42[0]);
+  b42[1] = round_tf32(s117[3]);
+  b_rest10[1] = round_tf32(s117[3] - b42[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a_rest5, b42[0], b42[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a25, b_rest10[0], b_rest10[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a25, b42[0], b42[1]);
+  float d11[8];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s029[i * 2], smem + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((16 + col02 & 15) + (16 + col02 >> 4) * 512)) * 4, 3));
-  }
-
-  // load s1 (shared)
-  float s130[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s130[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((16 + col02 & 15) + (16 + col02 >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s029 s130, ABt: mma.sync, 3xTF32
-  float a38[8];
-  float a_rest8[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a38[i * 4] = round_tf32(s029[i * 4]);
-    a_rest8[i * 4] = round_tf32(s029[i * 4] - a38[i * 4]);
-    a38[i * 4 + 1] = round_tf32(s029[i * 4 + 2]);
-    a_rest8[i * 4 + 1] = round_tf32(s029[i * 4 + 2] - a38[i * 4 + 1]);
-    a38[i * 4 + 2] = round_tf32(s029[i * 4 + 1]);
-    a_rest8[i * 4 + 2] = round_tf32(s029[i * 4 + 1] - a38[i * 4 + 2]);
-    a38[i * 4 + 3] = round_tf32(s029[i * 4 + 3]);
-    a_rest8[i * 4 + 3] = round_tf32(s029[i * 4 + 3] - a38[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b67[2];
-    float b_rest15[2];
-    b67[0] = round_tf32(s130[i * 4]);
-    b_rest15[0] = round_tf32(s130[i * 4] - b67[0]);
-    b67[1] = round_tf32(s130[i * 4 + 1]);
-    b_rest15[1] = round_tf32(s130[i * 4 + 1] - b67[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a_rest8[j * 4], b67[0], b67[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a38[j * 4], b_rest15[0], b_rest15[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a38[j * 4], b67[0], b67[1]);
-    }
-    float b68[2];
-    float b_rest16[2];
-    b68[0] = round_tf32(s130[i * 4 + 2]);
-    b_rest16[0] = round_tf32(s130[i * 4 + 2] - b68[0]);
-    b68[1] = round_tf32(s130[i * 4 + 3]);
-    b_rest16[1] = round_tf32(s130[i * 4 + 3] - b68[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a_rest8[j * 4], b68[0], b68[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a38[j * 4], b_rest16[0], b_rest16[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a38[j * 4], b68[0], b68[1]);
-    }
-  }
-
-  // load s0 (shared)
-  float s030[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s030[i * 2], smem + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((24 + col02 & 15) + (24 + col02 >> 4) * 512)) * 4, 3));
-  }
-
-  // load s1 (shared)
-  float s131[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s131[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((24 + col02 & 15) + (24 + col02 >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s030 s131, ABt: mma.sync, 3xTF32
-  float a39[8];
-  float a_rest9[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a39[i * 4] = round_tf32(s030[i * 4]);
-    a_rest9[i * 4] = round_tf32(s030[i * 4] - a39[i * 4]);
-    a39[i * 4 + 1] = round_tf32(s030[i * 4 + 2]);
-    a_rest9[i * 4 + 1] = round_tf32(s030[i * 4 + 2] - a39[i * 4 + 1]);
-    a39[i * 4 + 2] = round_tf32(s030[i * 4 + 1]);
-    a_rest9[i * 4 + 2] = round_tf32(s030[i * 4 + 1] - a39[i * 4 + 2]);
-    a39[i * 4 + 3] = round_tf32(s030[i * 4 + 3]);
-    a_rest9[i * 4 + 3] = round_tf32(s030[i * 4 + 3] - a39[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b69[2];
-    float b_rest17[2];
-    b69[0] = round_tf32(s131[i * 4]);
-    b_rest17[0] = round_tf32(s131[i * 4] - b69[0]);
-    b69[1] = round_tf32(s131[i * 4 + 1]);
-    b_rest17[1] = round_tf32(s131[i * 4 + 1] - b69[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a_rest9[j * 4], b69[0], b69[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a39[j * 4], b_rest17[0], b_rest17[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a39[j * 4], b69[0], b69[1]);
-    }
-    float b70[2];
-    float b_rest18[2];
-    b70[0] = round_tf32(s131[i * 4 + 2]);
-    b_rest18[0] = round_tf32(s131[i * 4 + 2] - b70[0]);
-    b70[1] = round_tf32(s131[i * 4 + 3]);
-    b_rest18[1] = round_tf32(s131[i * 4 + 3] - b70[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a_rest9[j * 4], b70[0], b70[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a39[j * 4], b_rest18[0], b_rest18[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a39[j * 4], b70[0], b70[1]);
-    }
-  }
-  float d11[32];
-  #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     d11[i] = acc[i];
   }
   float* d_at10 = a.d + 5 * a.d_stride0;
@@ -1941,108 +1090,96 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_tf32(const __grid_consta
   // store d
   if (d_vec2) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32x2(d_at10 + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col02 + (i >> 1 & 3) * 8), &d11[i * 2]);
+    for (int i = 0; i < 4; i++) {
+      store_f32x2(d_at10 + (i64)(row02 + (i & 1) * 8) * a.d_stride1 + (i64)(col02 + (i >> 1) * 8), &d11[i * 2]);
     }
   } else {
     int row02_16 = opaque(row02);
     int col02_16 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      store_f32(d_at10 + (i64)(row02_16 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.d_stride1 + (i64)(col02_16 + ((i & 1) + (i >> 2 & 3) * 8)), d11[i]);
+    for (int i = 0; i < 8; i++) {
+      store_f32(d_at10 + (i64)(row02_16 + (i >> 1 & 1) * 8) * a.d_stride1 + (i64)(col02_16 + ((i & 1) + (i >> 2) * 8)), d11[i]);
     }
   }
 
   // load a
-  float a40[32];
+  float a26[8];
   if (a_vec) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      load_f32x2(&a40[i * 2], a.a + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.a_stride0 + (i64)(col02 + (i >> 1 & 3) * 8));
+    for (int i = 0; i < 4; i++) {
+      load_f32x2(&a26[i * 2], a.a + (i64)(row02 + (i & 1) * 8) * a.a_stride0 + (i64)(col02 + (i >> 1) * 8));
     }
   } else {
     int row02_17 = opaque(row02);
     int col02_17 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      a40[i] = load_f32(a.a + (i64)(row02_17 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.a_stride0 + (i64)(col02_17 + ((i & 1) + (i >> 2 & 3) * 8)));
+    for (int i = 0; i < 8; i++) {
+      a26[i] = load_f32(a.a + (i64)(row02_17 + (i >> 1 & 1) * 8) * a.a_stride0 + (i64)(col02_17 + ((i & 1) + (i >> 2) * 8)));
     }
   }
 
   // load b
-  float b71[32];
+  float b43[8];
   if (b_vec) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      load_f32x2(&b71[i * 2], a.b + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.b_stride0 + (i64)(col02 + (i >> 1 & 3) * 8));
+    for (int i = 0; i < 4; i++) {
+      load_f32x2(&b43[i * 2], a.b + (i64)(row02 + (i & 1) * 8) * a.b_stride0 + (i64)(col02 + (i >> 1) * 8));
     }
   } else {
     int row02_18 = opaque(row02);
     int col02_18 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      b71[i] = load_f32(a.b + (i64)(row02_18 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.b_stride0 + (i64)(col02_18 + ((i & 1) + (i >> 2 & 3) * 8)));
+    for (int i = 0; i < 8; i++) {
+      b43[i] = load_f32(a.b + (i64)(row02_18 + (i >> 1 & 1) * 8) * a.b_stride0 + (i64)(col02_18 + ((i & 1) + (i >> 2) * 8)));
     }
   }
 
   // load s0 (shared)
-  float s031[32];
+  float s017[8];
   #pragma unroll
-  for (int i = 0; i < 16; i++) {
-    load_shared_f32x2(&s031[i * 2], smem + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 3) * 16)) * 16 + ((col02 + (i >> 1 & 3) * 8 & 15) + (col02 + (i >> 1 & 3) * 8 >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 4; i++) {
+    load_shared_f32x2(&s017[i * 2], smem + (u32)(((row02 + (i & 1) * 8) * 16 + (col02 + (i >> 1) * 8)) * 4));
   }
 
-  // acc = s031 b71, ABt: mma.sync, 3xTF32
+  // acc = s017 b43, ABt: mma.sync, 3xTF32
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    float a41[8];
-    float a_rest10[8];
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      a41[j * 4] = round_tf32(s031[(j * 4 + i) * 4]);
-      a_rest10[j * 4] = round_tf32(s031[(j * 4 + i) * 4] - a41[j * 4]);
-      a41[j * 4 + 1] = round_tf32(s031[(j * 4 + i) * 4 + 2]);
-      a_rest10[j * 4 + 1] = round_tf32(s031[(j * 4 + i) * 4 + 2] - a41[j * 4 + 1]);
-      a41[j * 4 + 2] = round_tf32(s031[(j * 4 + i) * 4 + 1]);
-      a_rest10[j * 4 + 2] = round_tf32(s031[(j * 4 + i) * 4 + 1] - a41[j * 4 + 2]);
-      a41[j * 4 + 3] = round_tf32(s031[(j * 4 + i) * 4 + 3]);
-      a_rest10[j * 4 + 3] = round_tf32(s031[(j * 4 + i) * 4 + 3] - a41[j * 4 + 3]);
-    }
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      float b72[2];
-      float b_rest19[2];
-      b72[0] = round_tf32(b71[(j * 4 + i) * 4]);
-      b_rest19[0] = round_tf32(b71[(j * 4 + i) * 4] - b72[0]);
-      b72[1] = round_tf32(b71[(j * 4 + i) * 4 + 1]);
-      b_rest19[1] = round_tf32(b71[(j * 4 + i) * 4 + 1] - b72[1]);
-      #pragma unroll
-      for (int k = 0; k < 2; k++) {
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + j * 2) * 4], &a_rest10[k * 4], b72[0], b72[1]);
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + j * 2) * 4], &a41[k * 4], b_rest19[0], b_rest19[1]);
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + j * 2) * 4], &a41[k * 4], b72[0], b72[1]);
-      }
-      float b73[2];
-      float b_rest20[2];
-      b73[0] = round_tf32(b71[(j * 4 + i) * 4 + 2]);
-      b_rest20[0] = round_tf32(b71[(j * 4 + i) * 4 + 2] - b73[0]);
-      b73[1] = round_tf32(b71[(j * 4 + i) * 4 + 3]);
-      b_rest20[1] = round_tf32(b71[(j * 4 + i) * 4 + 3] - b73[1]);
-      #pragma unroll
-      for (int k = 0; k < 2; k++) {
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + (j * 2 + 1)) * 4], &a_rest10[k * 4], b73[0], b73[1]);
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + (j * 2 + 1)) * 4], &a41[k * 4], b_rest20[0], b_rest20[1]);
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + (j * 2 + 1)) * 4], &a41[k * 4], b73[0], b73[1]);
-      }
-    }
+  for (int i = 0; i < 2; i++) {
+    float a27[4];
+    float a_rest6[4];
+    a27[0] = round_tf32(s017[i * 4]);
+    a_rest6[0] = round_tf32(s017[i * 4] - a27[0]);
+    a27[1] = round_tf32(s017[i * 4 + 2]);
+    a_rest6[1] = round_tf32(s017[i * 4 + 2] - a27[1]);
+    a27[2] = round_tf32(s017[i * 4 + 1]);
+    a_rest6[2] = round_tf32(s017[i * 4 + 1] - a27[2]);
+    a27[3] = round_tf32(s017[i * 4 + 3]);
+    a_rest6[3] = round_tf32(s017[i * 4 + 3] - a27[3]);
+    float b44[2];
+    float b_rest11[2];
+    b44[0] = round_tf32(b43[i * 4]);
+    b_rest11[0] = round_tf32(b43[i * 4] - b44[0]);
+    b44[1] = round_tf32(b43[i * 4 + 1]);
+    b_rest11[1] = round_tf32(b43[i * 4 + 1] - b44[1]);
+    mma_m16n8k8_f32_tf32(acc, a_rest6, b44[0], b44[1]);
+    mma_m16n8k8_f32_tf32(acc, a27, b_rest11[0], b_rest11[1]);
+    mma_m16n8k8_f32_tf32(acc, a27, b44[0], b44[1]);
+    float b45[2];
+    float b_rest12[2];
+    b45[0] = round_tf32(b43[i * 4 + 2]);
+    b_rest12[0] = round_tf32(b43[i * 4 + 2] - b45[0]);
+    b45[1] = round_tf32(b43[i * 4 + 3]);
+    b_rest12[1] = round_tf32(b43[i * 4 + 3] - b45[1]);
+    mma_m16n8k8_f32_tf32(&acc[4], a_rest6, b45[0], b45[1]);
+    mma_m16n8k8_f32_tf32(&acc[4], a27, b_rest12[0], b_rest12[1]);
+    mma_m16n8k8_f32_tf32(&acc[4], a27, b45[0], b45[1]);
   }
-  float d12[32];
+  float d12[8];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     d12[i] = acc[i];
   }
   float* d_at11 = a.d + 13 * a.d_stride0;
@@ -2050,248 +1187,112 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_tf32(const __grid_consta
   // store d
   if (d_vec2) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32x2(d_at11 + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col02 + (i >> 1 & 3) * 8), &d12[i * 2]);
+    for (int i = 0; i < 4; i++) {
+      store_f32x2(d_at11 + (i64)(row02 + (i & 1) * 8) * a.d_stride1 + (i64)(col02 + (i >> 1) * 8), &d12[i * 2]);
     }
   } else {
     int row02_19 = opaque(row02);
     int col02_19 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      store_f32(d_at11 + (i64)(row02_19 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.d_stride1 + (i64)(col02_19 + ((i & 1) + (i >> 2 & 3) * 8)), d12[i]);
+    for (int i = 0; i < 8; i++) {
+      store_f32(d_at11 + (i64)(row02_19 + (i >> 1 & 1) * 8) * a.d_stride1 + (i64)(col02_19 + ((i & 1) + (i >> 2) * 8)), d12[i]);
     }
   }
 
   // load s0 (shared)
-  float s032[8];
+  float s018[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s032[i] = load_shared_f32(smem + (u32)swizzle(((col02 + (i & 1)) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 4; i++) {
+    s018[i] = load_shared_f32(smem + (u32)(((col02 + (i & 1)) * 16 + (row02 + (i >> 1) * 8)) * 4));
   }
 
   // load s1 (shared)
-  float s132[8];
+  float s118[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s132[i] = load_shared_f32(smem + (4096u + (u32)swizzle(((col02 + (i & 1)) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3)));
+  for (int i = 0; i < 4; i++) {
+    s118[i] = load_shared_f32(smem + (1024u + (u32)(((col02 + (i & 1)) * 16 + (row02 + (i >> 1) * 8)) * 4)));
   }
 
-  // acc = s032 s132, AtB: mma.sync, 3xTF32
+  // acc = s018 s118, AtB: mma.sync, 3xTF32
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
-  float a42[8];
-  float a_rest11[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a42[i * 4] = round_tf32(s032[i * 4]);
-    a_rest11[i * 4] = round_tf32(s032[i * 4] - a42[i * 4]);
-    a42[i * 4 + 1] = round_tf32(s032[i * 4 + 2]);
-    a_rest11[i * 4 + 1] = round_tf32(s032[i * 4 + 2] - a42[i * 4 + 1]);
-    a42[i * 4 + 2] = round_tf32(s032[i * 4 + 1]);
-    a_rest11[i * 4 + 2] = round_tf32(s032[i * 4 + 1] - a42[i * 4 + 2]);
-    a42[i * 4 + 3] = round_tf32(s032[i * 4 + 3]);
-    a_rest11[i * 4 + 3] = round_tf32(s032[i * 4 + 3] - a42[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b74[2];
-    float b_rest21[2];
-    b74[0] = round_tf32(s132[i * 4]);
-    b_rest21[0] = round_tf32(s132[i * 4] - b74[0]);
-    b74[1] = round_tf32(s132[i * 4 + 1]);
-    b_rest21[1] = round_tf32(s132[i * 4 + 1] - b74[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a_rest11[j * 4], b74[0], b74[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a42[j * 4], b_rest21[0], b_rest21[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a42[j * 4], b74[0], b74[1]);
-    }
-    float b75[2];
-    float b_rest22[2];
-    b75[0] = round_tf32(s132[i * 4 + 2]);
-    b_rest22[0] = round_tf32(s132[i * 4 + 2] - b75[0]);
-    b75[1] = round_tf32(s132[i * 4 + 3]);
-    b_rest22[1] = round_tf32(s132[i * 4 + 3] - b75[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a_rest11[j * 4], b75[0], b75[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a42[j * 4], b_rest22[0], b_rest22[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a42[j * 4], b75[0], b75[1]);
-    }
-  }
+  float a28[4];
+  float a_rest7[4];
+  a28[0] = round_tf32(s018[0]);
+  a_rest7[0] = round_tf32(s018[0] - a28[0]);
+  a28[1] = round_tf32(s018[2]);
+  a_rest7[1] = round_tf32(s018[2] - a28[1]);
+  a28[2] = round_tf32(s018[1]);
+  a_rest7[2] = round_tf32(s018[1] - a28[2]);
+  a28[3] = round_tf32(s018[3]);
+  a_rest7[3] = round_tf32(s018[3] - a28[3]);
+  float b46[2];
+  float b_rest13[2];
+  b46[0] = round_tf32(s118[0]);
+  b_rest13[0] = round_tf32(s118[0] - b46[0]);
+  b46[1] = round_tf32(s118[1]);
+  b_rest13[1] = round_tf32(s118[1] - b46[1]);
+  mma_m16n8k8_f32_tf32(acc, a_rest7, b46[0], b46[1]);
+  mma_m16n8k8_f32_tf32(acc, a28, b_rest13[0], b_rest13[1]);
+  mma_m16n8k8_f32_tf32(acc, a28, b46[0], b46[1]);
+  float b47[2];
+  float b_rest14[2];
+  b47[0] = round_tf32(s118[2]);
+  b_rest14[0] = round_tf32(s118[2] - b47[0]);
+  b47[1] = round_tf32(s118[3]);
+  b_rest14[1] = round_tf32(s118[3] - b47[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a_rest7, b47[0], b47[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a28, b_rest14[0], b_rest14[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a28, b47[0], b47[1]);
 
   // load s0 (shared)
-  float s033[8];
+  float s019[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s033[i] = load_shared_f32(smem + (u32)swizzle(((8 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 4; i++) {
+    s019[i] = load_shared_f32(smem + (512u + (u32)(((col02 + (i & 1)) * 16 + (row02 + (i >> 1) * 8)) * 4)));
   }
 
   // load s1 (shared)
-  float s133[8];
+  float s119[4];
+  #pragma unroll
+  for (int i = 0; i < 4; i++) {
+    s119[i] = load_shared_f32(smem + (1536u + (u32)(((col02 + (i & 1)) * 16 + (row02 + (i >> 1) * 8)) * 4)));
+  }
+
+  // acc += s019 s119, AtB: mma.sync, 3xTF32
+  float a29[4];
+  float a_rest8[4];
+  a29[0] = round_tf32(s019[0]);
+  a_rest8[0] = round_tf32(s019[0] - a29[0]);
+  a29[1] = round_tf32(s019[2]);
+  a_rest8[1] = round_tf32(s019[2] - a29[1]);
+  a29[2] = round_tf32(s019[1]);
+  a_rest8[2] = round_tf32(s019[1] - a29[2]);
+  a29[3] = round_tf32(s019[3]);
+  a_rest8[3] = round_tf32(s019[3] - a29[3]);
+  float b48[2];
+  float b_rest15[2];
+  b48[0] = round_tf32(s119[0]);
+  b_rest15[0] = round_tf32(s119[0] - b48[0]);
+  b48[1] = round_tf32(s119[1]);
+  b_rest15[1] = round_tf32(s119[1] - b48[1]);
+  mma_m16n8k8_f32_tf32(acc, a_rest8, b48[0], b48[1]);
+  mma_m16n8k8_f32_tf32(acc, a29, b_rest15[0], b_rest15[1]);
+  mma_m16n8k8_f32_tf32(acc, a29, b48[0], b48[1]);
+  float b49[2];
+  float b_rest16[2];
+  b49[0] = round_tf32(s119[2]);
+  b_rest16[0] = round_tf32(s119[2] - b49[0]);
+  b49[1] = round_tf32(s119[3]);
+  b_rest16[1] = round_tf32(s119[3] - b49[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a_rest8, b49[0], b49[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a29, b_rest16[0], b_rest16[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a29, b49[0], b49[1]);
+  float d13[8];
   #pragma unroll
   for (int i = 0; i < 8; i++) {
-    s133[i] = load_shared_f32(smem + (4096u + (u32)swizzle(((8 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s033 s133, AtB: mma.sync, 3xTF32
-  float a43[8];
-  float a_rest12[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a43[i * 4] = round_tf32(s033[i * 4]);
-    a_rest12[i * 4] = round_tf32(s033[i * 4] - a43[i * 4]);
-    a43[i * 4 + 1] = round_tf32(s033[i * 4 + 2]);
-    a_rest12[i * 4 + 1] = round_tf32(s033[i * 4 + 2] - a43[i * 4 + 1]);
-    a43[i * 4 + 2] = round_tf32(s033[i * 4 + 1]);
-    a_rest12[i * 4 + 2] = round_tf32(s033[i * 4 + 1] - a43[i * 4 + 2]);
-    a43[i * 4 + 3] = round_tf32(s033[i * 4 + 3]);
-    a_rest12[i * 4 + 3] = round_tf32(s033[i * 4 + 3] - a43[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b76[2];
-    float b_rest23[2];
-    b76[0] = round_tf32(s133[i * 4]);
-    b_rest23[0] = round_tf32(s133[i * 4] - b76[0]);
-    b76[1] = round_tf32(s133[i * 4 + 1]);
-    b_rest23[1] = round_tf32(s133[i * 4 + 1] - b76[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a_rest12[j * 4], b76[0], b76[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a43[j * 4], b_rest23[0], b_rest23[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a43[j * 4], b76[0], b76[1]);
-    }
-    float b77[2];
-    float b_rest24[2];
-    b77[0] = round_tf32(s133[i * 4 + 2]);
-    b_rest24[0] = round_tf32(s133[i * 4 + 2] - b77[0]);
-    b77[1] = round_tf32(s133[i * 4 + 3]);
-    b_rest24[1] = round_tf32(s133[i * 4 + 3] - b77[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a_rest12[j * 4], b77[0], b77[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a43[j * 4], b_rest24[0], b_rest24[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a43[j * 4], b77[0], b77[1]);
-    }
-  }
-
-  // load s0 (shared)
-  float s034[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s034[i] = load_shared_f32(smem + (u32)swizzle(((16 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
-  }
-
-  // load s1 (shared)
-  float s134[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s134[i] = load_shared_f32(smem + (4096u + (u32)swizzle(((16 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s034 s134, AtB: mma.sync, 3xTF32
-  float a44[8];
-  float a_rest13[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a44[i * 4] = round_tf32(s034[i * 4]);
-    a_rest13[i * 4] = round_tf32(s034[i * 4] - a44[i * 4]);
-    a44[i * 4 + 1] = round_tf32(s034[i * 4 + 2]);
-    a_rest13[i * 4 + 1] = round_tf32(s034[i * 4 + 2] - a44[i * 4 + 1]);
-    a44[i * 4 + 2] = round_tf32(s034[i * 4 + 1]);
-    a_rest13[i * 4 + 2] = round_tf32(s034[i * 4 + 1] - a44[i * 4 + 2]);
-    a44[i * 4 + 3] = round_tf32(s034[i * 4 + 3]);
-    a_rest13[i * 4 + 3] = round_tf32(s034[i * 4 + 3] - a44[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b78[2];
-    float b_rest25[2];
-    b78[0] = round_tf32(s134[i * 4]);
-    b_rest25[0] = round_tf32(s134[i * 4] - b78[0]);
-    b78[1] = round_tf32(s134[i * 4 + 1]);
-    b_rest25[1] = round_tf32(s134[i * 4 + 1] - b78[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a_rest13[j * 4], b78[0], b78[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a44[j * 4], b_rest25[0], b_rest25[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a44[j * 4], b78[0], b78[1]);
-    }
-    float b79[2];
-    float b_rest26[2];
-    b79[0] = round_tf32(s134[i * 4 + 2]);
-    b_rest26[0] = round_tf32(s134[i * 4 + 2] - b79[0]);
-    b79[1] = round_tf32(s134[i * 4 + 3]);
-    b_rest26[1] = round_tf32(s134[i * 4 + 3] - b79[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a_rest13[j * 4], b79[0], b79[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a44[j * 4], b_rest26[0], b_rest26[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a44[j * 4], b79[0], b79[1]);
-    }
-  }
-
-  // load s0 (shared)
-  float s035[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s035[i] = load_shared_f32(smem + (u32)swizzle(((24 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
-  }
-
-  // load s1 (shared)
-  float s135[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s135[i] = load_shared_f32(smem + (4096u + (u32)swizzle(((24 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s035 s135, AtB: mma.sync, 3xTF32
-  float a45[8];
-  float a_rest14[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a45[i * 4] = round_tf32(s035[i * 4]);
-    a_rest14[i * 4] = round_tf32(s035[i * 4] - a45[i * 4]);
-    a45[i * 4 + 1] = round_tf32(s035[i * 4 + 2]);
-    a_rest14[i * 4 + 1] = round_tf32(s035[i * 4 + 2] - a45[i * 4 + 1]);
-    a45[i * 4 + 2] = round_tf32(s035[i * 4 + 1]);
-    a_rest14[i * 4 + 2] = round_tf32(s035[i * 4 + 1] - a45[i * 4 + 2]);
-    a45[i * 4 + 3] = round_tf32(s035[i * 4 + 3]);
-    a_rest14[i * 4 + 3] = round_tf32(s035[i * 4 + 3] - a45[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b80[2];
-    float b_rest27[2];
-    b80[0] = round_tf32(s135[i * 4]);
-    b_rest27[0] = round_tf32(s135[i * 4] - b80[0]);
-    b80[1] = round_tf32(s135[i * 4 + 1]);
-    b_rest27[1] = round_tf32(s135[i * 4 + 1] - b80[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a_rest14[j * 4], b80[0], b80[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a45[j * 4], b_rest27[0], b_rest27[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a45[j * 4], b80[0], b80[1]);
-    }
-    float b81[2];
-    float b_rest28[2];
-    b81[0] = round_tf32(s135[i * 4 + 2]);
-    b_rest28[0] = round_tf32(s135[i * 4 + 2] - b81[0]);
-    b81[1] = round_tf32(s135[i * 4 + 3]);
-    b_rest28[1] = round_tf32(s135[i * 4 + 3] - b81[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a_rest14[j * 4], b81[0], b81[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a45[j * 4], b_rest28[0], b_rest28[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a45[j * 4], b81[0], b81[1]);
-    }
-  }
-  float d13[32];
-  #pragma unroll
-  for (int i = 0; i < 32; i++) {
     d13[i] = acc[i];
   }
   float* d_at12 = a.d + 6 * a.d_stride0;
@@ -2299,83 +1300,71 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_tf32(const __grid_consta
   // store d
   if (d_vec2) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32x2(d_at12 + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col02 + (i >> 1 & 3) * 8), &d13[i * 2]);
+    for (int i = 0; i < 4; i++) {
+      store_f32x2(d_at12 + (i64)(row02 + (i & 1) * 8) * a.d_stride1 + (i64)(col02 + (i >> 1) * 8), &d13[i * 2]);
     }
   } else {
     int row02_20 = opaque(row02);
     int col02_20 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      store_f32(d_at12 + (i64)(row02_20 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.d_stride1 + (i64)(col02_20 + ((i & 1) + (i >> 2 & 3) * 8)), d13[i]);
+    for (int i = 0; i < 8; i++) {
+      store_f32(d_at12 + (i64)(row02_20 + (i >> 1 & 1) * 8) * a.d_stride1 + (i64)(col02_20 + ((i & 1) + (i >> 2) * 8)), d13[i]);
     }
   }
 
   // load a
-  float a46[32];
+  float a30[8];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
-    a46[i] = load_f32(a.a + (i64)(col02 + ((i & 1) + (i >> 2 & 3) * 8)) * a.a_stride0 + (i64)(row02 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)));
+  for (int i = 0; i < 8; i++) {
+    a30[i] = load_f32(a.a + (i64)(col02 + ((i & 1) + (i >> 2) * 8)) * a.a_stride0 + (i64)(row02 + (i >> 1 & 1) * 8));
   }
 
   // load b
-  float b82[32];
+  float b50[8];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
-    b82[i] = load_f32(a.b + (i64)(col02 + ((i & 1) + (i >> 2 & 3) * 8)) * a.b_stride0 + (i64)(row02 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)));
+  for (int i = 0; i < 8; i++) {
+    b50[i] = load_f32(a.b + (i64)(col02 + ((i & 1) + (i >> 2) * 8)) * a.b_stride0 + (i64)(row02 + (i >> 1 & 1) * 8));
   }
 
-  // acc = a46 b82, AtB: mma.sync, 3xTF32
+  // acc = a30 b50, AtB: mma.sync, 3xTF32
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    float a47[8];
-    float a_rest15[8];
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      a47[j * 4] = round_tf32(a46[(j * 4 + i) * 4]);
-      a_rest15[j * 4] = round_tf32(a46[(j * 4 + i) * 4] - a47[j * 4]);
-      a47[j * 4 + 1] = round_tf32(a46[(j * 4 + i) * 4 + 2]);
-      a_rest15[j * 4 + 1] = round_tf32(a46[(j * 4 + i) * 4 + 2] - a47[j * 4 + 1]);
-      a47[j * 4 + 2] = round_tf32(a46[(j * 4 + i) * 4 + 1]);
-      a_rest15[j * 4 + 2] = round_tf32(a46[(j * 4 + i) * 4 + 1] - a47[j * 4 + 2]);
-      a47[j * 4 + 3] = round_tf32(a46[(j * 4 + i) * 4 + 3]);
-      a_rest15[j * 4 + 3] = round_tf32(a46[(j * 4 + i) * 4 + 3] - a47[j * 4 + 3]);
-    }
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      float b83[2];
-      float b_rest29[2];
-      b83[0] = round_tf32(b82[(j * 4 + i) * 4]);
-      b_rest29[0] = round_tf32(b82[(j * 4 + i) * 4] - b83[0]);
-      b83[1] = round_tf32(b82[(j * 4 + i) * 4 + 1]);
-      b_rest29[1] = round_tf32(b82[(j * 4 + i) * 4 + 1] - b83[1]);
-      #pragma unroll
-      for (int k = 0; k < 2; k++) {
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + j * 2) * 4], &a_rest15[k * 4], b83[0], b83[1]);
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + j * 2) * 4], &a47[k * 4], b_rest29[0], b_rest29[1]);
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + j * 2) * 4], &a47[k * 4], b83[0], b83[1]);
-      }
-      float b84[2];
-      float b_rest30[2];
-      b84[0] = round_tf32(b82[(j * 4 + i) * 4 + 2]);
-      b_rest30[0] = round_tf32(b82[(j * 4 + i) * 4 + 2] - b84[0]);
-      b84[1] = round_tf32(b82[(j * 4 + i) * 4 + 3]);
-      b_rest30[1] = round_tf32(b82[(j * 4 + i) * 4 + 3] - b84[1]);
-      #pragma unroll
-      for (int k = 0; k < 2; k++) {
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + (j * 2 + 1)) * 4], &a_rest15[k * 4], b84[0], b84[1]);
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + (j * 2 + 1)) * 4], &a47[k * 4], b_rest30[0], b_rest30[1]);
-        mma_m16n8k8_f32_tf32(&acc[(k * 4 + (j * 2 + 1)) * 4], &a47[k * 4], b84[0], b84[1]);
-      }
-    }
+  for (int i = 0; i < 2; i++) {
+    float a31[4];
+    float a_rest9[4];
+    a31[0] = round_tf32(a30[i * 4]);
+    a_rest9[0] = round_tf32(a30[i * 4] - a31[0]);
+    a31[1] = round_tf32(a30[i * 4 + 2]);
+    a_rest9[1] = round_tf32(a30[i * 4 + 2] - a31[1]);
+    a31[2] = round_tf32(a30[i * 4 + 1]);
+    a_rest9[2] = round_tf32(a30[i * 4 + 1] - a31[2]);
+    a31[3] = round_tf32(a30[i * 4 + 3]);
+    a_rest9[3] = round_tf32(a30[i * 4 + 3] - a31[3]);
+    float b51[2];
+    float b_rest17[2];
+    b51[0] = round_tf32(b50[i * 4]);
+    b_rest17[0] = round_tf32(b50[i * 4] - b51[0]);
+    b51[1] = round_tf32(b50[i * 4 + 1]);
+    b_rest17[1] = round_tf32(b50[i * 4 + 1] - b51[1]);
+    mma_m16n8k8_f32_tf32(acc, a_rest9, b51[0], b51[1]);
+    mma_m16n8k8_f32_tf32(acc, a31, b_rest17[0], b_rest17[1]);
+    mma_m16n8k8_f32_tf32(acc, a31, b51[0], b51[1]);
+    float b52[2];
+    float b_rest18[2];
+    b52[0] = round_tf32(b50[i * 4 + 2]);
+    b_rest18[0] = round_tf32(b50[i * 4 + 2] - b52[0]);
+    b52[1] = round_tf32(b50[i * 4 + 3]);
+    b_rest18[1] = round_tf32(b50[i * 4 + 3] - b52[1]);
+    mma_m16n8k8_f32_tf32(&acc[4], a_rest9, b52[0], b52[1]);
+    mma_m16n8k8_f32_tf32(&acc[4], a31, b_rest18[0], b_rest18[1]);
+    mma_m16n8k8_f32_tf32(&acc[4], a31, b52[0], b52[1]);
   }
-  float d14[32];
+  float d14[8];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     d14[i] = acc[i];
   }
   float* d_at13 = a.d + 14 * a.d_stride0;
@@ -2383,248 +1372,112 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_tf32(const __grid_consta
   // store d
   if (d_vec2) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32x2(d_at13 + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col02 + (i >> 1 & 3) * 8), &d14[i * 2]);
+    for (int i = 0; i < 4; i++) {
+      store_f32x2(d_at13 + (i64)(row02 + (i & 1) * 8) * a.d_stride1 + (i64)(col02 + (i >> 1) * 8), &d14[i * 2]);
     }
   } else {
     int row02_21 = opaque(row02);
     int col02_21 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      store_f32(d_at13 + (i64)(row02_21 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.d_stride1 + (i64)(col02_21 + ((i & 1) + (i >> 2 & 3) * 8)), d14[i]);
+    for (int i = 0; i < 8; i++) {
+      store_f32(d_at13 + (i64)(row02_21 + (i >> 1 & 1) * 8) * a.d_stride1 + (i64)(col02_21 + ((i & 1) + (i >> 2) * 8)), d14[i]);
     }
   }
 
   // load s0 (shared)
-  float s036[8];
+  float s020[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s036[i] = load_shared_f32(smem + (u32)swizzle(((col02 + (i & 1)) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 4; i++) {
+    s020[i] = load_shared_f32(smem + (u32)(((col02 + (i & 1)) * 16 + (row02 + (i >> 1) * 8)) * 4));
   }
 
   // load s1 (shared)
-  float s136[8];
+  float s120[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s136[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((col02 & 15) + (col02 >> 4) * 512)) * 4, 3)));
+  for (int i = 0; i < 2; i++) {
+    load_shared_f32x2(&s120[i * 2], smem + (1024u + (u32)(((row02 + i * 8) * 16 + col02) * 4)));
   }
 
-  // acc = s036 s136, AtBt: mma.sync, 3xTF32
+  // acc = s020 s120, AtBt: mma.sync, 3xTF32
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
-  float a48[8];
-  float a_rest16[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a48[i * 4] = round_tf32(s036[i * 4]);
-    a_rest16[i * 4] = round_tf32(s036[i * 4] - a48[i * 4]);
-    a48[i * 4 + 1] = round_tf32(s036[i * 4 + 2]);
-    a_rest16[i * 4 + 1] = round_tf32(s036[i * 4 + 2] - a48[i * 4 + 1]);
-    a48[i * 4 + 2] = round_tf32(s036[i * 4 + 1]);
-    a_rest16[i * 4 + 2] = round_tf32(s036[i * 4 + 1] - a48[i * 4 + 2]);
-    a48[i * 4 + 3] = round_tf32(s036[i * 4 + 3]);
-    a_rest16[i * 4 + 3] = round_tf32(s036[i * 4 + 3] - a48[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b85[2];
-    float b_rest31[2];
-    b85[0] = round_tf32(s136[i * 4]);
-    b_rest31[0] = round_tf32(s136[i * 4] - b85[0]);
-    b85[1] = round_tf32(s136[i * 4 + 1]);
-    b_rest31[1] = round_tf32(s136[i * 4 + 1] - b85[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a_rest16[j * 4], b85[0], b85[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a48[j * 4], b_rest31[0], b_rest31[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a48[j * 4], b85[0], b85[1]);
-    }
-    float b86[2];
-    float b_rest32[2];
-    b86[0] = round_tf32(s136[i * 4 + 2]);
-    b_rest32[0] = round_tf32(s136[i * 4 + 2] - b86[0]);
-    b86[1] = round_tf32(s136[i * 4 + 3]);
-    b_rest32[1] = round_tf32(s136[i * 4 + 3] - b86[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a_rest16[j * 4], b86[0], b86[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a48[j * 4], b_rest32[0], b_rest32[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a48[j * 4], b86[0], b86[1]);
-    }
-  }
+  float a32[4];
+  float a_rest10[4];
+  a32[0] = round_tf32(s020[0]);
+  a_rest10[0] = round_tf32(s020[0] - a32[0]);
+  a32[1] = round_tf32(s020[2]);
+  a_rest10[1] = round_tf32(s020[2] - a32[1]);
+  a32[2] = round_tf32(s020[1]);
+  a_rest10[2] = round_tf32(s020[1] - a32[2]);
+  a32[3] = round_tf32(s020[3]);
+  a_rest10[3] = round_tf32(s020[3] - a32[3]);
+  float b53[2];
+  float b_rest19[2];
+  b53[0] = round_tf32(s120[0]);
+  b_rest19[0] = round_tf32(s120[0] - b53[0]);
+  b53[1] = round_tf32(s120[1]);
+  b_rest19[1] = round_tf32(s120[1] - b53[1]);
+  mma_m16n8k8_f32_tf32(acc, a_rest10, b53[0], b53[1]);
+  mma_m16n8k8_f32_tf32(acc, a32, b_rest19[0], b_rest19[1]);
+  mma_m16n8k8_f32_tf32(acc, a32, b53[0], b53[1]);
+  float b54[2];
+  float b_rest20[2];
+  b54[0] = round_tf32(s120[2]);
+  b_rest20[0] = round_tf32(s120[2] - b54[0]);
+  b54[1] = round_tf32(s120[3]);
+  b_rest20[1] = round_tf32(s120[3] - b54[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a_rest10, b54[0], b54[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a32, b_rest20[0], b_rest20[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a32, b54[0], b54[1]);
 
   // load s0 (shared)
-  float s037[8];
+  float s021[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s037[i] = load_shared_f32(smem + (u32)swizzle(((8 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 4; i++) {
+    s021[i] = load_shared_f32(smem + (512u + (u32)(((col02 + (i & 1)) * 16 + (row02 + (i >> 1) * 8)) * 4)));
   }
 
   // load s1 (shared)
-  float s137[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s137[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((8 + col02 & 15) + (8 + col02 >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s037 s137, AtBt: mma.sync, 3xTF32
-  float a49[8];
-  float a_rest17[8];
+  float s121[4];
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    a49[i * 4] = round_tf32(s037[i * 4]);
-    a_rest17[i * 4] = round_tf32(s037[i * 4] - a49[i * 4]);
-    a49[i * 4 + 1] = round_tf32(s037[i * 4 + 2]);
-    a_rest17[i * 4 + 1] = round_tf32(s037[i * 4 + 2] - a49[i * 4 + 1]);
-    a49[i * 4 + 2] = round_tf32(s037[i * 4 + 1]);
-    a_rest17[i * 4 + 2] = round_tf32(s037[i * 4 + 1] - a49[i * 4 + 2]);
-    a49[i * 4 + 3] = round_tf32(s037[i * 4 + 3]);
-    a_rest17[i * 4 + 3] = round_tf32(s037[i * 4 + 3] - a49[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b87[2];
-    float b_rest33[2];
-    b87[0] = round_tf32(s137[i * 4]);
-    b_rest33[0] = round_tf32(s137[i * 4] - b87[0]);
-    b87[1] = round_tf32(s137[i * 4 + 1]);
-    b_rest33[1] = round_tf32(s137[i * 4 + 1] - b87[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a_rest17[j * 4], b87[0], b87[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a49[j * 4], b_rest33[0], b_rest33[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a49[j * 4], b87[0], b87[1]);
-    }
-    float b88[2];
-    float b_rest34[2];
-    b88[0] = round_tf32(s137[i * 4 + 2]);
-    b_rest34[0] = round_tf32(s137[i * 4 + 2] - b88[0]);
-    b88[1] = round_tf32(s137[i * 4 + 3]);
-    b_rest34[1] = round_tf32(s137[i * 4 + 3] - b88[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a_rest17[j * 4], b88[0], b88[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a49[j * 4], b_rest34[0], b_rest34[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a49[j * 4], b88[0], b88[1]);
-    }
+    load_shared_f32x2(&s121[i * 2], smem + (1056u + (u32)(((row02 + i * 8) * 16 + col02) * 4)));
   }
 
-  // load s0 (shared)
-  float s038[8];
+  // acc += s021 s121, AtBt: mma.sync, 3xTF32
+  float a33[4];
+  float a_rest11[4];
+  a33[0] = round_tf32(s021[0]);
+  a_rest11[0] = round_tf32(s021[0] - a33[0]);
+  a33[1] = round_tf32(s021[2]);
+  a_rest11[1] = round_tf32(s021[2] - a33[1]);
+  a33[2] = round_tf32(s021[1]);
+  a_rest11[2] = round_tf32(s021[1] - a33[2]);
+  a33[3] = round_tf32(s021[3]);
+  a_rest11[3] = round_tf32(s021[3] - a33[3]);
+  float b55[2];
+  float b_rest21[2];
+  b55[0] = round_tf32(s121[0]);
+  b_rest21[0] = round_tf32(s121[0] - b55[0]);
+  b55[1] = round_tf32(s121[1]);
+  b_rest21[1] = round_tf32(s121[1] - b55[1]);
+  mma_m16n8k8_f32_tf32(acc, a_rest11, b55[0], b55[1]);
+  mma_m16n8k8_f32_tf32(acc, a33, b_rest21[0], b_rest21[1]);
+  mma_m16n8k8_f32_tf32(acc, a33, b55[0], b55[1]);
+  float b56[2];
+  float b_rest22[2];
+  b56[0] = round_tf32(s121[2]);
+  b_rest22[0] = round_tf32(s121[2] - b56[0]);
+  b56[1] = round_tf32(s121[3]);
+  b_rest22[1] = round_tf32(s121[3] - b56[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a_rest11, b56[0], b56[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a33, b_rest22[0], b_rest22[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a33, b56[0], b56[1]);
+  float d15[8];
   #pragma unroll
   for (int i = 0; i < 8; i++) {
-    s038[i] = load_shared_f32(smem + (u32)swizzle(((16 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
-  }
-
-  // load s1 (shared)
-  float s138[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s138[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((16 + col02 & 15) + (16 + col02 >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s038 s138, AtBt: mma.sync, 3xTF32
-  float a50[8];
-  float a_rest18[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a50[i * 4] = round_tf32(s038[i * 4]);
-    a_rest18[i * 4] = round_tf32(s038[i * 4] - a50[i * 4]);
-    a50[i * 4 + 1] = round_tf32(s038[i * 4 + 2]);
-    a_rest18[i * 4 + 1] = round_tf32(s038[i * 4 + 2] - a50[i * 4 + 1]);
-    a50[i * 4 + 2] = round_tf32(s038[i * 4 + 1]);
-    a_rest18[i * 4 + 2] = round_tf32(s038[i * 4 + 1] - a50[i * 4 + 2]);
-    a50[i * 4 + 3] = round_tf32(s038[i * 4 + 3]);
-    a_rest18[i * 4 + 3] = round_tf32(s038[i * 4 + 3] - a50[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b89[2];
-    float b_rest35[2];
-    b89[0] = round_tf32(s138[i * 4]);
-    b_rest35[0] = round_tf32(s138[i * 4] - b89[0]);
-    b89[1] = round_tf32(s138[i * 4 + 1]);
-    b_rest35[1] = round_tf32(s138[i * 4 + 1] - b89[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a_rest18[j * 4], b89[0], b89[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a50[j * 4], b_rest35[0], b_rest35[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a50[j * 4], b89[0], b89[1]);
-    }
-    float b90[2];
-    float b_rest36[2];
-    b90[0] = round_tf32(s138[i * 4 + 2]);
-    b_rest36[0] = round_tf32(s138[i * 4 + 2] - b90[0]);
-    b90[1] = round_tf32(s138[i * 4 + 3]);
-    b_rest36[1] = round_tf32(s138[i * 4 + 3] - b90[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a_rest18[j * 4], b90[0], b90[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a50[j * 4], b_rest36[0], b_rest36[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a50[j * 4], b90[0], b90[1]);
-    }
-  }
-
-  // load s0 (shared)
-  float s039[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s039[i] = load_shared_f32(smem + (u32)swizzle(((24 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
-  }
-
-  // load s1 (shared)
-  float s139[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s139[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((24 + col02 & 15) + (24 + col02 >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s039 s139, AtBt: mma.sync, 3xTF32
-  float a51[8];
-  float a_rest19[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a51[i * 4] = round_tf32(s039[i * 4]);
-    a_rest19[i * 4] = round_tf32(s039[i * 4] - a51[i * 4]);
-    a51[i * 4 + 1] = round_tf32(s039[i * 4 + 2]);
-    a_rest19[i * 4 + 1] = round_tf32(s039[i * 4 + 2] - a51[i * 4 + 1]);
-    a51[i * 4 + 2] = round_tf32(s039[i * 4 + 1]);
-    a_rest19[i * 4 + 2] = round_tf32(s039[i * 4 + 1] - a51[i * 4 + 2]);
-    a51[i * 4 + 3] = round_tf32(s039[i * 4 + 3]);
-    a_rest19[i * 4 + 3] = round_tf32(s039[i * 4 + 3] - a51[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b91[2];
-    float b_rest37[2];
-    b91[0] = round_tf32(s139[i * 4]);
-    b_rest37[0] = round_tf32(s139[i * 4] - b91[0]);
-    b91[1] = round_tf32(s139[i * 4 + 1]);
-    b_rest37[1] = round_tf32(s139[i * 4 + 1] - b91[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a_rest19[j * 4], b91[0], b91[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a51[j * 4], b_rest37[0], b_rest37[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a51[j * 4], b91[0], b91[1]);
-    }
-    float b92[2];
-    float b_rest38[2];
-    b92[0] = round_tf32(s139[i * 4 + 2]);
-    b_rest38[0] = round_tf32(s139[i * 4 + 2] - b92[0]);
-    b92[1] = round_tf32(s139[i * 4 + 3]);
-    b_rest38[1] = round_tf32(s139[i * 4 + 3] - b92[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a_rest19[j * 4], b92[0], b92[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a51[j * 4], b_rest38[0], b_rest38[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a51[j * 4], b92[0], b92[1]);
-    }
-  }
-  float d15[32];
-  #pragma unroll
-  for (int i = 0; i < 32; i++) {
     d15[i] = acc[i];
   }
   float* d_at14 = a.d + 7 * a.d_stride0;
@@ -2632,271 +1485,135 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_tf32(const __grid_consta
   // store d
   if (d_vec2) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32x2(d_at14 + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col02 + (i >> 1 & 3) * 8), &d15[i * 2]);
+    for (int i = 0; i < 4; i++) {
+      store_f32x2(d_at14 + (i64)(row02 + (i & 1) * 8) * a.d_stride1 + (i64)(col02 + (i >> 1) * 8), &d15[i * 2]);
     }
   } else {
     int row02_22 = opaque(row02);
     int col02_22 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      store_f32(d_at14 + (i64)(row02_22 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.d_stride1 + (i64)(col02_22 + ((i & 1) + (i >> 2 & 3) * 8)), d15[i]);
+    for (int i = 0; i < 8; i++) {
+      store_f32(d_at14 + (i64)(row02_22 + (i >> 1 & 1) * 8) * a.d_stride1 + (i64)(col02_22 + ((i & 1) + (i >> 2) * 8)), d15[i]);
     }
   }
 
   // load a
-  float a52[32];
+  float a34[8];
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
-    a52[i] = load_f32(a.a + (i64)(col02 + ((i & 1) + (i >> 2 & 3) * 8)) * a.a_stride0 + (i64)(row02 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)));
+  for (int i = 0; i < 8; i++) {
+    a34[i] = load_f32(a.a + (i64)(col02 + ((i & 1) + (i >> 2) * 8)) * a.a_stride0 + (i64)(row02 + (i >> 1 & 1) * 8));
   }
 
   // load b
-  float b93[32];
+  float b57[8];
   if (b_vec) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      load_f32x2(&b93[i * 2], a.b + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.b_stride0 + (i64)(col02 + (i >> 1 & 3) * 8));
+    for (int i = 0; i < 4; i++) {
+      load_f32x2(&b57[i * 2], a.b + (i64)(row02 + (i & 1) * 8) * a.b_stride0 + (i64)(col02 + (i >> 1) * 8));
     }
   } else {
     int row02_23 = opaque(row02);
     int col02_23 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      b93[i] = load_f32(a.b + (i64)(row02_23 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.b_stride0 + (i64)(col02_23 + ((i & 1) + (i >> 2 & 3) * 8)));
+    for (int i = 0; i < 8; i++) {
+      b57[i] = load_f32(a.b + (i64)(row02_23 + (i >> 1 & 1) * 8) * a.b_stride0 + (i64)(col02_23 + ((i & 1) + (i >> 2) * 8)));
     }
   }
 
   // load s0 (shared)
-  float s040[8];
+  float s022[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s040[i] = load_shared_f32(smem + (u32)swizzle(((col02 + (i & 1)) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 4; i++) {
+    s022[i] = load_shared_f32(smem + (u32)(((col02 + (i & 1)) * 16 + (row02 + (i >> 1) * 8)) * 4));
   }
 
   // load s1 (shared)
-  float s140[8];
+  float s122[4];
   #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s140[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((col02 & 15) + (col02 >> 4) * 512)) * 4, 3)));
+  for (int i = 0; i < 2; i++) {
+    load_shared_f32x2(&s122[i * 2], smem + (1024u + (u32)(((row02 + i * 8) * 16 + col02) * 4)));
   }
 
-  // acc = s040 s140, AtBt: mma.sync, 3xTF32
+  // acc = s022 s122, AtBt: mma.sync, 3xTF32
   #pragma unroll
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 8; i++) {
     acc[i] = 0.0f;
   }
-  float a53[8];
-  float a_rest20[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a53[i * 4] = round_tf32(s040[i * 4]);
-    a_rest20[i * 4] = round_tf32(s040[i * 4] - a53[i * 4]);
-    a53[i * 4 + 1] = round_tf32(s040[i * 4 + 2]);
-    a_rest20[i * 4 + 1] = round_tf32(s040[i * 4 + 2] - a53[i * 4 + 1]);
-    a53[i * 4 + 2] = round_tf32(s040[i * 4 + 1]);
-    a_rest20[i * 4 + 2] = round_tf32(s040[i * 4 + 1] - a53[i * 4 + 2]);
-    a53[i * 4 + 3] = round_tf32(s040[i * 4 + 3]);
-    a_rest20[i * 4 + 3] = round_tf32(s040[i * 4 + 3] - a53[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b94[2];
-    float b_rest39[2];
-    b94[0] = round_tf32(s140[i * 4]);
-    b_rest39[0] = round_tf32(s140[i * 4] - b94[0]);
-    b94[1] = round_tf32(s140[i * 4 + 1]);
-    b_rest39[1] = round_tf32(s140[i * 4 + 1] - b94[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a_rest20[j * 4], b94[0], b94[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a53[j * 4], b_rest39[0], b_rest39[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a53[j * 4], b94[0], b94[1]);
-    }
-    float b95[2];
-    float b_rest40[2];
-    b95[0] = round_tf32(s140[i * 4 + 2]);
-    b_rest40[0] = round_tf32(s140[i * 4 + 2] - b95[0]);
-    b95[1] = round_tf32(s140[i * 4 + 3]);
-    b_rest40[1] = round_tf32(s140[i * 4 + 3] - b95[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a_rest20[j * 4], b95[0], b95[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a53[j * 4], b_rest40[0], b_rest40[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a53[j * 4], b95[0], b95[1]);
-    }
-  }
+  float a35[4];
+  float a_rest12[4];
+  a35[0] = round_tf32(s022[0]);
+  a_rest12[0] = round_tf32(s022[0] - a35[0]);
+  a35[1] = round_tf32(s022[2]);
+  a_rest12[1] = round_tf32(s022[2] - a35[1]);
+  a35[2] = round_tf32(s022[1]);
+  a_rest12[2] = round_tf32(s022[1] - a35[2]);
+  a35[3] = round_tf32(s022[3]);
+  a_rest12[3] = round_tf32(s022[3] - a35[3]);
+  float b58[2];
+  float b_rest23[2];
+  b58[0] = round_tf32(s122[0]);
+  b_rest23[0] = round_tf32(s122[0] - b58[0]);
+  b58[1] = round_tf32(s122[1]);
+  b_rest23[1] = round_tf32(s122[1] - b58[1]);
+  mma_m16n8k8_f32_tf32(acc, a_rest12, b58[0], b58[1]);
+  mma_m16n8k8_f32_tf32(acc, a35, b_rest23[0], b_rest23[1]);
+  mma_m16n8k8_f32_tf32(acc, a35, b58[0], b58[1]);
+  float b59[2];
+  float b_rest24[2];
+  b59[0] = round_tf32(s122[2]);
+  b_rest24[0] = round_tf32(s122[2] - b59[0]);
+  b59[1] = round_tf32(s122[3]);
+  b_rest24[1] = round_tf32(s122[3] - b59[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a_rest12, b59[0], b59[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a35, b_rest24[0], b_rest24[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a35, b59[0], b59[1]);
 
   // load s0 (shared)
-  float s041[8];
+  float s023[4];
   #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s041[i] = load_shared_f32(smem + (u32)swizzle(((8 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
+  for (int i = 0; i < 4; i++) {
+    s023[i] = load_shared_f32(smem + (512u + (u32)(((col02 + (i & 1)) * 16 + (row02 + (i >> 1) * 8)) * 4)));
   }
 
   // load s1 (shared)
-  float s141[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s141[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((8 + col02 & 15) + (8 + col02 >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s041 s141, AtBt: mma.sync, 3xTF32
-  float a54[8];
-  float a_rest21[8];
+  float s123[4];
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    a54[i * 4] = round_tf32(s041[i * 4]);
-    a_rest21[i * 4] = round_tf32(s041[i * 4] - a54[i * 4]);
-    a54[i * 4 + 1] = round_tf32(s041[i * 4 + 2]);
-    a_rest21[i * 4 + 1] = round_tf32(s041[i * 4 + 2] - a54[i * 4 + 1]);
-    a54[i * 4 + 2] = round_tf32(s041[i * 4 + 1]);
-    a_rest21[i * 4 + 2] = round_tf32(s041[i * 4 + 1] - a54[i * 4 + 2]);
-    a54[i * 4 + 3] = round_tf32(s041[i * 4 + 3]);
-    a_rest21[i * 4 + 3] = round_tf32(s041[i * 4 + 3] - a54[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b96[2];
-    float b_rest41[2];
-    b96[0] = round_tf32(s141[i * 4]);
-    b_rest41[0] = round_tf32(s141[i * 4] - b96[0]);
-    b96[1] = round_tf32(s141[i * 4 + 1]);
-    b_rest41[1] = round_tf32(s141[i * 4 + 1] - b96[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a_rest21[j * 4], b96[0], b96[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a54[j * 4], b_rest41[0], b_rest41[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a54[j * 4], b96[0], b96[1]);
-    }
-    float b97[2];
-    float b_rest42[2];
-    b97[0] = round_tf32(s141[i * 4 + 2]);
-    b_rest42[0] = round_tf32(s141[i * 4 + 2] - b97[0]);
-    b97[1] = round_tf32(s141[i * 4 + 3]);
-    b_rest42[1] = round_tf32(s141[i * 4 + 3] - b97[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a_rest21[j * 4], b97[0], b97[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a54[j * 4], b_rest42[0], b_rest42[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a54[j * 4], b97[0], b97[1]);
-    }
+    load_shared_f32x2(&s123[i * 2], smem + (1056u + (u32)(((row02 + i * 8) * 16 + col02) * 4)));
   }
 
-  // load s0 (shared)
-  float s042[8];
+  // acc += s023 s123, AtBt: mma.sync, 3xTF32
+  float a36[4];
+  float a_rest13[4];
+  a36[0] = round_tf32(s023[0]);
+  a_rest13[0] = round_tf32(s023[0] - a36[0]);
+  a36[1] = round_tf32(s023[2]);
+  a_rest13[1] = round_tf32(s023[2] - a36[1]);
+  a36[2] = round_tf32(s023[1]);
+  a_rest13[2] = round_tf32(s023[1] - a36[2]);
+  a36[3] = round_tf32(s023[3]);
+  a_rest13[3] = round_tf32(s023[3] - a36[3]);
+  float b60[2];
+  float b_rest25[2];
+  b60[0] = round_tf32(s123[0]);
+  b_rest25[0] = round_tf32(s123[0] - b60[0]);
+  b60[1] = round_tf32(s123[1]);
+  b_rest25[1] = round_tf32(s123[1] - b60[1]);
+  mma_m16n8k8_f32_tf32(acc, a_rest13, b60[0], b60[1]);
+  mma_m16n8k8_f32_tf32(acc, a36, b_rest25[0], b_rest25[1]);
+  mma_m16n8k8_f32_tf32(acc, a36, b60[0], b60[1]);
+  float b61[2];
+  float b_rest26[2];
+  b61[0] = round_tf32(s123[2]);
+  b_rest26[0] = round_tf32(s123[2] - b61[0]);
+  b61[1] = round_tf32(s123[3]);
+  b_rest26[1] = round_tf32(s123[3] - b61[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a_rest13, b61[0], b61[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a36, b_rest26[0], b_rest26[1]);
+  mma_m16n8k8_f32_tf32(&acc[4], a36, b61[0], b61[1]);
+  float d16[8];
   #pragma unroll
   for (int i = 0; i < 8; i++) {
-    s042[i] = load_shared_f32(smem + (u32)swizzle(((16 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
-  }
-
-  // load s1 (shared)
-  float s142[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s142[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((16 + col02 & 15) + (16 + col02 >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s042 s142, AtBt: mma.sync, 3xTF32
-  float a55[8];
-  float a_rest22[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a55[i * 4] = round_tf32(s042[i * 4]);
-    a_rest22[i * 4] = round_tf32(s042[i * 4] - a55[i * 4]);
-    a55[i * 4 + 1] = round_tf32(s042[i * 4 + 2]);
-    a_rest22[i * 4 + 1] = round_tf32(s042[i * 4 + 2] - a55[i * 4 + 1]);
-    a55[i * 4 + 2] = round_tf32(s042[i * 4 + 1]);
-    a_rest22[i * 4 + 2] = round_tf32(s042[i * 4 + 1] - a55[i * 4 + 2]);
-    a55[i * 4 + 3] = round_tf32(s042[i * 4 + 3]);
-    a_rest22[i * 4 + 3] = round_tf32(s042[i * 4 + 3] - a55[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b98[2];
-    float b_rest43[2];
-    b98[0] = round_tf32(s142[i * 4]);
-    b_rest43[0] = round_tf32(s142[i * 4] - b98[0]);
-    b98[1] = round_tf32(s142[i * 4 + 1]);
-    b_rest43[1] = round_tf32(s142[i * 4 + 1] - b98[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a_rest22[j * 4], b98[0], b98[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a55[j * 4], b_rest43[0], b_rest43[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a55[j * 4], b98[0], b98[1]);
-    }
-    float b99[2];
-    float b_rest44[2];
-    b99[0] = round_tf32(s142[i * 4 + 2]);
-    b_rest44[0] = round_tf32(s142[i * 4 + 2] - b99[0]);
-    b99[1] = round_tf32(s142[i * 4 + 3]);
-    b_rest44[1] = round_tf32(s142[i * 4 + 3] - b99[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a_rest22[j * 4], b99[0], b99[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a55[j * 4], b_rest44[0], b_rest44[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a55[j * 4], b99[0], b99[1]);
-    }
-  }
-
-  // load s0 (shared)
-  float s043[8];
-  #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    s043[i] = load_shared_f32(smem + (u32)swizzle(((24 + (col02 + (i & 1))) * 16 + ((row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) & 15) + (row02 + ((i >> 1 & 1) * 8 + (i >> 2) * 16) >> 4) * 512)) * 4, 3));
-  }
-
-  // load s1 (shared)
-  float s143[8];
-  #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    load_shared_f32x2(&s143[i * 2], smem + (4096u + (u32)swizzle(((row02 + ((i & 1) * 8 + (i >> 1) * 16)) * 16 + ((24 + col02 & 15) + (24 + col02 >> 4) * 512)) * 4, 3)));
-  }
-
-  // acc += s043 s143, AtBt: mma.sync, 3xTF32
-  float a56[8];
-  float a_rest23[8];
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    a56[i * 4] = round_tf32(s043[i * 4]);
-    a_rest23[i * 4] = round_tf32(s043[i * 4] - a56[i * 4]);
-    a56[i * 4 + 1] = round_tf32(s043[i * 4 + 2]);
-    a_rest23[i * 4 + 1] = round_tf32(s043[i * 4 + 2] - a56[i * 4 + 1]);
-    a56[i * 4 + 2] = round_tf32(s043[i * 4 + 1]);
-    a_rest23[i * 4 + 2] = round_tf32(s043[i * 4 + 1] - a56[i * 4 + 2]);
-    a56[i * 4 + 3] = round_tf32(s043[i * 4 + 3]);
-    a_rest23[i * 4 + 3] = round_tf32(s043[i * 4 + 3] - a56[i * 4 + 3]);
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    float b100[2];
-    float b_rest45[2];
-    b100[0] = round_tf32(s143[i * 4]);
-    b_rest45[0] = round_tf32(s143[i * 4] - b100[0]);
-    b100[1] = round_tf32(s143[i * 4 + 1]);
-    b_rest45[1] = round_tf32(s143[i * 4 + 1] - b100[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a_rest23[j * 4], b100[0], b100[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a56[j * 4], b_rest45[0], b_rest45[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + i * 2) * 4], &a56[j * 4], b100[0], b100[1]);
-    }
-    float b101[2];
-    float b_rest46[2];
-    b101[0] = round_tf32(s143[i * 4 + 2]);
-    b_rest46[0] = round_tf32(s143[i * 4 + 2] - b101[0]);
-    b101[1] = round_tf32(s143[i * 4 + 3]);
-    b_rest46[1] = round_tf32(s143[i * 4 + 3] - b101[1]);
-    #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a_rest23[j * 4], b101[0], b101[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a56[j * 4], b_rest46[0], b_rest46[1]);
-      mma_m16n8k8_f32_tf32(&acc[(j * 4 + (i * 2 + 1)) * 4], &a56[j * 4], b101[0], b101[1]);
-    }
-  }
-  float d16[32];
-  #pragma unroll
-  for (int i = 0; i < 32; i++) {
     d16[i] = acc[i];
   }
   float* d_at15 = a.d + 15 * a.d_stride0;
@@ -2904,15 +1621,15 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_tf32(const __grid_consta
   // store d
   if (d_vec2) {
     #pragma unroll
-    for (int i = 0; i < 16; i++) {
-      store_f32x2(d_at15 + (i64)(row02 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col02 + (i >> 1 & 3) * 8), &d16[i * 2]);
+    for (int i = 0; i < 4; i++) {
+      store_f32x2(d_at15 + (i64)(row02 + (i & 1) * 8) * a.d_stride1 + (i64)(col02 + (i >> 1) * 8), &d16[i * 2]);
     }
   } else {
     int row02_24 = opaque(row02);
     int col02_24 = opaque(col02);
     #pragma unroll
-    for (int i = 0; i < 32; i++) {
-      store_f32(d_at15 + (i64)(row02_24 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.d_stride1 + (i64)(col02_24 + ((i & 1) + (i >> 2 & 3) * 8)), d16[i]);
+    for (int i = 0; i < 8; i++) {
+      store_f32(d_at15 + (i64)(row02_24 + (i >> 1 & 1) * 8) * a.d_stride1 + (i64)(col02_24 + ((i & 1) + (i >> 2) * 8)), d16[i]);
     }
   }
 }
