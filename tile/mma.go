@@ -40,9 +40,7 @@ var MMASync MMAOption = mmaSync{}
 
 // WaitMMA waits until at most n of the newest MMAs of the scope, 0 to 7, are in flight. Nothing asks for it: what uses the
 // accumulator or the operands of an MMA waits by itself. It is for what the planner does not see, such as a signal that a
-// tile is read, or for ending one MMA before the next begins. An arrival at an mbarrier waits for the MMAs that read Manual
-// tiles, but not for those that a WaitMMA has left in flight: their author says when such a tile is free. By mma.sync
-// nothing is in flight.
+// tile is read, or for ending one MMA before the next begins. By mma.sync nothing is in flight.
 func WaitMMA(s TensorScope, n int) {
 	b, scope := scopeOf(s)
 	b.WaitMMA(scope, n)

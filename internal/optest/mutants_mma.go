@@ -49,11 +49,14 @@ var mmaMutants = map[ir.Op][]Mutant{
 	ir.MMA: {
 		{What: "adds nothing", lower: builtin(thr.MMASync, dropped)},
 		{What: "adds twice", lower: statements(ir.Invalid, func(s thr.Do) ([]thr.Stmt, bool) { return []thr.Stmt{s, s}, s.Fn == thr.MMASync })},
-		{What: "takes the other rows of A", lower: builtin(thr.MMASync, func(s *thr.Do) bool {
+		{What: "takes the other rows of A", lower: statements(ir.Invalid, func(s thr.Do) ([]thr.Stmt, bool) {
+			if s.Fn != thr.MMASync || s.Frags[1].Local.Len == s.Frags[1].N { // it has no others
+				return nil, false
+			}
 			s.Frags = slices.Clone(s.Frags)
 			a := &s.Frags[1]
 			a.First = binary(ir.Rem, binary(ir.Add, a.First, i32(a.N)), i32(a.Local.Len))
-			return true
+			return []thr.Stmt{s}, true
 		})},
 		{What: "adds nothing, of a warpgroup", lower: multiply(func(s *thr.Do) bool { return false })},
 		{What: "takes the 32 bytes of A behind, of a warpgroup", lower: builtin(thr.WGMMA, further(0))},

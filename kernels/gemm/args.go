@@ -82,8 +82,8 @@ type (
 	ntCluster256x128Args[T tile.Float] ntArgs[T]
 	tnCluster256x128Args[T tile.Float] tnArgs[T]
 	ttCluster256x128Args[T tile.Float] ttArgs[T]
-	nnCluster256x96Args[T tile.Float]  nnArgs[T]
-	ntCluster256x96Args[T tile.Float]  ntArgs[T]
-	tnCluster256x96Args[T tile.Float]  tnArgs[T]
-	ttCluster256x96Args[T tile.Float]  ttArgs[T]
+	nnWgmma128x256Args[T tile.Float]   nnArgs[T]
+	ntWgmma128x256Args[T tile.Float]   ntArgs[T]
+	tnWgmma128x256Args[T tile.Float]   tnArgs[T]
+	ttWgmma128x256Args[T tile.Float]   ttArgs[T]
 )

@@ -66,7 +66,7 @@ const vector = 8
 
 // shape is what the choice of the kernel depends on.
 func (c *call) shape() shape {
-	p := shape{batch: c.d.Dim(0), m: c.d.Dim(1), n: c.d.Dim(2), k: c.A.Dim(2), whole: whole(c.A, c.B, c.c, c.d) && (c.Bias.Elems() == 0 || c.Bias.Addr()%bytes == 0)}
+	p := shape{form: c.form, batch: c.d.Dim(0), m: c.d.Dim(1), n: c.d.Dim(2), k: c.A.Dim(2), whole: whole(c.A, c.B, c.c, c.d) && (c.Bias.Elems() == 0 || c.Bias.Addr()%bytes == 0)}
 	if c.form.TransA() {
 		p.k = c.A.Dim(1)
 	}

@@ -13,7 +13,6 @@ func (p *product[T]) clustered(k *tile.Builder) {
 	full, empty := tile.NewMBarriers(k, p.Stages, 1), tile.NewMBarriers(k, p.Stages, p.Down*p.Cluster)
 	rank, out := k.Cluster().Rank(), p.panels(k)
 	k.Cluster().Sync() // the mbarriers of both blocks are there
-	p.early(k)
 
 	k.Roles(tile.Consumers(p.Down, p.ConsumerRegs, func(c tile.Warpgroup) {
 		count := tile.NewVar(c, tile.I32(0)) // of the slots so far
@@ -23,19 +22,14 @@ func (p *product[T]) clustered(k *tile.Builder) {
 			row, col := at.row.Add(c.Index().Scale(m)), at.col.Add(rank.Scale(p.N))
 			acc := tile.NewAcc[tile.F32](c, m, p.N)
 			p.begin(c, acc, at, row, col)
-			for step := range tile.Range(c, at.first, at.end, p.K) {
+			for range tile.Range(c, at.first, at.end, p.K) {
 				n := tile.AsIndex(count.Get())
 				i := n.RemInt(p.Stages)
 				full.At(i).Wait(c, n.DivInt(p.Stages).RemInt(2))
 				tile.MMA(acc, as.At(i, c.Index()).Matrix(sidesOf(m, p.K, p.Form.TransA())), bs.At(i).Matrix(sidesOf(p.K, p.N, p.Form.TransB())), p.Form.mma())
-				tile.WaitMMA(c, 1) // the products of the step before are done
-				tile.If(c, step.Gt(at.first), func() { empty.At(n.AddInt(p.Stages - 1).RemInt(p.Stages)).ArriveEverywhere(c) })
+				empty.At(i).ArriveEverywhere(c) // when the products are over
 				count.Set(n.AddInt(1).Int())
 			}
-			tile.If(c, at.end.Gt(at.first), func() {
-				tile.WaitMMA(c, 0)
-				empty.At(tile.AsIndex(count.Get()).AddInt(p.Stages - 1).RemInt(p.Stages)).ArriveEverywhere(c)
-			})
 			out.end(c, acc, at, row, col)
 		}
 		tile.WaitBulk(c, 0)

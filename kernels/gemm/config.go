@@ -136,11 +136,11 @@ func cluster256x128[T tile.Float]() byForm {
 	}
 }
 
-func cluster256x96[T tile.Float]() byForm {
+func wgmma128x256[T tile.Float]() byForm {
 	return byForm{
-		NN: define(func(a nnCluster256x96Args[T]) operands[T] { return operands[T](a) }),
-		NT: define(func(a ntCluster256x96Args[T]) operands[T] { return operands[T](a) }),
-		TN: define(func(a tnCluster256x96Args[T]) operands[T] { return operands[T](a) }),
-		TT: define(func(a ttCluster256x96Args[T]) operands[T] { return operands[T](a) }),
+		NN: define(func(a nnWgmma128x256Args[T]) operands[T] { return operands[T](a) }),
+		NT: define(func(a ntWgmma128x256Args[T]) operands[T] { return operands[T](a) }),
+		TN: define(func(a tnWgmma128x256Args[T]) operands[T] { return operands[T](a) }),
+		TT: define(func(a ttWgmma128x256Args[T]) operands[T] { return operands[T](a) }),
 	}
 }

@@ -44,7 +44,11 @@ func (p panels[T]) end(c tile.Warpgroup, acc tile.Var[tile.F32], at piece, row, 
 			for j := range p.N / p.Right / p.cols {
 				panel := p.s.At(c.Index(), n%inFlight)
 				n++
-				tile.WaitBulkRead(c, inFlight-1)
+				left := inFlight - 1
+				if n == 1 { // the last panel of the tile before may be of the same place
+					left = 0
+				}
+				tile.WaitBulkRead(c, left)
 				part := x.Subtile(0, i*panelRows, panelRows).Subtile(1, j*p.cols, p.cols)
 				tile.StoreMatrix(c, panel, tile.Cast[T](part))
 				tile.FenceAsync(c)

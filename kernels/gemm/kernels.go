@@ -24,7 +24,7 @@ var wgmmaTargets = []string{"sm_90a"}
 // all tensors; the others have whole vectors only.
 var sizes = []size{
 	{"cluster256x128", clustered(wgmma(256, 128)), cluster256x128[tile.BF16](), cluster256x128[tile.F16]()},
-	{"cluster256x96", clustered(wgmma(256, 96)), cluster256x96[tile.BF16](), cluster256x96[tile.F16]()},
+	{"wgmma128x256", wgmma(128, 256), wgmma128x256[tile.BF16](), wgmma128x256[tile.F16]()},
 	{"wgmma128x192", wgmma(128, 192), wgmma128x192[tile.BF16](), wgmma128x192[tile.F16]()},
 	{"tma128", config{Way: warps, M: 128, N: 128, K: 64, Down: 2, Right: 4, Stages: 3, Height: 8, Whole: true, Targets: tensorTargets}, tma128[tile.BF16](), tma128[tile.F16]()},
 	{"async128", config{M: 128, N: 128, K: 32, Down: 2, Right: 2, Stages: 3, Height: 8, MinBlocks: 2, Whole: true}, async128[tile.BF16](), async128[tile.F16]()},

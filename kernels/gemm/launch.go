@@ -39,10 +39,10 @@ var launchers = map[string][len(Forms)]func(*device.Stream, params) error{
 		TN: func(s *device.Stream, p params) error { return launchTnCluster256x128(s, tnCluster256x128Params(p)) },
 		TT: func(s *device.Stream, p params) error { return launchTtCluster256x128(s, ttCluster256x128Params(p)) },
 	},
-	"cluster256x96": {
-		NN: func(s *device.Stream, p params) error { return launchNnCluster256x96(s, nnCluster256x96Params(p)) },
-		NT: func(s *device.Stream, p params) error { return launchNtCluster256x96(s, ntCluster256x96Params(p)) },
-		TN: func(s *device.Stream, p params) error { return launchTnCluster256x96(s, tnCluster256x96Params(p)) },
-		TT: func(s *device.Stream, p params) error { return launchTtCluster256x96(s, ttCluster256x96Params(p)) },
+	"wgmma128x256": {
+		NN: func(s *device.Stream, p params) error { return launchNnWgmma128x256(s, nnWgmma128x256Params(p)) },
+		NT: func(s *device.Stream, p params) error { return launchNtWgmma128x256(s, ntWgmma128x256Params(p)) },
+		TN: func(s *device.Stream, p params) error { return launchTnWgmma128x256(s, tnWgmma128x256Params(p)) },
+		TT: func(s *device.Stream, p params) error { return launchTtWgmma128x256(s, ttWgmma128x256Params(p)) },
 	},
 }

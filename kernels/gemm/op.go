@@ -37,13 +37,13 @@ var Op = autodiff.New("gemm", autodiff.Spec[Params, In, Out, none]{
 		a, b := x.View(in.A), x.View(in.B)
 		m, n, k := sides(p.Form, a, b)
 		aligned := whole(a, b)
-		l.Forward = launches(x, a.DType(), shape{1, m, n, k, aligned && n%vector == 0})
+		l.Forward = launches(x, a.DType(), shape{p.Form, 1, m, n, k, aligned && n%vector == 0})
 		for _, g := range gradients(p.Form) {
 			d := []int{a.Dim(0), a.Dim(1), n}
 			if g.ofB {
 				d = []int{b.Dim(0), b.Dim(1), m}
 			}
-			l.Backward += launches(x, a.DType(), shape{1, d[0], d[1], d[2], aligned && n%vector == 0})
+			l.Backward += launches(x, a.DType(), shape{g.form, 1, d[0], d[1], d[2], aligned && n%vector == 0})
 		}
 		return l
 	},

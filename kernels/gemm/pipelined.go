@@ -16,9 +16,7 @@ func (p *product[T]) pipelined(k *tile.Builder) {
 		return tile.NewShared[T](k, rows, cols).Swizzle(swizzle(cols))
 	}
 	pipe := tile.NewPipeline(k, p.Stages, slot[T]{A: member(p.M, p.K, p.Form.TransA()), B: member(p.K, p.N, p.Form.TransB())})
-	consumers := p.consumers(k, pipe)
-	p.early(k)
-	k.Roles(consumers, tile.Producer(p.ProducerRegs, func(w tile.Warp) {
+	k.Roles(p.consumers(k, pipe), tile.Producer(p.ProducerRegs, func(w tile.Warp) {
 		for t := range p.work.Tiles(w) {
 			at := p.piece(t.Item)
 			for k := range tile.Range(w, at.first, at.end, p.K) {

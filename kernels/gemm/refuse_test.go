@@ -71,33 +71,3 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("launches of what was refused: %v", n)
 	}
 }
-
-// The choice of the kernel on an H200: of 132 multiprocessors.
-func TestCost(t *testing.T) {
-	least := func(p shape, room int) (best string, splits int) {
-		cost := -1.0
-		for _, z := range sizes {
-			for n := 1; n <= room; n++ {
-				if c := z.cost(p, n, 132); cost < 0 || c < cost {
-					cost, best, splits = c, z.name, n
-				}
-			}
-		}
-		return best, splits
-	}
-	for _, c := range []struct {
-		shape
-		room   int
-		size   string
-		splits int
-	}{
-		{shape{1, 4096, 4096, 4096, true}, 1, "cluster256x128", 1},
-		{shape{1, 8192, 8192, 8192, true}, 1, "cluster256x128", 1},
-		{shape{1, 4096, 1408, 512, true}, 1, "cluster256x96", 1},
-		{shape{1, 512, 1408, 16384, true}, maxSplits, "cluster256x96", 4},
-	} {
-		if size, splits := least(c.shape, c.room); size != c.size || splits != c.splits {
-			t.Errorf("%+v: %s in %d parts, want %s in %d", c.shape, size, splits, c.size, c.splits)
-		}
-	}
-}

@@ -26,13 +26,6 @@ func record[T tile.Float](k *tile.Builder, c config, a operands[T]) {
 	}
 }
 
-// early lets blocks begin while the kernel ahead ends, and those of the next kernel while this one does: what a block does
-// first takes as long as some steps of a small product.
-func (p *product[T]) early(k *tile.Builder) {
-	k.WaitPrerequisites()
-	k.LaunchDependents()
-}
-
 // sides are m, n and k.
 func (p *product[T]) sides() (m, n, k tile.Index) {
 	m, k, n = p.A.Dim(1), p.A.Dim(2), p.B.Dim(2)

@@ -147,8 +147,6 @@ var nnCluster256x128Family = bind.Family{
 				Targets:   []string{"sm_90a"},
 				Threads:   384,
 				Cluster:   2,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    230400,
 				Maps: []device.TensorMap{
@@ -174,8 +172,6 @@ var nnCluster256x128Family = bind.Family{
 				Targets:   []string{"sm_90a"},
 				Threads:   384,
 				Cluster:   2,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    230400,
 				Maps: []device.TensorMap{

@@ -146,8 +146,6 @@ var ntWgmma128x192Family = bind.Family{
 				Source:    cu_gemm_nt_bf16_wgmma_m128n192k64,
 				Targets:   []string{"sm_90a"},
 				Threads:   384,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    197632,
 				Maps: []device.TensorMap{
@@ -172,8 +170,6 @@ var ntWgmma128x192Family = bind.Family{
 				Source:    cu_gemm_nt_f16_wgmma_m128n192k64,
 				Targets:   []string{"sm_90a"},
 				Threads:   384,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    197632,
 				Maps: []device.TensorMap{

@@ -100,8 +100,6 @@ __device__ __forceinline__ void mbarrier_arrive_relaxed_at(u32 bar) {
   asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" :: "r"(bar) : "memory");
 }
 __device__ __forceinline__ void fence_shared() { asm volatile("fence.release.sync_restrict::shared::cta.cluster;" ::: "memory"); }
-__device__ __forceinline__ void launch_dependents() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
-__device__ __forceinline__ void wait_prerequisites() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 struct __align__(64) tensor_map { u64 data[16]; }; // a CUtensorMap
 __device__ __forceinline__ void bulk_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 __device__ __forceinline__ void named_sync(int bar, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(bar), "r"(threads) : "memory"); }
@@ -115,6 +113,7 @@ __device__ __forceinline__ u32 load_u32_if(const void* p, bool on) {
   return r;
 }
 __device__ __forceinline__ void bulk_wait_0() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+__device__ __forceinline__ void bulk_wait_read_0() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 __device__ __forceinline__ void bulk_wait_read_1() { asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory"); }
 __device__ __forceinline__ void load_f32x2_if(float* r, const void* p, bool on) {
   r[0] = r[1] = 0;
@@ -150,9 +149,6 @@ __device__ __forceinline__ void wgmma_m64n128k16_f32_f16(float* d, i64 a, i64 b)
 }
 __device__ __forceinline__ void wgmma_wait_0_f128(float* r0) {
   asm volatile("wgmma.wait_group.sync.aligned 0;" : "+f"(r0[0]), "+f"(r0[1]), "+f"(r0[2]), "+f"(r0[3]), "+f"(r0[4]), "+f"(r0[5]), "+f"(r0[6]), "+f"(r0[7]), "+f"(r0[8]), "+f"(r0[9]), "+f"(r0[10]), "+f"(r0[11]), "+f"(r0[12]), "+f"(r0[13]), "+f"(r0[14]), "+f"(r0[15]), "+f"(r0[16]), "+f"(r0[17]), "+f"(r0[18]), "+f"(r0[19]), "+f"(r0[20]), "+f"(r0[21]), "+f"(r0[22]), "+f"(r0[23]), "+f"(r0[24]), "+f"(r0[25]), "+f"(r0[26]), "+f"(r0[27]), "+f"(r0[28]), "+f"(r0[29]), "+f"(r0[30]), "+f"(r0[31]), "+f"(r0[32]), "+f"(r0[33]), "+f"(r0[34]), "+f"(r0[35]), "+f"(r0[36]), "+f"(r0[37]), "+f"(r0[38]), "+f"(r0[39]), "+f"(r0[40]), "+f"(r0[41]), "+f"(r0[42]), "+f"(r0[43]), "+f"(r0[44]), "+f"(r0[45]), "+f"(r0[46]), "+f"(r0[47]), "+f"(r0[48]), "+f"(r0[49]), "+f"(r0[50]), "+f"(r0[51]), "+f"(r0[52]), "+f"(r0[53]), "+f"(r0[54]), "+f"(r0[55]), "+f"(r0[56]), "+f"(r0[57]), "+f"(r0[58]), "+f"(r0[59]), "+f"(r0[60]), "+f"(r0[61]), "+f"(r0[62]), "+f"(r0[63]), "+f"(r0[64]), "+f"(r0[65]), "+f"(r0[66]), "+f"(r0[67]), "+f"(r0[68]), "+f"(r0[69]), "+f"(r0[70]), "+f"(r0[71]), "+f"(r0[72]), "+f"(r0[73]), "+f"(r0[74]), "+f"(r0[75]), "+f"(r0[76]), "+f"(r0[77]), "+f"(r0[78]), "+f"(r0[79]), "+f"(r0[80]), "+f"(r0[81]), "+f"(r0[82]), "+f"(r0[83]), "+f"(r0[84]), "+f"(r0[85]), "+f"(r0[86]), "+f"(r0[87]), "+f"(r0[88]), "+f"(r0[89]), "+f"(r0[90]), "+f"(r0[91]), "+f"(r0[92]), "+f"(r0[93]), "+f"(r0[94]), "+f"(r0[95]), "+f"(r0[96]), "+f"(r0[97]), "+f"(r0[98]), "+f"(r0[99]), "+f"(r0[100]), "+f"(r0[101]), "+f"(r0[102]), "+f"(r0[103]), "+f"(r0[104]), "+f"(r0[105]), "+f"(r0[106]), "+f"(r0[107]), "+f"(r0[108]), "+f"(r0[109]), "+f"(r0[110]), "+f"(r0[111]), "+f"(r0[112]), "+f"(r0[113]), "+f"(r0[114]), "+f"(r0[115]), "+f"(r0[116]), "+f"(r0[117]), "+f"(r0[118]), "+f"(r0[119]), "+f"(r0[120]), "+f"(r0[121]), "+f"(r0[122]), "+f"(r0[123]), "+f"(r0[124]), "+f"(r0[125]), "+f"(r0[126]), "+f"(r0[127]) :: "memory");
-}
-__device__ __forceinline__ void wgmma_wait_1() {
-  asm volatile("wgmma.wait_group.sync.aligned 1;" :  :: "memory");
 }
 
 struct gemm_nt_f16_wgmma_x2_m256n128k64_args {
@@ -264,8 +260,6 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
   if ((int)threadIdx.x == 0) mbarrier_fence();
   cluster_sync();
   cluster_sync();
-  wait_prerequisites();
-  launch_dependents();
   int div_of = (int)((u32)a.m + 255u) / 256;
   int div_of2 = (int)((u32)a.n + 255u) / 256;
   int mul = (int)((u32)div_of * (u32)div_of2);
@@ -347,8 +341,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
       }
       int mul5 = (int)((u32)div_i32((int)((u32)((int)((u32)a.k + 63u) / 64) + ((u32)a.splits - 1u)), a.splits) * 64u);
       int mul6 = (int)((u32)rem_i32(div_of3, a.splits) * (u32)mul5);
-      int min_of2 = min(a.k, (int)((u32)mul6 + (u32)mul5));
-      for (int it2 = mul6; it2 < min_of2; it2 += 64) {
+      for (int it2 = mul6; it2 < min(a.k, (int)((u32)mul6 + (u32)mul5)); it2 += 64) {
         int acc_now = acc;
         int rem3 = acc_now % 4;
         mbarrier_wait_cluster(smem + (u32)(rem3 * 8), acc_now / 4 % 2);
@@ -365,26 +358,16 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
           }
         }
         wgmma_commit();
-        wgmma_wait_1();
-        if (it2 > mul6) {
-          named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
-          fence_shared();
-          if (((int)threadIdx.x & 127) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + (32u + (u32)((int)((u32)acc_now + 3u) % 4 * 8)), (int)threadIdx.x & 127));
-        }
-        acc = (int)((u32)acc_now + 1u);
-      }
-      if (min_of2 > mul6) {
         wgmma_wait_0_f128(acc2);
-        int acc_now2 = acc;
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
         fence_shared();
-        if (((int)threadIdx.x & 127) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + (32u + (u32)((int)((u32)acc_now2 + 3u) % 4 * 8)), (int)threadIdx.x & 127));
+        if (((int)threadIdx.x & 127) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + (32u + (u32)(rem3 * 8)), (int)threadIdx.x & 127));
+        acc = (int)((u32)acc_now + 1u);
       }
       if (a.f0 > 0) {
         int f1_left = (int)((u32)a.f1 - (u32)add);
         int f2_left = (int)((u32)a.f2 - (u32)add2);
         float wide[128];
-        wgmma_wait_0_f128(acc2);
         #pragma unroll
         for (int i = 0; i < 128; i++) {
           wide[i] = acc2[i];
@@ -398,18 +381,17 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
           store_f32x2_if(wide_at + (i64)(row0 + ((i & 1) * 8 + (i >> 5) * 64)) * a.wide_stride1 + (i64)(col0 + (i >> 1 & 15) * 8), &wide[i * 2], row0 + ((i & 1) * 8 + (i >> 5) * 64) < f1_left && col0 + (i >> 1 & 15) * 8 < f2_left);
         }
       } else {
-        bulk_wait_read_1();
+        bulk_wait_read_0();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
-        float acc_now3[128];
-        wgmma_wait_0_f128(acc2);
+        float acc_now2[128];
         #pragma unroll
         for (int i = 0; i < 128; i++) {
-          acc_now3[i] = acc2[i];
+          acc_now2[i] = acc2[i];
         }
         u32 cast2[16];
         #pragma unroll
         for (int i = 0; i < 16; i++) {
-          cast2[i] = f16_pair(acc_now3[i * 2], acc_now3[i * 2 + 1]);
+          cast2[i] = f16_pair(acc_now2[i * 2], acc_now2[i * 2 + 1]);
         }
 
         // store s2 (shared)
@@ -428,7 +410,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
         u32 cast3[16];
         #pragma unroll
         for (int i = 0; i < 16; i++) {
-          cast3[i] = f16_pair(acc_now3[(16 + i) * 2], acc_now3[(16 + i) * 2 + 1]);
+          cast3[i] = f16_pair(acc_now2[(16 + i) * 2], acc_now2[(16 + i) * 2 + 1]);
         }
 
         // store s2 (shared)
@@ -448,7 +430,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
         u32 cast4[16];
         #pragma unroll
         for (int i = 0; i < 16; i++) {
-          cast4[i] = f16_pair(acc_now3[(32 + i) * 2], acc_now3[(32 + i) * 2 + 1]);
+          cast4[i] = f16_pair(acc_now2[(32 + i) * 2], acc_now2[(32 + i) * 2 + 1]);
         }
 
         // store s2 (shared)
@@ -468,7 +450,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
         u32 cast5[16];
         #pragma unroll
         for (int i = 0; i < 16; i++) {
-          cast5[i] = f16_pair(acc_now3[(32 + (16 + i)) * 2], acc_now3[(32 + (16 + i)) * 2 + 1]);
+          cast5[i] = f16_pair(acc_now2[(32 + (16 + i)) * 2], acc_now2[(32 + (16 + i)) * 2 + 1]);
         }
 
         // store s2 (shared)
@@ -496,17 +478,17 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
         int mul7 = div_of2 * 8;
         int rem5 = rem_i32(rem4, mul7);
         int mul8 = (int)((u32)div_i32(rem4, mul7) * 8u);
-        int min_of3 = min((int)((u32)div_of - (u32)mul8), 8);
-        int mul9 = (int)((u32)div_i32(rem5, min_of3) * 256u);
+        int min_of2 = min((int)((u32)div_of - (u32)mul8), 8);
+        int mul9 = (int)((u32)div_i32(rem5, min_of2) * 256u);
         int div_of5 = div_i32(it3, mul);
         int div_of6 = div_i32(div_of5, a.splits);
-        int mul10 = (int)(((u32)mul8 + (u32)rem_i32(rem5, min_of3)) * 256u);
+        int mul10 = (int)(((u32)mul8 + (u32)rem_i32(rem5, min_of2)) * 256u);
         int mul11 = (int)((u32)div_i32((int)((u32)((int)((u32)a.k + 63u) / 64) + ((u32)a.splits - 1u)), a.splits) * 64u);
         int mul12 = (int)((u32)rem_i32(div_of5, a.splits) * (u32)mul11);
         for (int it4 = mul12; it4 < min(a.k, (int)((u32)mul12 + (u32)mul11)); it4 += 64) {
-          int acc_now4 = acc3;
-          int rem6 = acc_now4 % 4;
-          mbarrier_wait_cluster(smem + (32u + (u32)(rem6 * 8)), (acc_now4 / 4 + 1) % 2);
+          int acc_now3 = acc3;
+          int rem6 = acc_now3 % 4;
+          mbarrier_wait_cluster(smem + (32u + (u32)(rem6 * 8)), (acc_now3 / 4 + 1) % 2);
           int mul13 = t * 128;
           int add5 = (int)((u32)mul9 + (u32)mul13);
 
@@ -517,19 +499,19 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
           // tensor copy a to s0 (shared) of several blocks
           if ((int)(threadIdx.x & 31) == 0) tensor_multicast_3d(smem + (1024u + (u32)((rem6 * 16384 + t * 8192) * 2)), smem + (u32)(rem6 * 8), 3, &a.a_map, it4, add6, div_of6);
           if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem6 * 8), 49152);
-          acc3 = (int)((u32)acc_now4 + 1u);
+          acc3 = (int)((u32)acc_now3 + 1u);
         }
       }
+      int acc_now4 = acc3;
+      mbarrier_wait_cluster(smem + (32u + (u32)(acc_now4 % 4 * 8)), (acc_now4 / 4 + 1) % 2);
       int acc_now5 = acc3;
-      mbarrier_wait_cluster(smem + (32u + (u32)(acc_now5 % 4 * 8)), (acc_now5 / 4 + 1) % 2);
-      int acc_now6 = acc3;
-      int add7 = (int)((u32)acc_now6 + 1u);
+      int add7 = (int)((u32)acc_now5 + 1u);
       mbarrier_wait_cluster(smem + (32u + (u32)(add7 % 4 * 8)), (add7 / 4 + 1) % 2);
-      int acc_now7 = acc3;
-      int add8 = (int)((u32)acc_now7 + 2u);
+      int acc_now6 = acc3;
+      int add8 = (int)((u32)acc_now6 + 2u);
       mbarrier_wait_cluster(smem + (32u + (u32)(add8 % 4 * 8)), (add8 / 4 + 1) % 2);
-      int acc_now8 = acc3;
-      int add9 = (int)((u32)acc_now8 + 3u);
+      int acc_now7 = acc3;
+      int add9 = (int)((u32)acc_now7 + 3u);
       mbarrier_wait_cluster(smem + (32u + (u32)(add9 % 4 * 8)), (add9 / 4 + 1) % 2);
     }
   }

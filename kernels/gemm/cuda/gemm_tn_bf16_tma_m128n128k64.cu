@@ -71,8 +71,6 @@ __device__ __forceinline__ void mbarrier_wait(void* bar, int phase) {
 #endif
   }
 }
-__device__ __forceinline__ void launch_dependents() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
-__device__ __forceinline__ void wait_prerequisites() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 struct __align__(64) tensor_map { u64 data[16]; }; // a CUtensorMap
 __device__ __forceinline__ bool elect() { // all lanes: true in one
   u32 one;
@@ -208,8 +206,6 @@ extern "C" __global__ void __launch_bounds__(288) gemm_tn_bf16_tma_m128n128k64(c
   }
   if ((int)threadIdx.x == 0) mbarrier_fence();
   __syncthreads();
-  wait_prerequisites();
-  launch_dependents();
   int div_of = (int)((u32)a.m + 127u) / 128;
   int div_of2 = (int)((u32)a.n + 127u) / 128;
   int mul = (int)((u32)div_of * (u32)div_of2);

@@ -73,8 +73,6 @@ __device__ __forceinline__ void mbarrier_wait(void* bar, int phase) {
 #endif
   }
 }
-__device__ __forceinline__ void launch_dependents() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
-__device__ __forceinline__ void wait_prerequisites() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 struct __align__(64) tensor_map { u64 data[16]; }; // a CUtensorMap
 __device__ __forceinline__ void bulk_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 __device__ __forceinline__ void named_sync(int bar, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(bar), "r"(threads) : "memory"); }
@@ -93,6 +91,7 @@ __device__ __forceinline__ u32 load_u32_if(const void* p, bool on) {
   return r;
 }
 __device__ __forceinline__ void bulk_wait_0() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+__device__ __forceinline__ void bulk_wait_read_0() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 __device__ __forceinline__ void bulk_wait_read_1() { asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory"); }
 __device__ __forceinline__ void load_f32x2_if(float* r, const void* p, bool on) {
   r[0] = r[1] = 0;
@@ -233,8 +232,6 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_tt_f16_wgmma_m128n192k
   }
   if ((int)threadIdx.x == 0) mbarrier_fence();
   __syncthreads();
-  wait_prerequisites();
-  launch_dependents();
   int div_of = (int)((u32)a.m + 127u) / 128;
   int div_of2 = (int)((u32)a.n + 191u) / 192;
   int mul = (int)((u32)div_of * (u32)div_of2);
@@ -360,7 +357,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_tt_f16_wgmma_m128n192k
           store_f32x2_if(wide_at + (i64)(row0 + (i & 1) * 8) * a.wide_stride1 + (i64)(col0 + (i >> 1) * 8), &wide[i * 2], row0 + (i & 1) * 8 < f1_left && col0 + (i >> 1) * 8 < f2_left);
         }
       } else {
-        bulk_wait_read_1();
+        bulk_wait_read_0();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
         float acc_now[96];
         #pragma unroll

@@ -16,9 +16,9 @@ import (
 // Compiles with a runtime that serves files of this format only.
 const _ = device.GenV1
 
-// tnCluster256x96Params are the arguments of launchTnCluster256x96.
+// tnWgmma128x256Params are the arguments of launchTnWgmma128x256.
 // Dimensions of one name (batch, k, m, n, biased, c0, c1, c2, d0, d1, d2, e0, e1, e2, f0, f1, f2) are equal.
-type tnCluster256x96Params struct {
+type tnWgmma128x256Params struct {
 	A      device.Tensor // [batch, k, m] bf16 or f16, read; last stride 1
 	B      device.Tensor // [batch, k, n] bf16 or f16, read; last stride 1
 	Bias   device.Tensor // [biased] bf16 or f16, read
@@ -29,8 +29,8 @@ type tnCluster256x96Params struct {
 	Splits int32
 }
 
-// tnCluster256x96Layout is the kernels' one parameter as C lays it out.
-type tnCluster256x96Layout struct {
+// tnWgmma128x256Layout is the kernels' one parameter as C lays it out.
+type tnWgmma128x256Layout struct {
 	_             structs.HostLayout
 	a_map         [16]uint64
 	b_map         [16]uint64
@@ -77,58 +77,58 @@ type tnCluster256x96Layout struct {
 
 // The offsets and the size that the CUDA C asserts; a difference does not compile.
 var (
-	_ [0]struct{}   = [unsafe.Offsetof(tnCluster256x96Layout{}.a_map)]struct{}{}
-	_ [128]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.b_map)]struct{}{}
-	_ [256]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.d_map)]struct{}{}
-	_ [384]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.a)]struct{}{}
-	_ [392]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.b)]struct{}{}
-	_ [400]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.bias)]struct{}{}
-	_ [408]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.c)]struct{}{}
-	_ [416]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.d)]struct{}{}
-	_ [424]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.wideC)]struct{}{}
-	_ [432]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.wide)]struct{}{}
-	_ [440]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.a_stride0)]struct{}{}
-	_ [448]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.a_stride1)]struct{}{}
-	_ [456]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.b_stride0)]struct{}{}
-	_ [464]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.b_stride1)]struct{}{}
-	_ [472]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.c_stride0)]struct{}{}
-	_ [480]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.c_stride1)]struct{}{}
-	_ [488]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.d_stride0)]struct{}{}
-	_ [496]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.d_stride1)]struct{}{}
-	_ [504]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.wideC_stride0)]struct{}{}
-	_ [512]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.wideC_stride1)]struct{}{}
-	_ [520]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.wide_stride0)]struct{}{}
-	_ [528]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.wide_stride1)]struct{}{}
-	_ [536]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.splits)]struct{}{}
-	_ [540]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.batch)]struct{}{}
-	_ [544]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.k)]struct{}{}
-	_ [548]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.m)]struct{}{}
-	_ [552]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.n)]struct{}{}
-	_ [556]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.biased)]struct{}{}
-	_ [560]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.c0)]struct{}{}
-	_ [564]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.c1)]struct{}{}
-	_ [568]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.c2)]struct{}{}
-	_ [572]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.d0)]struct{}{}
-	_ [576]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.d1)]struct{}{}
-	_ [580]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.d2)]struct{}{}
-	_ [584]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.e0)]struct{}{}
-	_ [588]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.e1)]struct{}{}
-	_ [592]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.e2)]struct{}{}
-	_ [596]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.f0)]struct{}{}
-	_ [600]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.f1)]struct{}{}
-	_ [604]struct{} = [unsafe.Offsetof(tnCluster256x96Layout{}.f2)]struct{}{}
-	_ [640]struct{} = [unsafe.Sizeof(tnCluster256x96Layout{})]struct{}{}
+	_ [0]struct{}   = [unsafe.Offsetof(tnWgmma128x256Layout{}.a_map)]struct{}{}
+	_ [128]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.b_map)]struct{}{}
+	_ [256]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.d_map)]struct{}{}
+	_ [384]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.a)]struct{}{}
+	_ [392]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.b)]struct{}{}
+	_ [400]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.bias)]struct{}{}
+	_ [408]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.c)]struct{}{}
+	_ [416]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.d)]struct{}{}
+	_ [424]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.wideC)]struct{}{}
+	_ [432]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.wide)]struct{}{}
+	_ [440]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.a_stride0)]struct{}{}
+	_ [448]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.a_stride1)]struct{}{}
+	_ [456]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.b_stride0)]struct{}{}
+	_ [464]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.b_stride1)]struct{}{}
+	_ [472]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.c_stride0)]struct{}{}
+	_ [480]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.c_stride1)]struct{}{}
+	_ [488]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.d_stride0)]struct{}{}
+	_ [496]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.d_stride1)]struct{}{}
+	_ [504]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.wideC_stride0)]struct{}{}
+	_ [512]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.wideC_stride1)]struct{}{}
+	_ [520]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.wide_stride0)]struct{}{}
+	_ [528]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.wide_stride1)]struct{}{}
+	_ [536]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.splits)]struct{}{}
+	_ [540]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.batch)]struct{}{}
+	_ [544]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.k)]struct{}{}
+	_ [548]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.m)]struct{}{}
+	_ [552]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.n)]struct{}{}
+	_ [556]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.biased)]struct{}{}
+	_ [560]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.c0)]struct{}{}
+	_ [564]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.c1)]struct{}{}
+	_ [568]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.c2)]struct{}{}
+	_ [572]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.d0)]struct{}{}
+	_ [576]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.d1)]struct{}{}
+	_ [580]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.d2)]struct{}{}
+	_ [584]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.e0)]struct{}{}
+	_ [588]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.e1)]struct{}{}
+	_ [592]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.e2)]struct{}{}
+	_ [596]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.f0)]struct{}{}
+	_ [600]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.f1)]struct{}{}
+	_ [604]struct{} = [unsafe.Offsetof(tnWgmma128x256Layout{}.f2)]struct{}{}
+	_ [640]struct{} = [unsafe.Sizeof(tnWgmma128x256Layout{})]struct{}{}
 )
 
-//go:embed cuda/gemm_tn_bf16_wgmma_x2_m256n96k64.cu
-var cu_gemm_tn_bf16_wgmma_x2_m256n96k64 string
+//go:embed cuda/gemm_tn_bf16_wgmma_m128n256k64.cu
+var cu_gemm_tn_bf16_wgmma_m128n256k64 string
 
-//go:embed cuda/gemm_tn_f16_wgmma_x2_m256n96k64.cu
-var cu_gemm_tn_f16_wgmma_x2_m256n96k64 string
+//go:embed cuda/gemm_tn_f16_wgmma_m128n256k64.cu
+var cu_gemm_tn_f16_wgmma_m128n256k64 string
 
-// tnCluster256x96Family drives the checks and the choice of the kernel.
-var tnCluster256x96Family = bind.Family{
-	Name:    "launchTnCluster256x96",
+// tnWgmma128x256Family drives the checks and the choice of the kernel.
+var tnWgmma128x256Family = bind.Family{
+	Name:    "launchTnWgmma128x256",
 	Symbols: []string{"batch", "k", "m", "n", "biased", "c0", "c1", "c2", "d0", "d1", "d2", "e0", "e1", "e2", "f0", "f1", "f2"},
 	Fields: []bind.Field{
 		{Name: "A", Dims: []bind.Dim{{Symbol: 0}, {Symbol: 1}, {Symbol: 2}}},
@@ -142,23 +142,20 @@ var tnCluster256x96Family = bind.Family{
 	Configs: []bind.Config{
 		{
 			Kernel: &device.Kernel{
-				Name:      "gemm_tn_bf16_wgmma_x2_m256n96k64",
-				Source:    cu_gemm_tn_bf16_wgmma_x2_m256n96k64,
+				Name:      "gemm_tn_bf16_wgmma_m128n256k64",
+				Source:    cu_gemm_tn_bf16_wgmma_m128n256k64,
 				Targets:   []string{"sm_90a"},
 				Threads:   384,
-				Cluster:   2,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 1,
-				Shared:    197632,
+				Shared:    230400,
 				Maps: []device.TensorMap{
 					{Tensor: 0, Box: []int{1, 64, 64}, Swizzle: 128, Promotion: 128},
-					{Tensor: 1, Box: []int{1, 64, 32}, Swizzle: 64, Promotion: 64},
-					{Tensor: 4, Box: []int{1, 64, 32}, Swizzle: 64, Promotion: 64},
+					{Tensor: 1, Box: []int{1, 64, 64}, Swizzle: 128, Promotion: 128},
+					{Tensor: 4, Box: []int{1, 64, 64}, Swizzle: 128, Promotion: 128},
 				},
 				ArgBytes: 640,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("gemm_tn_bf16_wgmma_x2_m256n96k64")
+					return Kernels().Build("gemm_tn_bf16_wgmma_m128n256k64")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -169,23 +166,20 @@ var tnCluster256x96Family = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "gemm_tn_f16_wgmma_x2_m256n96k64",
-				Source:    cu_gemm_tn_f16_wgmma_x2_m256n96k64,
+				Name:      "gemm_tn_f16_wgmma_m128n256k64",
+				Source:    cu_gemm_tn_f16_wgmma_m128n256k64,
 				Targets:   []string{"sm_90a"},
 				Threads:   384,
-				Cluster:   2,
-				Waits:     true,
-				Triggers:  true,
 				MinBlocks: 1,
-				Shared:    197632,
+				Shared:    230400,
 				Maps: []device.TensorMap{
 					{Tensor: 0, Box: []int{1, 64, 64}, Swizzle: 128, Promotion: 128},
-					{Tensor: 1, Box: []int{1, 64, 32}, Swizzle: 64, Promotion: 64},
-					{Tensor: 4, Box: []int{1, 64, 32}, Swizzle: 64, Promotion: 64},
+					{Tensor: 1, Box: []int{1, 64, 64}, Swizzle: 128, Promotion: 128},
+					{Tensor: 4, Box: []int{1, 64, 64}, Swizzle: 128, Promotion: 128},
 				},
 				ArgBytes: 640,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("gemm_tn_f16_wgmma_x2_m256n96k64")
+					return Kernels().Build("gemm_tn_f16_wgmma_m128n256k64")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -197,32 +191,32 @@ var tnCluster256x96Family = bind.Family{
 	},
 }
 
-// tnCluster256x96Work is the number of clusters that find work.
-func tnCluster256x96Work(config int, p *tnCluster256x96Params, dims []int32) int {
+// tnWgmma128x256Work is the number of blocks that find work.
+func tnWgmma128x256Work(config int, p *tnWgmma128x256Params, dims []int32) int {
 	d0 := int64(dims[8])
 	f0 := int64(dims[14])
 	m := int64(dims[2])
 	n := int64(dims[3])
-	return bind.Work(max(d0, f0)*(((m+255)/256)*((n+191)/192)), 1)
+	return bind.Work(max(d0, f0)*(((m+127)/128)*((n+255)/256)), 1)
 }
 
-// launchTnCluster256x96 checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns
+// launchTnWgmma128x256 checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns
 // once the launch is queued; where there is nothing to do it launches nothing.
 //
 // Two fields may be the same tensor where the kernel reads each element before the same thread writes it. Otherwise
 // no tensor that is written may overlap another. The launch checks neither.
-func launchTnCluster256x96(s *device.Stream, p tnCluster256x96Params) error {
+func launchTnWgmma128x256(s *device.Stream, p tnWgmma128x256Params) error {
 	tensors := [...]device.Tensor{p.A, p.B, p.Bias, p.C, p.D, p.WideC, p.Wide}
 	var dims [17]int32
-	config, err := tnCluster256x96Family.Bind(s, tensors[:], dims[:])
+	config, err := tnWgmma128x256Family.Bind(s, tensors[:], dims[:])
 	if err != nil {
 		return err
 	}
-	fn, grid, err := tnCluster256x96Family.Grid(s, config, dims[:], tnCluster256x96Work(config, &p, dims[:]))
+	fn, grid, err := tnWgmma128x256Family.Grid(s, config, dims[:], tnWgmma128x256Work(config, &p, dims[:]))
 	if err != nil || grid == 0 {
 		return err
 	}
-	a := tnCluster256x96Layout{
+	a := tnWgmma128x256Layout{
 		a:             p.A.Addr(),
 		b:             p.B.Addr(),
 		bias:          p.Bias.Addr(),
@@ -261,7 +255,7 @@ func launchTnCluster256x96(s *device.Stream, p tnCluster256x96Params) error {
 		f1:            dims[15],
 		f2:            dims[16],
 	}
-	if err := tnCluster256x96Family.TensorMaps(fn, tensors[:], &a.a_map, &a.b_map, &a.d_map); err != nil {
+	if err := tnWgmma128x256Family.TensorMaps(fn, tensors[:], &a.a_map, &a.b_map, &a.d_map); err != nil {
 		return err
 	}
 	err = s.Launch(fn, grid, unsafe.Pointer(&a))
@@ -269,15 +263,15 @@ func launchTnCluster256x96(s *device.Stream, p tnCluster256x96Params) error {
 	return err
 }
 
-// gridTnCluster256x96 is the number of clusters that a launch with p uses when the grid is free: as many as the device of s
+// gridTnWgmma128x256 is the number of blocks that a launch with p uses when the grid is free: as many as the device of s
 // holds at once, at most one an iteration, and 0 where there is no work: an output that must be written even then
-// needs at least one cluster. Outputs that are sized by it may still be unset; what else p holds is checked.
-func gridTnCluster256x96(s *device.Stream, p tnCluster256x96Params) (int, error) {
+// needs at least one block. Outputs that are sized by it may still be unset; what else p holds is checked.
+func gridTnWgmma128x256(s *device.Stream, p tnWgmma128x256Params) (int, error) {
 	tensors := [...]device.Tensor{p.A, p.B, p.Bias, p.C, p.D, p.WideC, p.Wide}
 	var dims [17]int32
-	config, err := tnCluster256x96Family.BindKnown(s, tensors[:], dims[:])
+	config, err := tnWgmma128x256Family.BindKnown(s, tensors[:], dims[:])
 	if err != nil {
 		return 0, err
 	}
-	return tnCluster256x96Family.Resident(s, config, dims[:], tnCluster256x96Work(config, &p, dims[:]))
+	return tnWgmma128x256Family.Resident(s, config, dims[:], tnWgmma128x256Work(config, &p, dims[:]))
 }
