@@ -12,6 +12,7 @@ var fatalWarnings = map[string]string{
 	"C7508": "setmaxnreg is ignored",
 	"C7511": "wgmma is serialised",
 	"C7514": "wgmma is serialised",
+	"C7515": "wgmma is serialised",
 	"C7517": "wgmma is serialised",
 	"C7518": "wgmma is serialised",
 }

@@ -21,7 +21,6 @@ func (p *product[T]) clustered(k *tile.Builder) {
 			m := p.M / p.Down
 			row, col := at.row.Add(c.Index().Scale(m)), at.col.Add(rank.Scale(p.N))
 			acc := tile.NewAcc[tile.F32](c, m, p.N)
-			p.begin(c, acc, at, row, col)
 			for range tile.Range(c, at.first, at.end, p.K) {
 				n := tile.AsIndex(count.Get())
 				i := n.RemInt(p.Stages)

@@ -33,29 +33,31 @@ func (p *product[T]) panels(k *tile.Builder) panels[T] {
 	return panels[T]{p, cols, s}
 }
 
-// end writes the part of a warpgroup of a tile, and returns while the last panels are still read. What is in f32 is
-// written from registers.
+// end writes the part of a warpgroup of a tile, with what is added to it, and returns while the last panels are still read.
+// It goes panel by panel, so that few registers beside the accumulators are needed. The accumulators themselves begin with
+// zeros: where branches set them, ptxas has each multiply wait for the one before (C7515).
 func (p panels[T]) end(c tile.Warpgroup, acc tile.Var[tile.F32], at piece, row, col tile.Index) {
-	tile.If(c, p.Wide.Dim(0).GtInt(0), func() {
-		tile.Store(c, p.Wide.At(at.part, row, col), acc.Get())
-	}, func() {
-		x, n := acc.Get(), 0
-		for i := range p.M / p.Down / panelRows {
-			for j := range p.N / p.Right / p.cols {
-				panel := p.s.At(c.Index(), n%inFlight)
-				n++
-				left := inFlight - 1
-				if n == 1 { // the last panel of the tile before may be of the same place
-					left = 0
-				}
+	x, n := acc.Get(), 0
+	for i := range p.M / p.Down / panelRows {
+		for j := range p.N / p.Right / p.cols {
+			row, col := row.AddInt(i*panelRows), col.AddInt(j*p.cols)
+			part := tile.NewVar(c, x.Subtile(0, i*panelRows, panelRows).Subtile(1, j*p.cols, p.cols))
+			p.add(c, part, at, row, col)
+			panel, left := p.s.At(c.Index(), n%inFlight), inFlight-1
+			if n == 0 { // the last panel of the tile before may be of the same place
+				left = 0
+			}
+			n++
+			tile.If(c, p.Wide.Dim(0).GtInt(0), func() {
+				tile.Store(c, p.Wide.At(at.part, row, col), part.Get())
+			}, func() {
 				tile.WaitBulkRead(c, left)
-				part := x.Subtile(0, i*panelRows, panelRows).Subtile(1, j*p.cols, p.cols)
-				tile.StoreMatrix(c, panel, tile.Cast[T](part))
+				tile.StoreMatrix(c, panel, tile.Cast[T](part.Get()))
 				tile.FenceAsync(c)
 				c.Sync()
-				tile.StoreTensor(c, p.D.At(at.part, row.AddInt(i*panelRows), col.AddInt(j*p.cols)), panel)
+				tile.StoreTensor(c, p.D.At(at.part, row, col), panel)
 				tile.CommitBulk(c)
-			}
+			})
 		}
-	})
+	}
 }

@@ -46,17 +46,17 @@ func view[T tile.Float](g tile.Global[T], batch, row, col tile.Index, trans bool
 	return g.At(batch, row, col)
 }
 
-// begin sets an accumulator to what is added to the product.
-func (p *product[T]) begin(c tile.TensorScope, acc tile.Var[tile.F32], at piece, row, col tile.Index) {
-	span := acc.Get().Span()
+// add adds to a part of a product what is added to it.
+func (p *product[T]) add(c tile.TensorScope, x tile.Var[tile.F32], at piece, row, col tile.Index) {
+	span := x.Get().Span()
 	tile.If(c, p.C.Dim(0).GtInt(0), func() {
-		acc.Set(tile.Cast[tile.F32](tile.Load(c, p.C.At(at.batch, row, col), span).Fill(tile.Const[T](0))))
+		x.Set(x.Get().Add(tile.Cast[tile.F32](tile.Load(c, p.C.At(at.batch, row, col), span).Fill(tile.Const[T](0)))))
 	})
 	tile.If(c, p.WideC.Dim(0).GtInt(0), func() {
-		acc.Set(tile.Load(c, p.WideC.At(at.batch, row, col), span).Fill(tile.F32(0)))
+		x.Set(x.Get().Add(tile.Load(c, p.WideC.At(at.batch, row, col), span).Fill(tile.F32(0))))
 	})
 	tile.If(c, p.Bias.Dim(0).GtInt(0), func() {
 		bias := tile.Cast[tile.F32](tile.Load(c, p.Bias.At(col), span.Axis(1)).Fill(tile.Const[T](0)))
-		acc.Set(acc.Get().Add(tile.Expand(bias, span, 0)))
+		x.Set(x.Get().Add(tile.Expand(bias, span, 0)))
 	})
 }

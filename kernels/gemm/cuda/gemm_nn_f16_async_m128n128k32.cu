@@ -200,8 +200,8 @@ extern "C" __global__ void __launch_bounds__(128, 2) gemm_nn_f16_async_m128n128k
       }
       #pragma unroll
       for (int i = 0; i < 64; i++) {
-        acc[i * 2] = f16_lo(c[i]);
-        acc[i * 2 + 1] = f16_hi(c[i]);
+        acc[i * 2] += f16_lo(c[i]);
+        acc[i * 2 + 1] += f16_hi(c[i]);
       }
     }
     if (a.e0 > 0) {
@@ -217,7 +217,7 @@ extern "C" __global__ void __launch_bounds__(128, 2) gemm_nn_f16_async_m128n128k
       }
       #pragma unroll
       for (int i = 0; i < 128; i++) {
-        acc[i] = wideC[i];
+        acc[i] += wideC[i];
       }
     }
     if (a.biased > 0) {

@@ -250,73 +250,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
       for (int i = 0; i < 96; i++) {
         acc[i] = 0.0f;
       }
-      int rem = rem_i32(it, mul);
-      int mul5 = div_of2 * 8;
-      int mul6 = (int)((u32)div_i32(rem, mul5) * 8u);
-      int rem2 = rem_i32(rem, mul5);
-      int min_of = min((int)((u32)div_of - (u32)mul6), 8);
-      int add = (int)(((u32)mul6 + (u32)rem_i32(rem2, min_of)) * 128u + (u32)mul3);
-      int add2 = (int)((u32)div_i32(rem2, min_of) * 192u) + mul4;
       int div_of3 = div_i32(it, mul);
-      int div_of4 = div_i32(div_of3, a.splits);
-      if (a.c0 > 0) {
-        int c1_left = (int)((u32)a.c1 - (u32)add);
-        int c2_left = (int)((u32)a.c2 - (u32)add2);
-        const bf16* c_at = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)add2);
-
-        // load c
-        u32 c[48];
-        #pragma unroll
-        for (int i = 0; i < 48; i++) {
-          c[i] = load_u32_if(c_at + (i64)(row0 + (i & 1) * 8) * a.c_stride1 + (i64)(col0 + (i >> 1) * 8), row0 + (i & 1) * 8 < c1_left && col0 + (i >> 1) * 8 < c2_left);
-        }
-        #pragma unroll
-        for (int i = 0; i < 48; i++) {
-          acc[i * 2] = bf16_lo(c[i]);
-          acc[i * 2 + 1] = bf16_hi(c[i]);
-        }
-      }
-      if (a.e0 > 0) {
-        int e1_left = (int)((u32)a.e1 - (u32)add);
-        int e2_left = (int)((u32)a.e2 - (u32)add2);
-        const float* wideC_at = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)add2);
-
-        // load wideC
-        float wideC[96];
-        #pragma unroll
-        for (int i = 0; i < 48; i++) {
-          load_f32x2_if(&wideC[i * 2], wideC_at + (i64)(row0 + (i & 1) * 8) * a.wideC_stride1 + (i64)(col0 + (i >> 1) * 8), row0 + (i & 1) * 8 < e1_left && col0 + (i >> 1) * 8 < e2_left);
-        }
-        #pragma unroll
-        for (int i = 0; i < 96; i++) {
-          acc[i] = wideC[i];
-        }
-      }
-      if (a.biased > 0) {
-        int biased_left = (int)((u32)a.biased - (u32)add2);
-        const bf16* bias_at = a.bias + (i64)add2;
-
-        // load bias
-        u32 bias[24];
-        #pragma unroll
-        for (int i = 0; i < 24; i++) {
-          bias[i] = load_u32_if(bias_at + (i64)(col0 + i * 8), col0 + i * 8 < biased_left);
-        }
-        float cast[48];
-        #pragma unroll
-        for (int i = 0; i < 24; i++) {
-          cast[i * 2] = bf16_lo(bias[i]);
-          cast[i * 2 + 1] = bf16_hi(bias[i]);
-        }
-        #pragma unroll
-        for (int i = 0; i < 96; i++) {
-          acc[i] += cast[(i & 1) + (i >> 2) * 2];
-        }
-      }
-      int mul7 = (int)((u32)div_i32((int)((u32)((int)((u32)a.k + 63u) / 64) + ((u32)a.splits - 1u)), a.splits) * 64u);
-      int mul8 = (int)((u32)rem_i32(div_of3, a.splits) * (u32)mul7);
+      int mul5 = (int)((u32)div_i32((int)((u32)((int)((u32)a.k + 63u) / 64) + ((u32)a.splits - 1u)), a.splits) * 64u);
+      int mul6 = (int)((u32)rem_i32(div_of3, a.splits) * (u32)mul5);
       int pipe_prev = -1;
-      for (int it2 = mul8; it2 < min(a.k, (int)((u32)mul8 + (u32)mul7)); it2 += 64) {
+      for (int it2 = mul6; it2 < min(a.k, (int)((u32)mul6 + (u32)mul5)); it2 += 64) {
         // pipe: a slot to read
         int pipe_slot = pipe_stage;
         mbarrier_wait(smem + (u32)pipe_slot * 8u, pipe_parity);
@@ -340,40 +278,111 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
       wgmma_wait_0_f96(acc);
       __syncwarp();
       if (elect() && pipe_prev >= 0) mbarrier_arrive(smem + (32u + (u32)pipe_prev * 8u));
-      if (a.f0 > 0) {
+      float acc_now[96];
+      #pragma unroll
+      for (int i = 0; i < 96; i++) {
+        acc_now[i] = acc[i];
+      }
+      float acc2[32];
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        acc2[i] = acc_now[i];
+      }
+      int rem = rem_i32(it, mul);
+      int mul7 = div_of2 * 8;
+      int mul8 = (int)((u32)div_i32(rem, mul7) * 8u);
+      int rem2 = rem_i32(rem, mul7);
+      int min_of = min((int)((u32)div_of - (u32)mul8), 8);
+      int add = (int)(((u32)mul8 + (u32)rem_i32(rem2, min_of)) * 128u + (u32)mul3);
+      int add2 = (int)((u32)div_i32(rem2, min_of) * 192u) + mul4;
+      int div_of4 = div_i32(div_of3, a.splits);
+      bool gt = a.c0 > 0;
+      if (gt) {
+        int c1_left = (int)((u32)a.c1 - (u32)add);
+        int c2_left = (int)((u32)a.c2 - (u32)add2);
+        const bf16* c_at = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)add2);
+
+        // load c
+        u32 c[16];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          c[i] = load_u32_if(c_at + (i64)(row0 + (i & 1) * 8) * a.c_stride1 + (i64)(col0 + (i >> 1) * 8), row0 + (i & 1) * 8 < c1_left && col0 + (i >> 1) * 8 < c2_left);
+        }
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          acc2[i * 2] += bf16_lo(c[i]);
+          acc2[i * 2 + 1] += bf16_hi(c[i]);
+        }
+      }
+      bool gt2 = a.e0 > 0;
+      if (gt2) {
+        int e1_left = (int)((u32)a.e1 - (u32)add);
+        int e2_left = (int)((u32)a.e2 - (u32)add2);
+        const float* wideC_at = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)add2);
+
+        // load wideC
+        float wideC[32];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          load_f32x2_if(&wideC[i * 2], wideC_at + (i64)(row0 + (i & 1) * 8) * a.wideC_stride1 + (i64)(col0 + (i >> 1) * 8), row0 + (i & 1) * 8 < e1_left && col0 + (i >> 1) * 8 < e2_left);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc2[i] += wideC[i];
+        }
+      }
+      bool gt3 = a.biased > 0;
+      if (gt3) {
+        int biased_left = (int)((u32)a.biased - (u32)add2);
+        const bf16* bias_at = a.bias + (i64)add2;
+
+        // load bias
+        u32 bias[8];
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          bias[i] = load_u32_if(bias_at + (i64)(col0 + i * 8), col0 + i * 8 < biased_left);
+        }
+        float cast[16];
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          cast[i * 2] = bf16_lo(bias[i]);
+          cast[i * 2 + 1] = bf16_hi(bias[i]);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc2[i] += cast[(i & 1) + (i >> 2) * 2];
+        }
+      }
+      bool gt4 = a.f0 > 0;
+      if (gt4) {
         int f1_left = (int)((u32)a.f1 - (u32)add);
         int f2_left = (int)((u32)a.f2 - (u32)add2);
-        float wide[96];
+        float wide[32];
         #pragma unroll
-        for (int i = 0; i < 96; i++) {
-          wide[i] = acc[i];
+        for (int i = 0; i < 32; i++) {
+          wide[i] = acc2[i];
         }
         float* wide_at = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add * a.wide_stride1) + (u64)(i64)add2);
 
         // store wide
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
         #pragma unroll
-        for (int i = 0; i < 48; i++) {
+        for (int i = 0; i < 16; i++) {
           store_f32x2_if(wide_at + (i64)(row0 + (i & 1) * 8) * a.wide_stride1 + (i64)(col0 + (i >> 1) * 8), &wide[i * 2], row0 + (i & 1) * 8 < f1_left && col0 + (i >> 1) * 8 < f2_left);
         }
       } else {
         bulk_wait_read_0();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
-        float acc_now[96];
-        #pragma unroll
-        for (int i = 0; i < 96; i++) {
-          acc_now[i] = acc[i];
-        }
-        u32 cast2[16];
+        u32 acc_now_bf16[16];
         #pragma unroll
         for (int i = 0; i < 16; i++) {
-          cast2[i] = bf16_pair(acc_now[i * 2], acc_now[i * 2 + 1]);
+          acc_now_bf16[i] = bf16_pair(acc2[i * 2], acc2[i * 2 + 1]);
         }
 
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00028400u + (u32)swizzle((t * 8192 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &cast2[i * 4]);
+          stmatrix_x4(smem + (0x00028400u + (u32)swizzle((t * 8192 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &acc_now_bf16[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
@@ -381,42 +390,196 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
         // tensor copy s2 (shared) to d
         if (((int)threadIdx.x & 127) == 0) tensor_store_3d(smem + (0x00028400u + (u32)(t * 8192 * 2)), &a.d_map, add2, add, div_of3);
         if (((int)threadIdx.x & 127) == 0) bulk_commit();
-        bulk_wait_read_1();
-        named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
-        u32 cast3[16];
+      }
+      float acc3[32];
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        acc3[i] = acc_now[32 + i];
+      }
+      int add3 = (int)((u32)add2 + 64u);
+      if (gt) {
+        int c1_left2 = (int)((u32)a.c1 - (u32)add);
+        int c2_left2 = (int)((u32)a.c2 - (u32)add3);
+        const bf16* c_at2 = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)add3);
+
+        // load c
+        u32 c2[16];
         #pragma unroll
         for (int i = 0; i < 16; i++) {
-          cast3[i] = bf16_pair(acc_now[(16 + i) * 2], acc_now[(16 + i) * 2 + 1]);
+          c2[i] = load_u32_if(c_at2 + (i64)(row0 + (i & 1) * 8) * a.c_stride1 + (i64)(col0 + (i >> 1) * 8), row0 + (i & 1) * 8 < c1_left2 && col0 + (i >> 1) * 8 < c2_left2);
+        }
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          acc3[i * 2] += bf16_lo(c2[i]);
+          acc3[i * 2 + 1] += bf16_hi(c2[i]);
+        }
+      }
+      if (gt2) {
+        int e1_left2 = (int)((u32)a.e1 - (u32)add);
+        int e2_left2 = (int)((u32)a.e2 - (u32)add3);
+        const float* wideC_at2 = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)add3);
+
+        // load wideC
+        float wideC2[32];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          load_f32x2_if(&wideC2[i * 2], wideC_at2 + (i64)(row0 + (i & 1) * 8) * a.wideC_stride1 + (i64)(col0 + (i >> 1) * 8), row0 + (i & 1) * 8 < e1_left2 && col0 + (i >> 1) * 8 < e2_left2);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc3[i] += wideC2[i];
+        }
+      }
+      if (gt3) {
+        int biased_left2 = (int)((u32)a.biased - (u32)add3);
+        const bf16* bias_at2 = a.bias + (i64)add3;
+
+        // load bias
+        u32 bias2[8];
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          bias2[i] = load_u32_if(bias_at2 + (i64)(col0 + i * 8), col0 + i * 8 < biased_left2);
+        }
+        float cast2[16];
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          cast2[i * 2] = bf16_lo(bias2[i]);
+          cast2[i * 2 + 1] = bf16_hi(bias2[i]);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc3[i] += cast2[(i & 1) + (i >> 2) * 2];
+        }
+      }
+      if (gt4) {
+        int f1_left2 = (int)((u32)a.f1 - (u32)add);
+        int f2_left2 = (int)((u32)a.f2 - (u32)add3);
+        float wide2[32];
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          wide2[i] = acc3[i];
+        }
+        float* wide_at2 = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add * a.wide_stride1) + (u64)(i64)add3);
+
+        // store wide
+        named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          store_f32x2_if(wide_at2 + (i64)(row0 + (i & 1) * 8) * a.wide_stride1 + (i64)(col0 + (i >> 1) * 8), &wide2[i * 2], row0 + (i & 1) * 8 < f1_left2 && col0 + (i >> 1) * 8 < f2_left2);
+        }
+      } else {
+        bulk_wait_read_1();
+        named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
+        u32 acc_now_bf162[16];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          acc_now_bf162[i] = bf16_pair(acc3[i * 2], acc3[i * 2 + 1]);
         }
 
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00028400u + (u32)swizzle((t * 8192 + 4096 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &cast3[i * 4]);
+          stmatrix_x4(smem + (0x00028400u + (u32)swizzle((t * 8192 + 4096 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &acc_now_bf162[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
-        int add3 = (int)((u32)add2 + 64u);
 
         // tensor copy s2 (shared) to d
         if (((int)threadIdx.x & 127) == 0) tensor_store_3d(smem + (0x00028400u + (u32)((t * 8192 + 4096) * 2)), &a.d_map, add3, add, div_of3);
         if (((int)threadIdx.x & 127) == 0) bulk_commit();
-        bulk_wait_read_1();
-        named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
-        u32 cast4[16];
+      }
+      float acc4[32];
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        acc4[i] = acc_now[64 + i];
+      }
+      int add4 = (int)((u32)add2 + 128u);
+      if (gt) {
+        int c1_left3 = (int)((u32)a.c1 - (u32)add);
+        int c2_left3 = (int)((u32)a.c2 - (u32)add4);
+        const bf16* c_at3 = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)add4);
+
+        // load c
+        u32 c3[16];
         #pragma unroll
         for (int i = 0; i < 16; i++) {
-          cast4[i] = bf16_pair(acc_now[(32 + i) * 2], acc_now[(32 + i) * 2 + 1]);
+          c3[i] = load_u32_if(c_at3 + (i64)(row0 + (i & 1) * 8) * a.c_stride1 + (i64)(col0 + (i >> 1) * 8), row0 + (i & 1) * 8 < c1_left3 && col0 + (i >> 1) * 8 < c2_left3);
+        }
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          acc4[i * 2] += bf16_lo(c3[i]);
+          acc4[i * 2 + 1] += bf16_hi(c3[i]);
+        }
+      }
+      if (gt2) {
+        int e1_left3 = (int)((u32)a.e1 - (u32)add);
+        int e2_left3 = (int)((u32)a.e2 - (u32)add4);
+        const float* wideC_at3 = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)add4);
+
+        // load wideC
+        float wideC3[32];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          load_f32x2_if(&wideC3[i * 2], wideC_at3 + (i64)(row0 + (i & 1) * 8) * a.wideC_stride1 + (i64)(col0 + (i >> 1) * 8), row0 + (i & 1) * 8 < e1_left3 && col0 + (i >> 1) * 8 < e2_left3);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc4[i] += wideC3[i];
+        }
+      }
+      if (gt3) {
+        int biased_left3 = (int)((u32)a.biased - (u32)add4);
+        const bf16* bias_at3 = a.bias + (i64)add4;
+
+        // load bias
+        u32 bias3[8];
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          bias3[i] = load_u32_if(bias_at3 + (i64)(col0 + i * 8), col0 + i * 8 < biased_left3);
+        }
+        float cast3[16];
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          cast3[i * 2] = bf16_lo(bias3[i]);
+          cast3[i * 2 + 1] = bf16_hi(bias3[i]);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc4[i] += cast3[(i & 1) + (i >> 2) * 2];
+        }
+      }
+      if (gt4) {
+        int f1_left3 = (int)((u32)a.f1 - (u32)add);
+        int f2_left3 = (int)((u32)a.f2 - (u32)add4);
+        float wide3[32];
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          wide3[i] = acc4[i];
+        }
+        float* wide_at3 = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add * a.wide_stride1) + (u64)(i64)add4);
+
+        // store wide
+        named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          store_f32x2_if(wide_at3 + (i64)(row0 + (i & 1) * 8) * a.wide_stride1 + (i64)(col0 + (i >> 1) * 8), &wide3[i * 2], row0 + (i & 1) * 8 < f1_left3 && col0 + (i >> 1) * 8 < f2_left3);
+        }
+      } else {
+        bulk_wait_read_1();
+        named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
+        u32 acc_now_bf163[16];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          acc_now_bf163[i] = bf16_pair(acc4[i * 2], acc4[i * 2 + 1]);
         }
 
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00028400u + (u32)swizzle((t * 8192 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &cast4[i * 4]);
+          stmatrix_x4(smem + (0x00028400u + (u32)swizzle((t * 8192 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &acc_now_bf163[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
-        int add4 = (int)((u32)add2 + 128u);
 
         // tensor copy s2 (shared) to d
         if (((int)threadIdx.x & 127) == 0) tensor_store_3d(smem + (0x00028400u + (u32)(t * 8192 * 2)), &a.d_map, add4, add, div_of3);

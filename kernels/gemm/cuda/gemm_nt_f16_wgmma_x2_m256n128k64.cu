@@ -275,80 +275,18 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
       for (int i = 0; i < 128; i++) {
         acc2[i] = 0.0f;
       }
-      int rem = rem_i32(it, mul);
-      int mul3 = div_of2 * 8;
-      int mul4 = (int)((u32)div_i32(rem, mul3) * 8u);
-      int rem2 = rem_i32(rem, mul3);
-      int min_of = min((int)((u32)div_of - (u32)mul4), 8);
       int t2 = (int)(threadIdx.x >> 5) >> 2;
-      int add = (int)(((u32)mul4 + (u32)rem_i32(rem2, min_of)) * 256u + (u32)(t2 * 128));
-      int add2 = (int)((u32)div_i32(rem2, min_of) * 256u + (u32)(t * 128));
       int div_of3 = div_i32(it, mul);
-      int div_of4 = div_i32(div_of3, a.splits);
-      if (a.c0 > 0) {
-        int c1_left = (int)((u32)a.c1 - (u32)add);
-        int c2_left = (int)((u32)a.c2 - (u32)add2);
-        const f16* c_at = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)add2);
-
-        // load c
-        u32 c[64];
-        #pragma unroll
-        for (int i = 0; i < 64; i++) {
-          c[i] = load_u32_if(c_at + (i64)(row0 + ((i & 1) * 8 + (i >> 5) * 64)) * a.c_stride1 + (i64)(col0 + (i >> 1 & 15) * 8), row0 + ((i & 1) * 8 + (i >> 5) * 64) < c1_left && col0 + (i >> 1 & 15) * 8 < c2_left);
-        }
-        #pragma unroll
-        for (int i = 0; i < 64; i++) {
-          acc2[i * 2] = f16_lo(c[i]);
-          acc2[i * 2 + 1] = f16_hi(c[i]);
-        }
-      }
-      if (a.e0 > 0) {
-        int e1_left = (int)((u32)a.e1 - (u32)add);
-        int e2_left = (int)((u32)a.e2 - (u32)add2);
-        const float* wideC_at = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)add2);
-
-        // load wideC
-        float wideC[128];
-        #pragma unroll
-        for (int i = 0; i < 64; i++) {
-          load_f32x2_if(&wideC[i * 2], wideC_at + (i64)(row0 + ((i & 1) * 8 + (i >> 5) * 64)) * a.wideC_stride1 + (i64)(col0 + (i >> 1 & 15) * 8), row0 + ((i & 1) * 8 + (i >> 5) * 64) < e1_left && col0 + (i >> 1 & 15) * 8 < e2_left);
-        }
-        #pragma unroll
-        for (int i = 0; i < 128; i++) {
-          acc2[i] = wideC[i];
-        }
-      }
-      if (a.biased > 0) {
-        int biased_left = (int)((u32)a.biased - (u32)add2);
-        const f16* bias_at = a.bias + (i64)add2;
-
-        // load bias
-        u32 bias[16];
-        #pragma unroll
-        for (int i = 0; i < 16; i++) {
-          bias[i] = load_u32_if(bias_at + (i64)(col0 + i * 8), col0 + i * 8 < biased_left);
-        }
-        float cast[32];
-        #pragma unroll
-        for (int i = 0; i < 16; i++) {
-          cast[i * 2] = f16_lo(bias[i]);
-          cast[i * 2 + 1] = f16_hi(bias[i]);
-        }
-        #pragma unroll
-        for (int i = 0; i < 128; i++) {
-          acc2[i] += cast[(i & 1) + (i >> 2 & 15) * 2];
-        }
-      }
-      int mul5 = (int)((u32)div_i32((int)((u32)((int)((u32)a.k + 63u) / 64) + ((u32)a.splits - 1u)), a.splits) * 64u);
-      int mul6 = (int)((u32)rem_i32(div_of3, a.splits) * (u32)mul5);
-      for (int it2 = mul6; it2 < min(a.k, (int)((u32)mul6 + (u32)mul5)); it2 += 64) {
+      int mul3 = (int)((u32)div_i32((int)((u32)((int)((u32)a.k + 63u) / 64) + ((u32)a.splits - 1u)), a.splits) * 64u);
+      int mul4 = (int)((u32)rem_i32(div_of3, a.splits) * (u32)mul3);
+      for (int it2 = mul4; it2 < min(a.k, (int)((u32)mul4 + (u32)mul3)); it2 += 64) {
         int acc_now = acc;
-        int rem3 = acc_now % 4;
-        mbarrier_wait_cluster(smem + (u32)(rem3 * 8), acc_now / 4 % 2);
+        int rem = acc_now % 4;
+        mbarrier_wait_cluster(smem + (u32)(rem * 8), acc_now / 4 % 2);
 
         // acc2 += s0 s1, ABt: wgmma
-        i64 a_desc = wgmma_desc_128(smem + (1024u + (u32)((rem3 * 16384 + t2 * 8192) * 2)), 16, 1024);
-        i64 b_desc = wgmma_desc_128(smem + (0x00020400u + (u32)(rem3 * 8192 * 2)), 16, 1024);
+        i64 a_desc = wgmma_desc_128(smem + (1024u + (u32)((rem * 16384 + t2 * 8192) * 2)), 16, 1024);
+        i64 b_desc = wgmma_desc_128(smem + (0x00020400u + (u32)(rem * 8192 * 2)), 16, 1024);
         wgmma_fence_f128(acc2);
         #pragma unroll
         for (int i = 0; i < 4; i++) {
@@ -361,43 +299,114 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
         wgmma_wait_0_f128(acc2);
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
         fence_shared();
-        if (((int)threadIdx.x & 127) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + (32u + (u32)(rem3 * 8)), (int)threadIdx.x & 127));
+        if (((int)threadIdx.x & 127) < 2) mbarrier_arrive_relaxed_at(peer_shared(smem + (32u + (u32)(rem * 8)), (int)threadIdx.x & 127));
         acc = (int)((u32)acc_now + 1u);
       }
-      if (a.f0 > 0) {
+      float acc_now2[128];
+      #pragma unroll
+      for (int i = 0; i < 128; i++) {
+        acc_now2[i] = acc2[i];
+      }
+      float acc3[32];
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        acc3[i] = acc_now2[i];
+      }
+      int rem2 = rem_i32(it, mul);
+      int mul5 = div_of2 * 8;
+      int mul6 = (int)((u32)div_i32(rem2, mul5) * 8u);
+      int rem3 = rem_i32(rem2, mul5);
+      int min_of = min((int)((u32)div_of - (u32)mul6), 8);
+      int add = (int)(((u32)mul6 + (u32)rem_i32(rem3, min_of)) * 256u + (u32)(t2 * 128));
+      int add2 = (int)((u32)div_i32(rem3, min_of) * 256u + (u32)(t * 128));
+      int div_of4 = div_i32(div_of3, a.splits);
+      bool gt = a.c0 > 0;
+      if (gt) {
+        int c1_left = (int)((u32)a.c1 - (u32)add);
+        int c2_left = (int)((u32)a.c2 - (u32)add2);
+        const f16* c_at = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)add2);
+
+        // load c
+        u32 c[16];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          c[i] = load_u32_if(c_at + (i64)(row0 + (i & 1) * 8) * a.c_stride1 + (i64)(col0 + (i >> 1) * 8), row0 + (i & 1) * 8 < c1_left && col0 + (i >> 1) * 8 < c2_left);
+        }
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          acc3[i * 2] += f16_lo(c[i]);
+          acc3[i * 2 + 1] += f16_hi(c[i]);
+        }
+      }
+      bool gt2 = a.e0 > 0;
+      if (gt2) {
+        int e1_left = (int)((u32)a.e1 - (u32)add);
+        int e2_left = (int)((u32)a.e2 - (u32)add2);
+        const float* wideC_at = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)add2);
+
+        // load wideC
+        float wideC[32];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          load_f32x2_if(&wideC[i * 2], wideC_at + (i64)(row0 + (i & 1) * 8) * a.wideC_stride1 + (i64)(col0 + (i >> 1) * 8), row0 + (i & 1) * 8 < e1_left && col0 + (i >> 1) * 8 < e2_left);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc3[i] += wideC[i];
+        }
+      }
+      bool gt3 = a.biased > 0;
+      if (gt3) {
+        int biased_left = (int)((u32)a.biased - (u32)add2);
+        const f16* bias_at = a.bias + (i64)add2;
+
+        // load bias
+        u32 bias[8];
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          bias[i] = load_u32_if(bias_at + (i64)(col0 + i * 8), col0 + i * 8 < biased_left);
+        }
+        float cast[16];
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          cast[i * 2] = f16_lo(bias[i]);
+          cast[i * 2 + 1] = f16_hi(bias[i]);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc3[i] += cast[(i & 1) + (i >> 2) * 2];
+        }
+      }
+      bool gt4 = a.f0 > 0;
+      if (gt4) {
         int f1_left = (int)((u32)a.f1 - (u32)add);
         int f2_left = (int)((u32)a.f2 - (u32)add2);
-        float wide[128];
+        float wide[32];
         #pragma unroll
-        for (int i = 0; i < 128; i++) {
-          wide[i] = acc2[i];
+        for (int i = 0; i < 32; i++) {
+          wide[i] = acc3[i];
         }
         float* wide_at = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add * a.wide_stride1) + (u64)(i64)add2);
 
         // store wide
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
         #pragma unroll
-        for (int i = 0; i < 64; i++) {
-          store_f32x2_if(wide_at + (i64)(row0 + ((i & 1) * 8 + (i >> 5) * 64)) * a.wide_stride1 + (i64)(col0 + (i >> 1 & 15) * 8), &wide[i * 2], row0 + ((i & 1) * 8 + (i >> 5) * 64) < f1_left && col0 + (i >> 1 & 15) * 8 < f2_left);
+        for (int i = 0; i < 16; i++) {
+          store_f32x2_if(wide_at + (i64)(row0 + (i & 1) * 8) * a.wide_stride1 + (i64)(col0 + (i >> 1) * 8), &wide[i * 2], row0 + (i & 1) * 8 < f1_left && col0 + (i >> 1) * 8 < f2_left);
         }
       } else {
         bulk_wait_read_0();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
-        float acc_now2[128];
-        #pragma unroll
-        for (int i = 0; i < 128; i++) {
-          acc_now2[i] = acc2[i];
-        }
-        u32 cast2[16];
+        u32 acc_now_f16[16];
         #pragma unroll
         for (int i = 0; i < 16; i++) {
-          cast2[i] = f16_pair(acc_now2[i * 2], acc_now2[i * 2 + 1]);
+          acc_now_f16[i] = f16_pair(acc3[i * 2], acc3[i * 2 + 1]);
         }
 
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t2 * 8192 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &cast2[i * 4]);
+          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t2 * 8192 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &acc_now_f16[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
@@ -405,58 +414,289 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
         // tensor copy s2 (shared) to d
         if (((int)threadIdx.x & 127) == 0) tensor_store_3d(smem + (0x00030400u + (u32)(t2 * 8192 * 2)), &a.d_map, add2, add, div_of3);
         if (((int)threadIdx.x & 127) == 0) bulk_commit();
-        bulk_wait_read_1();
-        named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
-        u32 cast3[16];
+      }
+      float acc4[32];
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        acc4[i] = acc_now2[32 + i];
+      }
+      int add3 = (int)((u32)add2 + 64u);
+      if (gt) {
+        int c1_left2 = (int)((u32)a.c1 - (u32)add);
+        int c2_left2 = (int)((u32)a.c2 - (u32)add3);
+        const f16* c_at2 = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)add3);
+
+        // load c
+        u32 c2[16];
         #pragma unroll
         for (int i = 0; i < 16; i++) {
-          cast3[i] = f16_pair(acc_now2[(16 + i) * 2], acc_now2[(16 + i) * 2 + 1]);
+          c2[i] = load_u32_if(c_at2 + (i64)(row0 + (i & 1) * 8) * a.c_stride1 + (i64)(col0 + (i >> 1) * 8), row0 + (i & 1) * 8 < c1_left2 && col0 + (i >> 1) * 8 < c2_left2);
+        }
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          acc4[i * 2] += f16_lo(c2[i]);
+          acc4[i * 2 + 1] += f16_hi(c2[i]);
+        }
+      }
+      if (gt2) {
+        int e1_left2 = (int)((u32)a.e1 - (u32)add);
+        int e2_left2 = (int)((u32)a.e2 - (u32)add3);
+        const float* wideC_at2 = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)add3);
+
+        // load wideC
+        float wideC2[32];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          load_f32x2_if(&wideC2[i * 2], wideC_at2 + (i64)(row0 + (i & 1) * 8) * a.wideC_stride1 + (i64)(col0 + (i >> 1) * 8), row0 + (i & 1) * 8 < e1_left2 && col0 + (i >> 1) * 8 < e2_left2);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc4[i] += wideC2[i];
+        }
+      }
+      if (gt3) {
+        int biased_left2 = (int)((u32)a.biased - (u32)add3);
+        const f16* bias_at2 = a.bias + (i64)add3;
+
+        // load bias
+        u32 bias2[8];
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          bias2[i] = load_u32_if(bias_at2 + (i64)(col0 + i * 8), col0 + i * 8 < biased_left2);
+        }
+        float cast2[16];
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          cast2[i * 2] = f16_lo(bias2[i]);
+          cast2[i * 2 + 1] = f16_hi(bias2[i]);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc4[i] += cast2[(i & 1) + (i >> 2) * 2];
+        }
+      }
+      if (gt4) {
+        int f1_left2 = (int)((u32)a.f1 - (u32)add);
+        int f2_left2 = (int)((u32)a.f2 - (u32)add3);
+        float wide2[32];
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          wide2[i] = acc4[i];
+        }
+        float* wide_at2 = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add * a.wide_stride1) + (u64)(i64)add3);
+
+        // store wide
+        named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          store_f32x2_if(wide_at2 + (i64)(row0 + (i & 1) * 8) * a.wide_stride1 + (i64)(col0 + (i >> 1) * 8), &wide2[i * 2], row0 + (i & 1) * 8 < f1_left2 && col0 + (i >> 1) * 8 < f2_left2);
+        }
+      } else {
+        bulk_wait_read_1();
+        named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
+        u32 acc_now_f162[16];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          acc_now_f162[i] = f16_pair(acc4[i * 2], acc4[i * 2 + 1]);
         }
 
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t2 * 8192 + 4096 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &cast3[i * 4]);
+          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t2 * 8192 + 4096 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &acc_now_f162[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
-        int add3 = (int)((u32)add2 + 64u);
 
         // tensor copy s2 (shared) to d
         if (((int)threadIdx.x & 127) == 0) tensor_store_3d(smem + (0x00030400u + (u32)((t2 * 8192 + 4096) * 2)), &a.d_map, add3, add, div_of3);
         if (((int)threadIdx.x & 127) == 0) bulk_commit();
-        bulk_wait_read_1();
-        named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
-        u32 cast4[16];
+      }
+      float acc5[32];
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        acc5[i] = acc_now2[64 + i];
+      }
+      int add4 = (int)((u32)add + 64u);
+      if (gt) {
+        int c1_left3 = (int)((u32)a.c1 - (u32)add4);
+        int c2_left3 = (int)((u32)a.c2 - (u32)add2);
+        const f16* c_at3 = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add4 * a.c_stride1) + (u64)(i64)add2);
+
+        // load c
+        u32 c3[16];
         #pragma unroll
         for (int i = 0; i < 16; i++) {
-          cast4[i] = f16_pair(acc_now2[(32 + i) * 2], acc_now2[(32 + i) * 2 + 1]);
+          c3[i] = load_u32_if(c_at3 + (i64)(row0 + (i & 1) * 8) * a.c_stride1 + (i64)(col0 + (i >> 1) * 8), row0 + (i & 1) * 8 < c1_left3 && col0 + (i >> 1) * 8 < c2_left3);
+        }
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          acc5[i * 2] += f16_lo(c3[i]);
+          acc5[i * 2 + 1] += f16_hi(c3[i]);
+        }
+      }
+      if (gt2) {
+        int e1_left3 = (int)((u32)a.e1 - (u32)add4);
+        int e2_left3 = (int)((u32)a.e2 - (u32)add2);
+        const float* wideC_at3 = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add4 * a.wideC_stride1) + (u64)(i64)add2);
+
+        // load wideC
+        float wideC3[32];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          load_f32x2_if(&wideC3[i * 2], wideC_at3 + (i64)(row0 + (i & 1) * 8) * a.wideC_stride1 + (i64)(col0 + (i >> 1) * 8), row0 + (i & 1) * 8 < e1_left3 && col0 + (i >> 1) * 8 < e2_left3);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc5[i] += wideC3[i];
+        }
+      }
+      if (gt3) {
+        int biased_left3 = (int)((u32)a.biased - (u32)add2);
+        const f16* bias_at3 = a.bias + (i64)add2;
+
+        // load bias
+        u32 bias3[8];
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          bias3[i] = load_u32_if(bias_at3 + (i64)(col0 + i * 8), col0 + i * 8 < biased_left3);
+        }
+        float cast3[16];
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          cast3[i * 2] = f16_lo(bias3[i]);
+          cast3[i * 2 + 1] = f16_hi(bias3[i]);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc5[i] += cast3[(i & 1) + (i >> 2) * 2];
+        }
+      }
+      if (gt4) {
+        int f1_left3 = (int)((u32)a.f1 - (u32)add4);
+        int f2_left3 = (int)((u32)a.f2 - (u32)add2);
+        float wide3[32];
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          wide3[i] = acc5[i];
+        }
+        float* wide_at3 = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add4 * a.wide_stride1) + (u64)(i64)add2);
+
+        // store wide
+        named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          store_f32x2_if(wide_at3 + (i64)(row0 + (i & 1) * 8) * a.wide_stride1 + (i64)(col0 + (i >> 1) * 8), &wide3[i * 2], row0 + (i & 1) * 8 < f1_left3 && col0 + (i >> 1) * 8 < f2_left3);
+        }
+      } else {
+        bulk_wait_read_1();
+        named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
+        u32 acc_now_f163[16];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          acc_now_f163[i] = f16_pair(acc5[i * 2], acc5[i * 2 + 1]);
         }
 
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t2 * 8192 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &cast4[i * 4]);
+          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t2 * 8192 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &acc_now_f163[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
-        int add4 = (int)((u32)add + 64u);
 
         // tensor copy s2 (shared) to d
         if (((int)threadIdx.x & 127) == 0) tensor_store_3d(smem + (0x00030400u + (u32)(t2 * 8192 * 2)), &a.d_map, add2, add4, div_of3);
         if (((int)threadIdx.x & 127) == 0) bulk_commit();
-        bulk_wait_read_1();
-        named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
-        u32 cast5[16];
+      }
+      float acc6[32];
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        acc6[i] = acc_now2[64 + (32 + i)];
+      }
+      if (gt) {
+        int c1_left4 = (int)((u32)a.c1 - (u32)add4);
+        int c2_left4 = (int)((u32)a.c2 - (u32)add3);
+        const f16* c_at4 = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add4 * a.c_stride1) + (u64)(i64)add3);
+
+        // load c
+        u32 c4[16];
         #pragma unroll
         for (int i = 0; i < 16; i++) {
-          cast5[i] = f16_pair(acc_now2[(32 + (16 + i)) * 2], acc_now2[(32 + (16 + i)) * 2 + 1]);
+          c4[i] = load_u32_if(c_at4 + (i64)(row0 + (i & 1) * 8) * a.c_stride1 + (i64)(col0 + (i >> 1) * 8), row0 + (i & 1) * 8 < c1_left4 && col0 + (i >> 1) * 8 < c2_left4);
+        }
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          acc6[i * 2] += f16_lo(c4[i]);
+          acc6[i * 2 + 1] += f16_hi(c4[i]);
+        }
+      }
+      if (gt2) {
+        int e1_left4 = (int)((u32)a.e1 - (u32)add4);
+        int e2_left4 = (int)((u32)a.e2 - (u32)add3);
+        const float* wideC_at4 = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add4 * a.wideC_stride1) + (u64)(i64)add3);
+
+        // load wideC
+        float wideC4[32];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          load_f32x2_if(&wideC4[i * 2], wideC_at4 + (i64)(row0 + (i & 1) * 8) * a.wideC_stride1 + (i64)(col0 + (i >> 1) * 8), row0 + (i & 1) * 8 < e1_left4 && col0 + (i >> 1) * 8 < e2_left4);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc6[i] += wideC4[i];
+        }
+      }
+      if (gt3) {
+        int biased_left4 = (int)((u32)a.biased - (u32)add3);
+        const f16* bias_at4 = a.bias + (i64)add3;
+
+        // load bias
+        u32 bias4[8];
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          bias4[i] = load_u32_if(bias_at4 + (i64)(col0 + i * 8), col0 + i * 8 < biased_left4);
+        }
+        float cast4[16];
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          cast4[i * 2] = f16_lo(bias4[i]);
+          cast4[i * 2 + 1] = f16_hi(bias4[i]);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc6[i] += cast4[(i & 1) + (i >> 2) * 2];
+        }
+      }
+      if (gt4) {
+        int f1_left4 = (int)((u32)a.f1 - (u32)add4);
+        int f2_left4 = (int)((u32)a.f2 - (u32)add3);
+        float wide4[32];
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          wide4[i] = acc6[i];
+        }
+        float* wide_at4 = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add4 * a.wide_stride1) + (u64)(i64)add3);
+
+        // store wide
+        named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          store_f32x2_if(wide_at4 + (i64)(row0 + (i & 1) * 8) * a.wide_stride1 + (i64)(col0 + (i >> 1) * 8), &wide4[i * 2], row0 + (i & 1) * 8 < f1_left4 && col0 + (i >> 1) * 8 < f2_left4);
+        }
+      } else {
+        bulk_wait_read_1();
+        named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
+        u32 acc_now_f164[16];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          acc_now_f164[i] = f16_pair(acc6[i * 2], acc6[i * 2 + 1]);
         }
 
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t2 * 8192 + 4096 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &cast5[i * 4]);
+          stmatrix_x4(smem + (0x00030400u + (u32)swizzle((t2 * 8192 + 4096 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &acc_now_f164[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
@@ -472,7 +712,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
     // producer
     regs_dec_40();
     if ((int)(threadIdx.x >> 5) < 9) {
-      int acc3 = 0;
+      int acc7 = 0;
       for (int it3 = cluster_x(); it3 < mul2; it3 += clusters_x()) {
         int rem4 = rem_i32(it3, mul);
         int mul7 = div_of2 * 8;
@@ -486,7 +726,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
         int mul11 = (int)((u32)div_i32((int)((u32)((int)((u32)a.k + 63u) / 64) + ((u32)a.splits - 1u)), a.splits) * 64u);
         int mul12 = (int)((u32)rem_i32(div_of5, a.splits) * (u32)mul11);
         for (int it4 = mul12; it4 < min(a.k, (int)((u32)mul12 + (u32)mul11)); it4 += 64) {
-          int acc_now3 = acc3;
+          int acc_now3 = acc7;
           int rem6 = acc_now3 % 4;
           mbarrier_wait_cluster(smem + (32u + (u32)(rem6 * 8)), (acc_now3 / 4 + 1) % 2);
           int mul13 = t * 128;
@@ -499,18 +739,18 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) g
           // tensor copy a to s0 (shared) of several blocks
           if ((int)(threadIdx.x & 31) == 0) tensor_multicast_3d(smem + (1024u + (u32)((rem6 * 16384 + t * 8192) * 2)), smem + (u32)(rem6 * 8), 3, &a.a_map, it4, add6, div_of6);
           if ((int)(threadIdx.x & 31) == 0) mbarrier_arrive_expect_tx(smem + (u32)(rem6 * 8), 49152);
-          acc3 = (int)((u32)acc_now3 + 1u);
+          acc7 = (int)((u32)acc_now3 + 1u);
         }
       }
-      int acc_now4 = acc3;
+      int acc_now4 = acc7;
       mbarrier_wait_cluster(smem + (32u + (u32)(acc_now4 % 4 * 8)), (acc_now4 / 4 + 1) % 2);
-      int acc_now5 = acc3;
+      int acc_now5 = acc7;
       int add7 = (int)((u32)acc_now5 + 1u);
       mbarrier_wait_cluster(smem + (32u + (u32)(add7 % 4 * 8)), (add7 / 4 + 1) % 2);
-      int acc_now6 = acc3;
+      int acc_now6 = acc7;
       int add8 = (int)((u32)acc_now6 + 2u);
       mbarrier_wait_cluster(smem + (32u + (u32)(add8 % 4 * 8)), (add8 / 4 + 1) % 2);
-      int acc_now7 = acc3;
+      int acc_now7 = acc7;
       int add9 = (int)((u32)acc_now7 + 3u);
       mbarrier_wait_cluster(smem + (32u + (u32)(add9 % 4 * 8)), (add9 / 4 + 1) % 2);
     }

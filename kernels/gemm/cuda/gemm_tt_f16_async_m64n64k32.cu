@@ -241,8 +241,8 @@ extern "C" __global__ void __launch_bounds__(128) gemm_tt_f16_async_m64n64k32(co
       }
       #pragma unroll
       for (int i = 0; i < 16; i++) {
-        acc[i * 2] = f16_lo(c[i]);
-        acc[i * 2 + 1] = f16_hi(c[i]);
+        acc[i * 2] += f16_lo(c[i]);
+        acc[i * 2 + 1] += f16_hi(c[i]);
       }
     }
     if (a.e0 > 0) {
@@ -267,7 +267,7 @@ extern "C" __global__ void __launch_bounds__(128) gemm_tt_f16_async_m64n64k32(co
       }
       #pragma unroll
       for (int i = 0; i < 32; i++) {
-        acc[i] = wideC[i];
+        acc[i] += wideC[i];
       }
     }
     if (a.biased > 0) {
