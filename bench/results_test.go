@@ -50,7 +50,7 @@ func TestWriteRead(t *testing.T) {
 // The results in this repository are readable, whatever version wrote them, and were measured as is promised.
 func TestReadCommitted(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join("results", "*", "*.json"))
-	earlier, _ := filepath.Glob(filepath.Join("results", "*", "earlier", "*.json"))
+	earlier, _ := filepath.Glob(filepath.Join("results", "*", "earlier", "*", "*.json"))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no results: %v", err)
 	}

@@ -25,7 +25,6 @@ type config struct {
 
 	Down, Right int // consumers below and beside one another
 	Way         way // how the block computes its tile
-	Cluster     int // blocks side by side that share A; 0: none
 	Stages      int // of the pipeline
 	Height      int // of a super-row, in tiles
 
@@ -37,17 +36,10 @@ type config struct {
 
 // KernelName says all that configs differ in.
 func (c config) KernelName() string {
-	how := c.Way.String()
-	if c.Cluster > 0 {
-		how += fmt.Sprintf("_x%d", c.Cluster)
-	}
-	return fmt.Sprintf("gemm_%s_%v_%s_m%dn%dk%d", strings.ToLower(c.Form.String()), c.T, how, c.M, c.N, c.K)
+	return fmt.Sprintf("gemm_%s_%v_%s_m%dn%dk%d", strings.ToLower(c.Form.String()), c.T, c.Way, c.M, c.N, c.K)
 }
 
 func (w way) String() string { return [...]string{"async", "tma", "wgmma"}[w] }
-
-// width is how many columns of D a block computes, or a cluster.
-func (c config) width() int { return c.N * max(1, c.Cluster) }
 
 // threads is the size of a block.
 func (c config) threads() int {
@@ -68,9 +60,6 @@ func (c config) options() []tile.Option {
 	out := []tile.Option{tile.Threads(c.threads()), tile.Doc("D = A B + C + bias by tensor cores, in " + c.Form.String() + " form.")}
 	if c.Whole {
 		out = append(out, tile.WholeVectors())
-	}
-	if c.Cluster > 0 {
-		out = append(out, tile.ClusterSize(c.Cluster))
 	}
 	if c.MinBlocks > 0 {
 		out = append(out, tile.MinBlocks(c.MinBlocks))
@@ -124,15 +113,6 @@ func wgmma128x192[T tile.Float]() byForm {
 		NT: define(func(a ntWgmma128x192Args[T]) operands[T] { return operands[T](a) }),
 		TN: define(func(a tnWgmma128x192Args[T]) operands[T] { return operands[T](a) }),
 		TT: define(func(a ttWgmma128x192Args[T]) operands[T] { return operands[T](a) }),
-	}
-}
-
-func cluster256x128[T tile.Float]() byForm {
-	return byForm{
-		NN: define(func(a nnCluster256x128Args[T]) operands[T] { return operands[T](a) }),
-		NT: define(func(a ntCluster256x128Args[T]) operands[T] { return operands[T](a) }),
-		TN: define(func(a tnCluster256x128Args[T]) operands[T] { return operands[T](a) }),
-		TT: define(func(a ttCluster256x128Args[T]) operands[T] { return operands[T](a) }),
 	}
 }
 

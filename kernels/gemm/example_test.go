@@ -53,7 +53,7 @@ func ExampleScratchSize() {
 // A choice is for benchmarks; the sizes have names.
 func ExampleSizes() {
 	fmt.Println(gemm.Sizes())
-	// Output: [cluster256x128 wgmma128x256 wgmma128x192 tma128 async128 async64]
+	// Output: [wgmma128x256 wgmma128x192 tma128 async128 async64]
 }
 
 // A product on a tape, and its gradients by the same kernels.
@@ -120,7 +120,7 @@ func ExampleReference() {
 func ExampleKernels() {
 	k := must(gemm.Kernels().Build(gemm.Kernels().Names()[0]))
 	fmt.Println(k.Name(), len(gemm.Cases()) > 100)
-	// Output: gemm_nn_bf16_wgmma_x2_m256n128k64 true
+	// Output: gemm_nn_bf16_wgmma_m128n256k64 true
 }
 
 func must[T any](x T, err error) T {

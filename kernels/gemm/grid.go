@@ -6,7 +6,7 @@ import "github.com/gotile/gotile/tile"
 type grid struct {
 	m, n, k             tile.Index
 	splits              tile.Index // parts of k
-	tileM, tileN, tileK int        // of a block's tile, or a cluster's, and of a step along k
+	tileM, tileN, tileK int        // of a block's tile, and of a step along k
 	height              int        // of a super-row
 }
 

@@ -23,7 +23,6 @@ var wgmmaTargets = []string{"sm_90a"}
 // The sizes. A warp of the large ones has 64x32, for which it loads 6 matrices of fragments for 16 products. async64 takes
 // all tensors; the others have whole vectors only.
 var sizes = []size{
-	{"cluster256x128", clustered(wgmma(256, 128)), cluster256x128[tile.BF16](), cluster256x128[tile.F16]()},
 	{"wgmma128x256", wgmma(128, 256), wgmma128x256[tile.BF16](), wgmma128x256[tile.F16]()},
 	{"wgmma128x192", wgmma(128, 192), wgmma128x192[tile.BF16](), wgmma128x192[tile.F16]()},
 	{"tma128", config{Way: warps, M: 128, N: 128, K: 64, Down: 2, Right: 4, Stages: 3, Height: 8, Whole: true, Targets: tensorTargets}, tma128[tile.BF16](), tma128[tile.F16]()},
@@ -35,12 +34,6 @@ var sizes = []size{
 func wgmma(m, n int) config {
 	return config{Way: warpgroups, M: m, N: n, K: 64, Down: 2, Right: 1, Stages: 4, Height: 8,
 		ProducerRegs: 40, ConsumerRegs: 232, Whole: true, Targets: wgmmaTargets}
-}
-
-// clustered has two blocks share A.
-func clustered(c config) config {
-	c.Cluster = 2
-	return c
 }
 
 // Kernels lists the committed kernels: a family for each size and form.

@@ -33,12 +33,6 @@ var launchers = map[string][len(Forms)]func(*device.Stream, params) error{
 		TN: func(s *device.Stream, p params) error { return launchTnWgmma128x192(s, tnWgmma128x192Params(p)) },
 		TT: func(s *device.Stream, p params) error { return launchTtWgmma128x192(s, ttWgmma128x192Params(p)) },
 	},
-	"cluster256x128": {
-		NN: func(s *device.Stream, p params) error { return launchNnCluster256x128(s, nnCluster256x128Params(p)) },
-		NT: func(s *device.Stream, p params) error { return launchNtCluster256x128(s, ntCluster256x128Params(p)) },
-		TN: func(s *device.Stream, p params) error { return launchTnCluster256x128(s, tnCluster256x128Params(p)) },
-		TT: func(s *device.Stream, p params) error { return launchTtCluster256x128(s, ttCluster256x128Params(p)) },
-	},
 	"wgmma128x256": {
 		NN: func(s *device.Stream, p params) error { return launchNnWgmma128x256(s, nnWgmma128x256Params(p)) },
 		NT: func(s *device.Stream, p params) error { return launchNtWgmma128x256(s, ntWgmma128x256Params(p)) },

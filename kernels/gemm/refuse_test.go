@@ -64,7 +64,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: %v; want %s", c.name, err, c.want)
 		}
 	}
-	if err := MultiplyBy(d.Stream(), NN, Inputs{A: bf(4, 3), B: bf(3, 5)}, bf(4, 5), Choice{Size: "large"}); err == nil || !strings.Contains(err.Error(), "have cluster256x128") {
+	if err := MultiplyBy(d.Stream(), NN, Inputs{A: bf(4, 3), B: bf(3, 5)}, bf(4, 5), Choice{Size: "large"}); err == nil || !strings.Contains(err.Error(), "have wgmma128x256") {
 		t.Errorf("an unknown size: %v", err)
 	}
 	if n := d.Launches(); len(n) != 0 {
