@@ -19,6 +19,8 @@ import (
 	"github.com/gotile/gotile/tile/tiletest"
 )
 
+//go:generate go run ../../cmd/gotile gen .
+
 const (
 	base = 16       // the sides of a base tile
 	side = 4 * base // the largest

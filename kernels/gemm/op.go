@@ -117,7 +117,7 @@ func accept(p Params, in In) error {
 		kb = b[1]
 	}
 	if ka != kb {
-		return fmt.Errorf("A is %v and B %v: in form %v k is %d of the one and %d of the other; give both one k", a, b, p.Form, ka, kb)
+		return fmt.Errorf("operands A of %v and B of %v: in form %v k is %d of the one and %d of the other; give both one k", a, b, p.Form, ka, kb)
 	}
 	return nil
 }

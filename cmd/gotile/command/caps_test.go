@@ -27,10 +27,14 @@ func TestCaps(t *testing.T) {
 		}
 	}
 	// sm_80, sm_90a, sm_120a: below all, above the proxy's own.
-	for f, want := range map[string][3]string{"atomics": {"lowered", "verified", "proxy"}, "wgmma": {"-", "hardware", "-"}} {
+	for f, want := range map[string][3]string{"atomics": {"lowered", "verified", "proxy"}, "wgmma": {"-", "verified", "-"}} {
 		if row := cells[f]; row == nil || row[0] != want[0] || row[3] != want[1] || row[6] != want[2] {
 			t.Errorf("%s: %v, want %v on sm_80, sm_90a and sm_120a", f, row, want)
 		}
+	}
+
+	if row := cells["tcgen05"]; row[4] != "hardware" {
+		t.Errorf("tcgen05: %v, want hardware on sm_100a", row)
 	}
 
 	out = mustRun(t, "caps", "-target", "sm_120a")

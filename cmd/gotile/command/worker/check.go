@@ -23,12 +23,12 @@ var checkCommand = &Command{
 	Long: `
 Check compiles the .cu files of each package with NVRTC, for every target that the kernels claim or for those named,
 and prints registers and spills a thread and shared memory a block, the share of a multiprocessor's threads that such
-blocks can fill, and of products of matrices the instruction that was chosen: wgmma or mma.sync. Where nvdisasm is found,
-in the search path or beside NVRTC, it counts these (HGMMA, HMMA) and tensor copies (UTMALDG) in the machine code. It
-fails on errors and on warnings that mean slow code: an ignored setmaxnreg, a serialised wgmma. It needs libnvrtc, but no
-GPU. The files are compiled as they
-are; that one is not what its kernel prints now is a failure, too. With -c, the program for a machine with another
-NVRTC compiles what the kernels print, and knows which files were something else when it was built.
+blocks can fill, and of products of matrices the instruction that was chosen: wgmma or mma.sync. Where nvdisasm is
+found, in the search path or beside NVRTC, it counts these (HGMMA, HMMA) and tensor copies (UTMALDG) in the machine
+code. It fails on errors and on warnings that mean slow code: an ignored setmaxnreg, a serialised wgmma. It needs
+libnvrtc, but no GPU. The files are compiled as they are; that one is not what its kernel prints now is a failure,
+too. With -c, the program for a machine with another NVRTC compiles what the kernels print, and knows which files were
+something else when it was built.
 
 Examples:
 
