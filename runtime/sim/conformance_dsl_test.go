@@ -150,7 +150,7 @@ var (
 		"test_run_scoped": TestScopedTile, "test_barrier_layout_is_padded_and_names_are_unique": TestBarriersLieApart,
 	}
 	byCase = map[string]string{
-		"test_hopper_matmul": "op/mma/ab/bf16", "test_matmul_example": "op/mma/ab/f16", "test_matmul0": "op/mma/ab/bf16", "test_matmul1": "op/mma/abt/bf16", "test_matmul2": "op/mma/chain/bf16",
+		"test_hopper_matmul": "op/mma/group_ab/bf16", "test_matmul_example": "op/mma/ab/f16", "test_matmul0": "op/mma/ab/bf16", "test_matmul1": "op/mma/abt/bf16", "test_matmul2": "op/mma/chain/f16",
 		"test_tiling_and_swizzle_transforms": "op/copy_tensor/rank2/bf16", "test_tiling_and_swizzle_transforms_with_pallas_call": "op/store_tensor/rank2/i32",
 	}
 )
