@@ -31,6 +31,7 @@ var allowed = regexp.MustCompile(strings.Join([]string{
 	`once, on linux, is enough`,                     // not linux
 	`needs gigabytes of memory and minutes of`,      // tensors beyond 2^31 elements: verify runs them on GPUs
 	`would take the simulator minutes`,              // the same, by length of rows and number of runs
+	`a simulator takes seconds for the whole table`, // of matrix products: each kernel in some form and type, the rest on GPUs
 	`runs it with x and w in bf16`,                  // long rows in every type pair: one pair on the simulator
 	`no file system may be mounted here`,            // a container's rule; the failing write is tested without
 	`fails on purpose`,                              // a test that another test runs in a process of its own
