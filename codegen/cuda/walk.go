@@ -4,7 +4,7 @@ import "github.com/gotile/gotile/internal/thr"
 
 // assigned adds the locals that statements change after their declaration.
 func assigned(ss []thr.Stmt, to map[*thr.Local]bool) {
-	for _, s := range ss {
+	thr.Each(ss, func(s thr.Stmt) {
 		switch s := s.(type) {
 		case thr.Assign:
 			to[s.Dst.Local] = true
@@ -21,16 +21,8 @@ func assigned(ss []thr.Stmt, to map[*thr.Local]bool) {
 			}
 		case thr.Asm:
 			to[s.Dst.Local] = true
-		case thr.For:
-			assigned(s.Body, to)
-		case thr.While:
-			assigned(s.Head, to)
-			assigned(s.Body, to)
-		case thr.If:
-			assigned(s.Then, to)
-			assigned(s.Else, to)
 		}
-	}
+	})
 }
 
 // reads reports whether an expression reads one of the locals.
@@ -59,19 +51,12 @@ func anyReads(es []thr.Expr, of map[*thr.Local]bool) bool {
 
 // localNames adds the names of all locals that statements declare.
 func localNames(ss []thr.Stmt, to map[string]bool) {
-	for _, s := range ss {
+	thr.Each(ss, func(s thr.Stmt) {
 		switch s := s.(type) {
 		case thr.Decl:
 			to[s.Local.Name] = true
 		case thr.For:
 			to[s.Var.Name] = true
-			localNames(s.Body, to)
-		case thr.While:
-			localNames(s.Head, to)
-			localNames(s.Body, to)
-		case thr.If:
-			localNames(s.Then, to)
-			localNames(s.Else, to)
 		}
-	}
+	})
 }

@@ -52,7 +52,7 @@ func awaitMMAs(s *state) error {
 
 // multiplies reports whether statements have to do with multiplies of warpgroups.
 func multiplies(body ...thr.Stmt) (found bool) {
-	eachStmt(body, func(s thr.Stmt) {
+	thr.Each(body, func(s thr.Stmt) {
 		d, ok := s.(thr.Do)
 		found = found || ok && (d.Fn.Warpgroup() || d.Fn == thr.WGMMAWait)
 	})
@@ -123,7 +123,7 @@ func (a *awaiter) block(body []thr.Stmt, in flights) ([]thr.Stmt, flights) {
 			switch {
 			case !multiplies(s): // as one statement
 			case s.Unroll: // the multiplies of one MMA
-				eachStmt(s.Body, func(s thr.Stmt) { a.issue(f, s) })
+				thr.Each(s.Body, func(s thr.Stmt) { a.issue(f, s) })
 				out = append(out, s)
 				continue
 			default:
@@ -169,7 +169,7 @@ func (a *awaiter) block(body []thr.Stmt, in flights) ([]thr.Stmt, flights) {
 			}
 		}
 		if n, found := f.youngest(func(k flight) bool { return a.uses(s, k) }); found {
-			out = a.wait(out, f, n, place(s))
+			out = a.wait(out, f, n, s.Place())
 		}
 		out = append(out, s)
 	}
@@ -263,7 +263,7 @@ func (a *awaiter) asked(out []thr.Stmt, f flights, s thr.Do) []thr.Stmt {
 
 // uses reports whether a statement does what may not be done while a multiply is in flight.
 func (a *awaiter) uses(s thr.Stmt, k flight) (found bool) {
-	eachStmt([]thr.Stmt{s}, func(s thr.Stmt) {
+	thr.Each([]thr.Stmt{s}, func(s thr.Stmt) {
 		switch {
 		case k.local != nil:
 			found = found || names(s, k.local)
@@ -329,29 +329,6 @@ func names(s thr.Stmt, l *thr.Local) bool {
 		refs(append(s.Args, s.Dst)...)
 	}
 	return found
-}
-
-// place is where a statement comes from.
-func place(s thr.Stmt) thr.At {
-	switch s := s.(type) {
-	case thr.Decl:
-		return s.At
-	case thr.Assign:
-		return s.At
-	case thr.For:
-		return s.At
-	case thr.While:
-		return s.At
-	case thr.Load:
-		return s.At
-	case thr.Store:
-		return s.At
-	case thr.Do:
-		return s.At
-	case thr.Asm:
-		return s.At
-	}
-	return thr.At{Pos: s.Source()}
 }
 
 // last is the place of the last MMA in flight that reads a tile.

@@ -35,16 +35,18 @@ func (l *lowering) mma(v *ir.Value) {
 	if i.Overwrite {
 		word = "="
 	}
-	if byWarpgroup(l.t, v) {
-		l.comment("%s %s %s %s, %v: wgmma", m.acc.Name, word, m.operandName(a, i.A), m.operandName(b, i.B), i.Form)
-		m.warpgroup(as, bs)
-		return
-	}
 	by := "mma.sync"
-	if i.Terms > 0 {
+	switch {
+	case byWarpgroup(l.t, v):
+		by = "wgmma"
+	case i.Terms > 0:
 		by = fmt.Sprintf("mma.sync, %dxTF32", i.Terms)
 	}
 	l.comment("%s %s %s %s, %v: %s", m.acc.Name, word, m.operandName(a, i.A), m.operandName(b, i.B), i.Form, by)
+	if byWarpgroup(l.t, v) {
+		m.warpgroup(as, bs)
+		return
+	}
 	if i.Overwrite {
 		l.unrolled(m.acc.Len, func(i thr.Expr) {
 			l.emit(thr.Assign{At: l.at(), Dst: at(m.acc, i), Src: number(m.acc.Type.DT, 0)})

@@ -176,7 +176,7 @@ func (t *timeline) iteration(top, op int) {
 func (t *timeline) apart(s thr.Stmt, from []int) []int {
 	at := t.add(from)
 	m := t.moments[at]
-	eachStmt([]thr.Stmt{s}, func(s thr.Stmt) { t.note(m, s) })
+	thr.Each([]thr.Stmt{s}, func(s thr.Stmt) { t.note(m, s) })
 	m.reads.join(m.touches)
 	m.ends = newBitset(t.n)
 	m.barrier, m.commit, m.settled = false, false, false

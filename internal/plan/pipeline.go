@@ -118,11 +118,12 @@ func (l *lowering) noteUse(pipes map[*ir.Pipeline]*pipe, v *ir.Value, role *ir.R
 			}
 		}
 	case *ir.MMAInfo:
+		if !byWarpgroup(l.t, v) {
+			return
+		}
 		for _, use := range uses {
-			if byWarpgroup(l.t, v) {
-				p := pipes[use.Tile.Pipe]
-				p.read, p.multiply[role] = true, true
-			}
+			p := pipes[use.Tile.Pipe]
+			p.read, p.multiply[role] = true, true
 		}
 	}
 }
@@ -267,7 +268,7 @@ func (l *lowering) releaseSlot(v *ir.Value) {
 		l.emit(thr.Do{At: l.at(), Fn: thr.BulkCommit, Pred: l.leader(v.Scope)}, thr.Do{At: l.at(), Fn: thr.BulkWaitRead, Args: []thr.Expr{i32(0)}})
 	}
 	if prev := l.deferred[v]; prev != nil {
-		l.giveBack(v, p, ref(prev), 1, atLeast(ref(prev), 0))
+		l.giveBack(v, p, ref(prev), 1, compare(ir.Ge, ref(prev), i32(0)))
 		l.emit(thr.Assign{At: l.at(), Dst: ref(prev), Src: slot})
 		return
 	}

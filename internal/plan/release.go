@@ -30,7 +30,7 @@ func (l *lowering) releaseLast(releases []*ir.Value) {
 	for _, v := range releases {
 		l.cur = v
 		prev := ref(l.deferred[v])
-		l.giveBack(v, l.pipes[v.Attr.(*ir.SlotInfo).Pipe], prev, 0, atLeast(prev, 0))
+		l.giveBack(v, l.pipes[v.Attr.(*ir.SlotInfo).Pipe], prev, 0, compare(ir.Ge, prev, i32(0)))
 	}
 }
 
@@ -62,9 +62,4 @@ func (l *lowering) defers(v *ir.Value, body *ir.Region) bool {
 		}
 	})
 	return alone && reads && !over
-}
-
-// atLeast is the test that an i32 is no less than n.
-func atLeast(x thr.Expr, n int) thr.Expr {
-	return thr.Apply{Op: ir.Ge, T: dtype.I32, R: dtype.Bool, Args: []thr.Expr{x, i32(n)}}
 }

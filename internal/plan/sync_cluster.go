@@ -55,34 +55,22 @@ func (y *syncer) reach(body []thr.Stmt) {
 			y.releases = max(y.releases, s)
 		}
 	}
-	var visit func(body []thr.Stmt)
-	visit = func(body []thr.Stmt) {
-		for _, s := range body {
-			switch s := s.(type) {
-			case thr.Load:
-				note(y.touch(s.Space, s.Buf, s.Scope, s.Op, 0, false).of(s.Rank))
-			case thr.Store:
-				note(y.touch(s.Space, s.Buf, s.Scope, s.Op, 0, true).of(s.Rank))
-				releases(s.Order, s.Scope)
-			case thr.Do:
-				if s.Fn.CopyBytes() > 0 || s.Fn.Matrix() {
-					note(y.touch(thr.Shared, s.Buf, s.Scope, s.Op, 0, s.Fn.CopyBytes() > 0 || s.Fn.Writes()))
-					continue
-				}
-				note(y.global[s.Op])
-				releases(s.Order, y.global[s.Op].scope)
-			case thr.If:
-				visit(s.Then)
-				visit(s.Else)
-			case thr.For:
-				visit(s.Body)
-			case thr.While:
-				visit(s.Head)
-				visit(s.Body)
+	thr.Each(body, func(s thr.Stmt) {
+		switch s := s.(type) {
+		case thr.Load:
+			note(y.touch(s.Space, s.Buf, s.Scope, s.Op, 0, false).of(s.Rank))
+		case thr.Store:
+			note(y.touch(s.Space, s.Buf, s.Scope, s.Op, 0, true).of(s.Rank))
+			releases(s.Order, s.Scope)
+		case thr.Do:
+			if s.Fn.CopyBytes() > 0 || s.Fn.Matrix() {
+				note(y.touch(thr.Shared, s.Buf, s.Scope, s.Op, 0, s.Fn.CopyBytes() > 0 || s.Fn.Writes()))
+				return
 			}
+			note(y.global[s.Op])
+			releases(s.Order, y.global[s.Op].scope)
 		}
-	}
-	visit(body)
+	})
 }
 
 // of makes an access one to the shared memory of a block of the cluster.

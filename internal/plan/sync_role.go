@@ -35,7 +35,7 @@ func (y *syncer) accessed(at thr.At, t touch) {
 // roles walks roles. A barrier goes before them where one accesses what came before.
 func (y *syncer) roles(out []thr.Stmt, s thr.If, h hazards, lap int) ([]thr.Stmt, hazards) {
 	mems := map[any]bool{}
-	eachStmt([]thr.Stmt{s}, func(s thr.Stmt) {
+	thr.Each([]thr.Stmt{s}, func(s thr.Stmt) {
 		mems[y.memOf(s, lap)] = true
 		if d, ok := s.(thr.Do); ok && d.BufB != nil {
 			mems[y.touch(thr.Shared, d.BufB, d.Scope, d.Op, lap, false).mem] = true

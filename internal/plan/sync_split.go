@@ -72,7 +72,7 @@ func (y *syncer) withoutLast(body []thr.Stmt) []thr.Stmt {
 }
 
 func countBarriers(body []thr.Stmt) (n int) {
-	eachStmt(body, func(s thr.Stmt) {
+	thr.Each(body, func(s thr.Stmt) {
 		if isBarrier(s) {
 			n++
 		}
@@ -170,7 +170,7 @@ func (y *syncer) meets(s thr.Stmt) (found bool) {
 		t := y.touch(space, buf, ir.ScopeBlock, op, 0, true)
 		found = found || rank != nil || t.mem != nil && y.widest[t.mem] == ir.ScopeCluster
 	}
-	eachStmt([]thr.Stmt{s}, func(s thr.Stmt) {
+	thr.Each([]thr.Stmt{s}, func(s thr.Stmt) {
 		switch s := s.(type) {
 		case thr.Load:
 			reaches(s.Space, s.Buf, s.Op, s.Rank)
@@ -195,28 +195,11 @@ func (y *syncer) meets(s thr.Stmt) (found bool) {
 
 // works reports whether a statement takes time: it accesses memory or loops.
 func works(s thr.Stmt) (found bool) {
-	eachStmt([]thr.Stmt{s}, func(s thr.Stmt) {
+	thr.Each([]thr.Stmt{s}, func(s thr.Stmt) {
 		switch s.(type) {
 		case thr.Load, thr.Store, thr.For:
 			found = true
 		}
 	})
 	return found
-}
-
-// eachStmt visits statements and all within them.
-func eachStmt(body []thr.Stmt, visit func(thr.Stmt)) {
-	for _, s := range body {
-		visit(s)
-		switch s := s.(type) {
-		case thr.If:
-			eachStmt(s.Then, visit)
-			eachStmt(s.Else, visit)
-		case thr.For:
-			eachStmt(s.Body, visit)
-		case thr.While:
-			eachStmt(s.Head, visit)
-			eachStmt(s.Body, visit)
-		}
-	}
 }

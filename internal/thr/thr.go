@@ -262,7 +262,10 @@ const (
 )
 
 // Stmt is a statement. Each carries the position of the tile op it comes from.
-type Stmt interface{ Source() ir.Pos }
+type Stmt interface {
+	Source() ir.Pos
+	Place() At
+}
 
 // At is embedded in every statement: where it comes from.
 type At struct {
@@ -272,6 +275,9 @@ type At struct {
 
 // Source is the user's position.
 func (a At) Source() ir.Pos { return a.Pos }
+
+// Place is the user's position with the op.
+func (a At) Place() At { return a }
 
 type (
 	// Comment is a line of text.

@@ -122,28 +122,13 @@ func LinesOf(body []thr.Stmt, bar *thr.SharedBuf) (l Lines) {
 			*to = append(*to, at)
 		}
 	}
-	var walk func(ss []thr.Stmt)
-	walk = func(ss []thr.Stmt) {
-		for _, s := range ss {
-			switch s := s.(type) {
-			case thr.Do:
-				if s.Bar == bar {
-					add(&l.Arrivals, s.Pos, s.Fn.Arrives())
-					add(&l.Expects, s.Pos, s.Fn.Expects())
-					add(&l.Copies, s.Pos, s.Fn.Completes())
-				}
-			case thr.For:
-				walk(s.Body)
-			case thr.While:
-				walk(s.Head)
-				walk(s.Body)
-			case thr.If:
-				walk(s.Then)
-				walk(s.Else)
-			}
+	thr.Each(body, func(s thr.Stmt) {
+		if d, ok := s.(thr.Do); ok && d.Bar == bar {
+			add(&l.Arrivals, d.Pos, d.Fn.Arrives())
+			add(&l.Expects, d.Pos, d.Fn.Expects())
+			add(&l.Copies, d.Pos, d.Fn.Completes())
 		}
-	}
-	walk(body)
+	})
 	return l
 }
 

@@ -18,26 +18,15 @@ func (p *product[T]) blockwide(k *tile.Builder) {
 		row, col := at.row.Add(down), at.col.Add(right)
 		acc := tile.NewAcc[tile.F32](warp, m, n)
 		p.add(warp, acc, at, row, col)
-		fetch := func(stage any, k tile.Index) {
+		ahead(block, p.Stages, p.K, at, block.Sync, func(stage any, k tile.Index) {
 			tile.CopyAsync(block, as.At(stage), view(p.A, at.batch, at.row, k, p.Form.TransA()))
 			tile.CopyAsync(block, bs.At(stage), view(p.B, at.batch, k, at.col, p.Form.TransB()))
-			tile.Commit(block)
-		}
-		for i := range p.Stages - 1 {
-			fetch(i, at.first.AddInt(i*p.K))
-		}
-		for k := range tile.Range(block, at.first, at.end, p.K) {
-			tile.WaitGroup(block, p.Stages-2) // the copies of this step are there,
-			block.Sync()                      // for all, and all have read what the next ones write over
-			step := k.Sub(at.first).DivInt(p.K)
-			fetch(step.AddInt(p.Stages-1).RemInt(p.Stages), k.AddInt((p.Stages-1)*p.K))
-			stage := func(s tile.Shared[T]) func(offsets ...any) tile.View[T] {
-				return func(offsets ...any) tile.View[T] { return s.At(append([]any{step.RemInt(p.Stages)}, offsets...)...) }
+		}, func(stage tile.Index) {
+			of := func(s tile.Shared[T]) func(offsets ...any) tile.View[T] {
+				return func(offsets ...any) tile.View[T] { return s.At(append([]any{stage}, offsets...)...) }
 			}
-			tile.MMA(acc, part(stage(as), down, m, p.K, p.Form.TransA()), part(stage(bs), right, n, p.K, !p.Form.TransB()), p.Form.mma())
-		}
-		tile.WaitGroup(block, 0)
-		block.Sync()
+			tile.MMA(acc, part(of(as), down, m, p.K, p.Form.TransA()), part(of(bs), right, n, p.K, !p.Form.TransB()), p.Form.mma())
+		})
 		p.end(warp, acc, at, row, col)
 	}
 }

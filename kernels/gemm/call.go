@@ -9,6 +9,21 @@ import (
 	"github.com/gotile/gotile/runtime/device"
 )
 
+// views makes views of tensors' buffers, and keeps their errors.
+type views struct{ err error }
+
+// of is a view of t's buffer from a byte on.
+func (v *views) of(t device.Tensor, offset int, dt dtype.Type, shape, strides []int) device.Tensor {
+	x, err := device.View(t.Buffer(), offset/dt.Size(), dt, shape, strides)
+	v.err = errors.Join(v.err, err)
+	return x
+}
+
+// transposed is a batch of matrices with rows and columns exchanged, in the same memory.
+func (v *views) transposed(t device.Tensor) device.Tensor {
+	return v.of(t, t.Offset(), t.DType(), []int{t.Dim(0), t.Dim(2), t.Dim(1)}, []int{t.Stride(0), t.Stride(2), t.Stride(1)})
+}
+
 // call is a product with its tensors as the kernels take them.
 type call struct {
 	params
@@ -25,19 +40,14 @@ func newCall(form Form, in Inputs, d device.Tensor) (*call, error) {
 	if err := check(form, in, d); err != nil || d.Elems() == 0 {
 		return nil, err
 	}
-	var errs []error
-	view := func(b *device.Buffer, offset int, t dtype.Type, shape, strides []int) device.Tensor {
-		v, err := device.View(b, offset, t, shape, strides)
-		errs = append(errs, err)
-		return v
-	}
-	none := func(t dtype.Type) device.Tensor { return view(d.Buffer(), 0, t, []int{0, 0, 0}, nil) }
+	var v views
+	none := func(t dtype.Type) device.Tensor { return v.of(d, 0, t, []int{0, 0, 0}, nil) }
 	batch := func(t device.Tensor) device.Tensor {
 		if t.Rank() == 3 {
 			return t
 		}
 		strides := []int{t.Dim(0) * t.Stride(0), t.Stride(0), t.Stride(1)}
-		return view(t.Buffer(), t.Offset()/t.DType().Size(), t.DType(), []int{1, t.Dim(0), t.Dim(1)}, strides)
+		return v.of(t, t.Offset(), t.DType(), []int{1, t.Dim(0), t.Dim(1)}, strides)
 	}
 	c := &call{form: form, d: batch(d), c: none(d.DType()), accuracy: in.Accuracy}
 	if set(in.C) {
@@ -46,18 +56,18 @@ func newCall(form Form, in Inputs, d device.Tensor) (*call, error) {
 	t := in.A.DType()
 	c.params = params{A: batch(in.A), B: batch(in.B), Bias: in.Bias, Splits: 1}
 	if !set(in.Bias) {
-		c.Bias = view(d.Buffer(), 0, t, []int{0}, nil)
+		c.Bias = v.of(d, 0, t, []int{0}, nil)
 	}
 	if t == dtype.F32 {
-		return c, errors.Join(errs...)
+		return c, v.err
 	}
 	if d.DType() != dtype.F32 {
 		c.C, c.D, c.WideC, c.Wide = c.c, c.d, none(dtype.F32), none(dtype.F32)
-		return c, errors.Join(errs...)
+		return c, v.err
 	}
 	c.C, c.WideC, c.Wide = none(t), c.c, c.d
-	c.D = view(d.Buffer(), d.Offset()/t.Size(), t, []int{1, 1, min(vector, 2*d.Elems())}, []int{vector, vector, 1})
-	return c, errors.Join(errs...)
+	c.D = v.of(d, d.Offset(), t, []int{1, 1, min(vector, 2*d.Elems())}, []int{vector, vector, 1})
+	return c, v.err
 }
 
 // vector is how many elements of a 16-bit type 16 bytes have: as many as D has where nothing is written to it, since a
@@ -100,15 +110,15 @@ func (c *call) choose(d *device.Device, how Choice, room int) Choice {
 // floats launches a kernel of f32, which takes A as k x m and B as k x n with any strides.
 func (c *call) floats(s *device.Stream) error {
 	a, b := c.A, c.B
-	var err [2]error
+	var v views
 	if !c.form.TransA() {
-		a, err[0] = transposed(a)
+		a = v.transposed(a)
 	}
 	if c.form.TransB() {
-		b, err[1] = transposed(b)
+		b = v.transposed(b)
 	}
-	if err := errors.Join(err[:]...); err != nil {
-		return err
+	if v.err != nil {
+		return v.err
 	}
 	p := plainParams{A: a, B: b, Bias: c.Bias, C: c.c, D: c.d, Splits: 1}
 	switch c.accuracy {
@@ -118,11 +128,6 @@ func (c *call) floats(s *device.Stream) error {
 		return launchTf32x3(s, tf32x3Params(p))
 	}
 	return launchPlain(s, p)
-}
-
-// transposed is a batch of matrices with rows and columns exchanged, in the same memory.
-func transposed(t device.Tensor) (device.Tensor, error) {
-	return device.View(t.Buffer(), t.Offset()/t.DType().Size(), t.DType(), []int{t.Dim(0), t.Dim(2), t.Dim(1)}, []int{t.Stride(0), t.Stride(2), t.Stride(1)})
 }
 
 // launch launches the kernel of a choice, and for a product in parts that of their sum.
@@ -135,24 +140,14 @@ func (c *call) launch(s *device.Stream, how Choice, scratch device.Tensor) error
 		return launchers[how.Size][c.form](s, p)
 	}
 	batch, m, n := c.d.Dim(0), c.d.Dim(1), c.d.Dim(2)
-	parts, err := device.View(scratch.Buffer(), scratch.Offset()/dtype.F32.Size(), dtype.F32, []int{batch * how.Splits, m, n}, nil)
-	if err != nil {
-		return err
-	}
+	var v views
 	t := c.A.DType()
-	none, err := device.View(c.d.Buffer(), 0, t, []int{0, 0, 0}, nil)
-	if err != nil {
-		return err
-	}
-	p.Splits, p.C, p.Wide, p.Bias = int32(how.Splits), none, parts, device.Tensor{}
-	if p.WideC, err = device.View(c.d.Buffer(), 0, dtype.F32, []int{0, 0, 0}, nil); err != nil {
-		return err
-	}
-	if p.Bias, err = device.View(c.d.Buffer(), 0, t, []int{0}, nil); err != nil {
-		return err
-	}
-	if p.D, err = device.View(scratch.Buffer(), scratch.Offset()/t.Size(), t, []int{1, 1, vector}, nil); err != nil {
-		return err
+	parts := v.of(scratch, scratch.Offset(), dtype.F32, []int{batch * how.Splits, m, n}, nil)
+	p.Splits, p.Wide, p.D = int32(how.Splits), parts, v.of(scratch, scratch.Offset(), t, []int{1, 1, vector}, nil)
+	p.C, p.WideC = v.of(c.d, 0, t, []int{0, 0, 0}, nil), v.of(c.d, 0, dtype.F32, []int{0, 0, 0}, nil)
+	p.Bias = v.of(c.d, 0, t, []int{0}, nil)
+	if v.err != nil {
+		return v.err
 	}
 	if err := launchers[how.Size][c.form](s, p); err != nil {
 		return err

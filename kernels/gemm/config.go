@@ -49,10 +49,8 @@ func (c config) threads() int {
 		return warp * n
 	case c.Way == warps:
 		return warp * (n + 1)
-	case c.ProducerRegs > 0:
+	default: // the producer's warp has a register budget, so a warpgroup
 		return group * (n + 1)
-	default:
-		return group*n + warp
 	}
 }
 

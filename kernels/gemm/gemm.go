@@ -37,9 +37,9 @@ const (
 
 // Multiply computes d, of A's type or f32, from the inputs. Sums are f32, in an order that depends on the sizes, the
 // scratch and the device only: the same call has the same result. Products of f32 are as accurate as the inputs ask.
-// There is one launch, or with scratch two; none where d
-// has no elements. Tensors that are wrong or do not agree are refused with a *bind.Error that names them, and nothing is
-// launched. d must not overlap A, B, Bias or Scratch, which is not checked.
+// There is one launch, or with scratch two; none where d has no elements. Tensors that are wrong or do not agree are
+// refused with a *bind.Error that names them, and nothing is launched. d must not overlap A, B, Bias or Scratch, which is
+// not checked.
 func Multiply(s *device.Stream, form Form, in Inputs, d device.Tensor) error {
 	return multiply(s, form, in, d, Choice{})
 }

@@ -2,6 +2,7 @@ package gemm
 
 import (
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/target"
 	"github.com/gotile/gotile/tile"
 )
 
@@ -14,11 +15,11 @@ type size struct {
 	bf16, f16 byForm
 }
 
-// tensorTargets have tensor copies.
-var tensorTargets = []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a"}
-
-// wgmmaTargets have wgmma.
-var wgmmaTargets = []string{"sm_90a"}
+// tensorTargets have tensor copies, and wgmmaTargets wgmma.
+var (
+	tensorTargets = target.Select(func(t *target.Target) bool { return t.Has(target.TMACTA) })
+	wgmmaTargets  = target.Select(func(t *target.Target) bool { return t.Has(target.WGMMA) })
+)
 
 // The sizes. A warp of the large ones has 64x32, for which it loads 6 matrices of fragments for 16 products. async64 takes
 // all tensors; the others have whole vectors only.

@@ -36,35 +36,34 @@ func plain(c plainConfig) (*tile.Kernel, error) {
 		for t := range work.Tiles(block) {
 			at := g.piece(t.Item)
 			acc := tile.NewVar(block, tile.Full(block, span, tile.F32(0)))
-			tile.If(block, a.C.Dim(0).GtInt(0), func() {
-				acc.Set(tile.Load(block, a.C.At(at.batch, at.row, at.col), span).Fill(tile.F32(0)))
-			})
-			tile.If(block, a.Bias.Dim(0).GtInt(0), func() {
-				acc.Set(acc.Get().Add(tile.Expand(tile.Load(block, a.Bias.At(at.col), span.Axis(1)).Fill(tile.F32(0)), span, 0)))
-			})
-			fetch := func(stage any, k tile.Index) {
-				tile.CopyAsync(block, as.At(stage), a.A.At(at.batch, k, at.row), tile.Pieces(4))
-				tile.CopyAsync(block, bs.At(stage), a.B.At(at.batch, k, at.col), tile.Pieces(4))
-				tile.Commit(block)
-			}
-			for i := range plainStages - 1 {
-				fetch(i, at.first.AddInt(i*plainDepth))
-			}
-			for k := range tile.Range(block, at.first, at.end, plainDepth) {
-				tile.WaitGroup(block, plainStages-2)
-				step := k.Sub(at.first).DivInt(plainDepth)
-				fetch(step.AddInt(plainStages-1).RemInt(plainStages), k.AddInt((plainStages-1)*plainDepth))
-				stage := step.RemInt(plainStages)
+			a.begin(block, acc, span, at.batch, at.row, at.col)
+			fetch := func(stage any, k tile.Index) { a.copyTo(block, as, bs, stage, at, k) }
+			ahead(block, plainStages, plainDepth, at, func() {}, fetch, func(stage tile.Index) {
 				for l := range plainDepth {
 					x := tile.Expand(tile.Load(block, as.At(stage, l), span.Axis(0)), span, 1)
 					y := tile.Expand(tile.Load(block, bs.At(stage, l), span.Axis(1)), span, 0)
 					acc.Set(acc.Get().Add(x.Mul(y)))
 				}
-			}
-			tile.WaitGroup(block, 0)
+			})
 			tile.Store(block, a.D.At(at.part, at.row, at.col), acc.Get())
 		}
 	}, tile.Threads(plainThreads), tile.Doc("D = A B + C + bias in f32."))
+}
+
+// begin sets a sum to what is added to the product.
+func (a plainArgs) begin(s tile.Scope, acc tile.Var[tile.F32], span tile.Span, batch, row, col tile.Index) {
+	tile.If(s, a.C.Dim(0).GtInt(0), func() {
+		acc.Set(tile.Load(s, a.C.At(batch, row, col), span).Fill(tile.F32(0)))
+	})
+	tile.If(s, a.Bias.Dim(0).GtInt(0), func() {
+		acc.Set(acc.Get().Add(tile.Expand(tile.Load(s, a.Bias.At(col), span.Axis(1)).Fill(tile.F32(0)), span, 0)))
+	})
+}
+
+// copyTo has the block copy the step that begins at k to a stage, element by element.
+func (a plainArgs) copyTo(block tile.Block, as, bs tile.Shared[tile.F32], stage any, at piece, k tile.Index) {
+	tile.CopyAsync(block, as.At(stage), a.A.At(at.batch, k, at.row), tile.Pieces(4))
+	tile.CopyAsync(block, bs.At(stage), a.B.At(at.batch, k, at.col), tile.Pieces(4))
 }
 
 type plainConfig struct{}

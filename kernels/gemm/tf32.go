@@ -45,31 +45,12 @@ func recordTF32(k *tile.Builder, a plainArgs, accuracy tile.Accuracy) {
 		at := g.piece(t.Item)
 		row, col := at.row.Add(down), at.col.Add(right)
 		acc := tile.NewAcc[tile.F32](warp, tf32Part, tf32Part)
-		span := warp.Fragment(tf32Part, tf32Part)
-		tile.If(warp, a.C.Dim(0).GtInt(0), func() {
-			acc.Set(tile.Load(warp, a.C.At(at.batch, row, col), span).Fill(tile.F32(0)))
+		a.begin(warp, acc, warp.Fragment(tf32Part, tf32Part), at.batch, row, col)
+		fetch := func(stage any, k tile.Index) { a.copyTo(block, as, bs, stage, at, k) }
+		ahead(block, tf32Stages, tf32Depth, at, block.Sync, fetch, func(stage tile.Index) {
+			x, y := as.At(stage, 0, down).Matrix(tf32Depth, tf32Part), bs.At(stage, 0, right).Matrix(tf32Depth, tf32Part)
+			tile.MMA(acc, x, y, tile.AtB, accuracy)
 		})
-		tile.If(warp, a.Bias.Dim(0).GtInt(0), func() {
-			acc.Set(acc.Get().Add(tile.Expand(tile.Load(warp, a.Bias.At(col), span.Axis(1)).Fill(tile.F32(0)), span, 0)))
-		})
-		fetch := func(stage any, k tile.Index) {
-			tile.CopyAsync(block, as.At(stage), a.A.At(at.batch, k, at.row), tile.Pieces(4))
-			tile.CopyAsync(block, bs.At(stage), a.B.At(at.batch, k, at.col), tile.Pieces(4))
-			tile.Commit(block)
-		}
-		for i := range tf32Stages - 1 {
-			fetch(i, at.first.AddInt(i*tf32Depth))
-		}
-		for k := range tile.Range(block, at.first, at.end, tf32Depth) {
-			tile.WaitGroup(block, tf32Stages-2)
-			block.Sync()
-			step := k.Sub(at.first).DivInt(tf32Depth)
-			fetch(step.AddInt(tf32Stages-1).RemInt(tf32Stages), k.AddInt((tf32Stages-1)*tf32Depth))
-			stage := step.RemInt(tf32Stages)
-			tile.MMA(acc, as.At(stage, 0, down).Matrix(tf32Depth, tf32Part), bs.At(stage, 0, right).Matrix(tf32Depth, tf32Part), tile.AtB, accuracy)
-		}
-		tile.WaitGroup(block, 0)
-		block.Sync()
 		tile.Store(warp, a.D.At(at.part, row, col), acc.Get())
 	}
 }

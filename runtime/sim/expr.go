@@ -139,7 +139,7 @@ func varyingLocals(body []thr.Stmt) map[*thr.Local]bool {
 				}
 			}
 		}
-		walk(body, func(s thr.Stmt) {
+		thr.Each(body, func(s thr.Stmt) {
 			switch s := s.(type) {
 			case thr.Decl:
 				note(s.Local, s.Init)
@@ -166,23 +166,6 @@ func varyingLocals(body []thr.Stmt) map[*thr.Local]bool {
 		})
 	}
 	return varying
-}
-
-// walk visits statements and those inside them.
-func walk(body []thr.Stmt, visit func(thr.Stmt)) {
-	for _, s := range body {
-		visit(s)
-		switch s := s.(type) {
-		case thr.For:
-			walk(s.Body, visit)
-		case thr.While:
-			walk(s.Head, visit)
-			walk(s.Body, visit)
-		case thr.If:
-			walk(s.Then, visit)
-			walk(s.Else, visit)
-		}
-	}
 }
 
 // uniform reports whether all lanes of a warp compute the same value.

@@ -92,7 +92,7 @@ func (c *compiler) held(s thr.Do, i int) []int32 {
 // heldLocals are the locals that multiplies of warpgroups have as fragments.
 func heldLocals(body []thr.Stmt) map[*thr.Local]bool {
 	out := map[*thr.Local]bool{}
-	walk(body, func(s thr.Stmt) {
+	thr.Each(body, func(s thr.Stmt) {
 		if d, ok := s.(thr.Do); ok && d.Fn.Warpgroup() {
 			for _, f := range d.Frags {
 				out[f.Local] = true

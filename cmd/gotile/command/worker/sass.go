@@ -20,33 +20,19 @@ import (
 // multiplies names the instructions by which a kernel multiplies matrices, in thread IR; a dash: none.
 func multiplies(body []thr.Stmt) string {
 	var found []string
-	var visit func(body []thr.Stmt)
-	visit = func(body []thr.Stmt) {
-		for _, s := range body {
-			switch s := s.(type) {
-			case thr.If:
-				visit(s.Then)
-				visit(s.Else)
-			case thr.For:
-				visit(s.Body)
-			case thr.While:
-				visit(s.Head)
-				visit(s.Body)
-			case thr.Do:
-				name := ""
-				switch {
-				case s.Fn.Warpgroup():
-					name = "wgmma"
-				case s.Fn == thr.MMASync:
-					name = "mma.sync"
-				}
-				if name != "" && !slices.Contains(found, name) {
-					found = append(found, name)
-				}
-			}
+	thr.Each(body, func(s thr.Stmt) {
+		name := ""
+		switch d, ok := s.(thr.Do); {
+		case !ok:
+		case d.Fn.Warpgroup():
+			name = "wgmma"
+		case d.Fn == thr.MMASync:
+			name = "mma.sync"
 		}
-	}
-	visit(body)
+		if name != "" && !slices.Contains(found, name) {
+			found = append(found, name)
+		}
+	})
 	if found == nil {
 		return "-"
 	}
