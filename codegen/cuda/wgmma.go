@@ -23,8 +23,9 @@ func wgmmaDesc(p *printer, e thr.Call) code {
 		return p.fail("%v of the swizzle %s", e.Fn, thr.Text(e.Args[3]))
 	}
 	name := fmt.Sprintf("wgmma_desc_%d", c.Bits)
+	// The address in a cluster has the block's rank from bit 24 on, which would get into the offset behind it.
 	p.made[name] = fmt.Sprintf(device+`i64 %s(const void* p, int lbo, int sbo) { // %d-byte swizzle
-  return (i64)((u64)(shared_at(p) >> 4) | (u64)(lbo >> 4) << 16 | (u64)(sbo >> 4) << 32 | (u64)%d << 62);
+  return (i64)((u64)((shared_at(p) & 0x3ffff) >> 4) | (u64)(lbo >> 4) << 16 | (u64)(sbo >> 4) << 32 | (u64)%d << 62);
 }
 `, name, c.Bits, mode)
 	return call(name, p.address(thr.Shared, e.Args[0]), p.expr(e.Args[1]), p.expr(e.Args[2]))

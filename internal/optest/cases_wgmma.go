@@ -45,7 +45,7 @@ func wgmmaCases() []tiletest.Case {
 			}))
 		}
 	}
-	return append(out, opCase(ir.MMA, "group_pipe/bf16", checkWGMMAPipe), opCase(ir.MMA, "group_chain/f16", checkWGMMAChain), opCase(ir.WaitMMA, "group_chain/f16", checkWGMMAChain))
+	return append(out, opCase(ir.MMA, "group_pipe/bf16", checkWGMMAPipe), opCase(ir.MMA, "group_chain/f16", checkWGMMAChain), opCase(ir.MMA, "group_cluster/bf16", checkWGMMACluster), opCase(ir.WaitMMA, "group_chain/f16", checkWGMMAChain))
 }
 
 // checkWGMMAPipe has trip counts from 0 to past the stages, several tiles a block, and tensors without a tensor map.
@@ -81,4 +81,21 @@ func checkWGMMAChain(r run) error {
 		return err
 	}
 	return checkChain(r, m, n, k, at, bt, vt, p.D, p.H)
+}
+
+// checkWGMMACluster wants the same of both blocks.
+func checkWGMMACluster(r run) error {
+	const blocks, m, n, k = 2, wgmmaClusterM, wgmmaClusterN, wgmmaClusterK
+	a, at := mmaOperand(r, dtype.BF16, 1, m, k, false)
+	b, bt := mmaOperand(r, dtype.BF16, 2, k, n, false)
+	p := wgmmaClusterParams{A: a, B: b, D: r.Out(dtype.F32, blocks, m, n)}
+	if err := launchWgmmaCluster(r.Stream, p); err != nil {
+		return err
+	}
+	want := make([]int, blocks*m*n)
+	for i := range want {
+		want[i] = product(at, bt, k, i/n%m, i%n)
+	}
+	ints(r, "the products of a cluster", p.D, want)
+	return nil
 }

@@ -186,6 +186,37 @@ func wgmmaChain(name string) (*tile.Kernel, error) {
 	}, tile.Threads(128), tile.Doc("Products of a warpgroup, one of what another gave."))
 }
 
+// wgmmaClusterArgs: D has A B of each block of a cluster.
+type wgmmaClusterArgs struct {
+	A tile.Global[tile.BF16] `tile:"m,k"`
+	B tile.Global[tile.BF16] `tile:"k,n"`
+	D tile.Global[tile.F32]  `tile:"blocks,m,n"`
+}
+
+// The sides of the product of wgmmaCluster: B is two panels of its swizzle, whose distance is in the descriptor.
+const (
+	wgmmaClusterM = 64
+	wgmmaClusterN = 128
+	wgmmaClusterK = 64
+)
+
+// wgmmaCluster is the same product in each block of a cluster, where the rank of a block is a part of its addresses of
+// shared memory.
+func wgmmaCluster(name string) (*tile.Kernel, error) {
+	return clustered(name, 128, 2, "A product of a warpgroup in each block of a cluster.", func(k *tile.Builder, a wgmmaClusterArgs) {
+		sa := tile.NewShared[tile.BF16](k, wgmmaClusterM, wgmmaClusterK).Swizzle(layout.Swizzle128)
+		sb := tile.NewShared[tile.BF16](k, wgmmaClusterK, wgmmaClusterN).Swizzle(layout.Swizzle128)
+		rank := k.Cluster().Rank()
+		k.Roles(tile.Consumers(1, 0, func(c tile.Warpgroup) {
+			tile.Store(c, sa, tile.Load(c, a.A, c.Striped2(wgmmaClusterM, wgmmaClusterK, 2, 32)).Fill(tile.Const[tile.BF16](0)))
+			tile.Store(c, sb, tile.Load(c, a.B, c.Striped2(wgmmaClusterK, wgmmaClusterN, 2, 32)).Fill(tile.Const[tile.BF16](0)))
+			acc := tile.NewAcc[tile.F32](c, wgmmaClusterM, wgmmaClusterN)
+			tile.MMA(acc, sa, sb)
+			tile.Store(c, a.D.At(rank), acc.Get())
+		}))
+	})
+}
+
 func wgmmaKernels() tile.Set {
 	return tile.Sets(
 		family(wgmmaKernel("op_wgmma_ab_bf16", tile.AB, layout.Swizzle128, wgmmaAB[tile.BF16]), wgmmaKernel("op_wgmma_ab_f16", tile.AB, layout.Swizzle64, wgmmaAB[tile.F16])),
@@ -194,5 +225,6 @@ func wgmmaKernels() tile.Set {
 		family(wgmmaKernel("op_wgmma_atbt_bf16", tile.AtBt, layout.Swizzle64, wgmmaAtBt[tile.BF16])),
 		family(kernel{"op_wgmma_pipe", wgmmaPipe}),
 		family(kernel{"op_wgmma_chain", wgmmaChain}),
+		family(kernel{"op_wgmma_cluster", wgmmaCluster}),
 	)
 }

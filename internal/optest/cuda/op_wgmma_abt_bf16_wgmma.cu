@@ -52,7 +52,7 @@ __device__ __forceinline__ float load_f32_if(const void* p, bool on) {
   return r;
 }
 __device__ __forceinline__ i64 wgmma_desc_32(const void* p, int lbo, int sbo) { // 32-byte swizzle
-  return (i64)((u64)(shared_at(p) >> 4) | (u64)(lbo >> 4) << 16 | (u64)(sbo >> 4) << 32 | (u64)3 << 62);
+  return (i64)((u64)((shared_at(p) & 0x3ffff) >> 4) | (u64)(lbo >> 4) << 16 | (u64)(sbo >> 4) << 32 | (u64)3 << 62);
 }
 __device__ __forceinline__ u32 load_u16_if(const void* p, bool on) {
   u32 r = 0;
