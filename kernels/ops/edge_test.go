@@ -220,9 +220,14 @@ func TestEnds(t *testing.T) {
 		op           func(*autodiff.Tape, autodiff.Tensor) autodiff.Tensor
 		x, y, slopes []float64
 	}{
-		"silu":    {ops.Silu, []float64{-3e38, -1e4, 0, 1e4, 3e38}, []float64{0, 0, 0, 1e4, 3e38}, []float64{0, 0, 0.5, 1, 1}},
-		"sigmoid": {ops.Sigmoid, []float64{-3e38, -1e4, 0, 1e4, 3e38}, []float64{0, 0, 0.5, 1, 1}, []float64{0, 0, 0.25, 0, 0}},
-		"sqrt":    {ops.Sqrt, []float64{1e-30, 1, 4, 9, 1e30}, []float64{1e-15, 1, 2, 3, 1e15}, []float64{5e14, 0.5, 0.25, 1.0 / 6, 5e-16}},
+		"silu":     {ops.Silu, []float64{-3e38, -1e4, 0, 1e4, 3e38}, []float64{0, 0, 0, 1e4, 3e38}, []float64{0, 0, 0.5, 1, 1}},
+		"sigmoid":  {ops.Sigmoid, []float64{-3e38, -1e4, 0, 1e4, 3e38}, []float64{0, 0, 0.5, 1, 1}, []float64{0, 0, 0.25, 0, 0}},
+		"tanh":     {ops.Tanh, []float64{-3e38, -20, 0, 20, 3e38}, []float64{-1, -1, 0, 1, 1}, []float64{0, 4 * math.Exp(-40), 1, 4 * math.Exp(-40), 0}},
+		"softplus": {ops.Softplus, []float64{-3e38, -50, 0, 50, 3e38}, []float64{0, math.Exp(-50), math.Ln2, 50, 3e38}, []float64{0, math.Exp(-50), 0.5, 1, 1}},
+		"log":      {ops.Log, []float64{1e-30, 1, math.E, 8, 1e30}, []float64{math.Log(1e-30), 0, 1, math.Log(8), math.Log(1e30)}, []float64{1e30, 1, 1 / math.E, 0.125, 1e-30}},
+		"exp":      {ops.Exp, []float64{-3e38, -80, 0, 1, 80}, []float64{0, math.Exp(-80), 1, math.E, math.Exp(80)}, []float64{0, math.Exp(-80), 1, math.E, math.Exp(80)}},
+		"neg":      {ops.Neg, []float64{-3e38, -1, 0, 1, 3e38}, []float64{3e38, 1, 0, -1, -3e38}, []float64{-1, -1, -1, -1, -1}},
+		"sqrt":     {ops.Sqrt, []float64{1e-30, 1, 4, 9, 1e30}, []float64{1e-15, 1, 2, 3, 1e15}, []float64{5e14, 0.5, 0.25, 1.0 / 6, 5e-16}},
 	} {
 		tp, _ := autodiff.NewTape(s)
 		x := tp.TrackedInput("x", tensorOf(t, s, dtype.F32, c.x, 5))

@@ -1,11 +1,13 @@
 // Package ops has the primitive ops that a model is glued with, and that the Ref of a fused op is composed of. Each is a
 // DSL kernel forward and backward, computed in f32 and rounded once:
 //
-//	Add, Mul, Div        of two tensors of one shape
+//	Add, Sub, Mul, Div   of two tensors of one shape
 //	MulRows              x[rows,n] * w[n]
 //	DivCols              x[rows,n] / d[rows]
 //	Pow                  x^p, in f32
-//	Sqrt, AddScalar      sqrt(x), x + c
+//	Neg, AddScalar       -x, x + c
+//	Exp, Log, Sqrt       e^x, ln x, sqrt(x)
+//	Tanh, Softplus       tanh(x), log(1 + e^x)
 //	Sigmoid, Silu        1/(1 + e^-x), x/(1 + e^-x)
 //	Mean                 over the columns: [rows,n] to [rows]
 //
@@ -47,12 +49,18 @@ func siluSlope(x f32) f32 {
 // Of tensors of one shape; in the backward passes a is dy.
 var (
 	powExpr       = expr{"pow", "x^p, for x above 0; where p is 2, for any x", func(x []f32, p f32) f32 { return pow(x[0], p) }}
+	negExpr       = expr{"neg", "-x", func(x []f32, _ f32) f32 { return x[0].Neg() }}
+	expExpr       = expr{"exp", "e^x", func(x []f32, _ f32) f32 { return x[0].Exp() }}
+	logExpr       = expr{"log", "The natural logarithm of x", func(x []f32, _ f32) f32 { return x[0].Log() }}
+	tanhExpr      = expr{"tanh", "tanh x", func(x []f32, _ f32) f32 { return x[0].Tanh() }}
+	softplusExpr  = expr{"softplus", "log(1 + e^x)", func(x []f32, _ f32) f32 { return x[0].Softplus() }}
 	sqrtExpr      = expr{"sqrt", "The square root of x", func(x []f32, _ f32) f32 { return x[0].Sqrt() }}
 	addScalarExpr = expr{"add_scalar", "x + p", func(x []f32, p f32) f32 { return x[0].Add(p) }}
 	sigmoidExpr   = expr{"sigmoid", "1/(1 + e^-x)", func(x []f32, _ f32) f32 { return x[0].Sigmoid() }}
 	siluExpr      = expr{"silu", "x/(1 + e^-x)", func(x []f32, _ f32) f32 { return x[0].Silu() }}
 
 	addExpr    = expr{"add", "a + b", func(x []f32, _ f32) f32 { return x[0].Add(x[1]) }}
+	subExpr    = expr{"sub", "a - b", func(x []f32, _ f32) f32 { return x[0].Sub(x[1]) }}
 	mulExpr    = expr{"mul", "a * b", func(x []f32, _ f32) f32 { return x[0].Mul(x[1]) }}
 	divExpr    = expr{"div", "a / b", func(x []f32, _ f32) f32 { return x[0].Div(x[1]) }}
 	divBwdExpr = expr{"div_bwd", "-(a/b) / b, the gradient of the divisor b for a product a of dy and the dividend", func(x []f32, _ f32) f32 {
@@ -65,7 +73,12 @@ var (
 	sigmoidBwdExpr = expr{"sigmoid_bwd", "a * b(1-b), the gradient where b is the sigmoid", func(x []f32, _ f32) f32 {
 		return x[0].Mul(x[1].Mul(x[1].Neg().Add(tile.F32(1))))
 	}}
-	siluBwdExpr = expr{"silu_bwd", "a times the slope of silu at b", func(x []f32, _ f32) f32 { return x[0].Mul(siluSlope(x[1])) }}
+	tanhBwdExpr = expr{"tanh_bwd", "a times the slope of tanh at b", func(x []f32, _ f32) f32 { // without the cancellation of 1 - tanh^2
+		twice := x[1].Add(x[1])
+		return x[0].Mul(twice.Sigmoid().Mul(twice.Neg().Sigmoid()).Mul(tile.F32(4)))
+	}}
+	softplusBwdExpr = expr{"softplus_bwd", "a times the slope of softplus at b", func(x []f32, _ f32) f32 { return x[0].Mul(x[1].Sigmoid()) }}
+	siluBwdExpr     = expr{"silu_bwd", "a times the slope of silu at b", func(x []f32, _ f32) f32 { return x[0].Mul(siluSlope(x[1])) }}
 )
 
 // divGradExpr has an f32 between the product and the quotients, which in 16 bits would overflow.

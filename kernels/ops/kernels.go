@@ -40,6 +40,11 @@ type (
 		X, Y tile.Global[T] `tile:"n"`
 		P    tile.Scalar[tile.F32]
 	}
+	negArgs[T tile.Float]       unaryArgs[T]
+	expArgs[T tile.Float]       unaryArgs[T]
+	logArgs[T tile.Float]       unaryArgs[T]
+	tanhArgs[T tile.Float]      unaryArgs[T]
+	softplusArgs[T tile.Float]  unaryArgs[T]
 	sqrtArgs[T tile.Float]      unaryArgs[T]
 	addScalarArgs[T tile.Float] unaryArgs[T]
 	sigmoidArgs[T tile.Float]   unaryArgs[T]
@@ -49,13 +54,16 @@ type (
 		A, B, Y tile.Global[T] `tile:"n"`
 		P       tile.Scalar[tile.F32]
 	}
-	addArgs[T tile.Float]        binaryArgs[T]
-	mulArgs[T tile.Float]        binaryArgs[T]
-	divArgs[T tile.Float]        binaryArgs[T]
-	divBwdArgs[T tile.Float]     binaryArgs[T]
-	sqrtBwdArgs[T tile.Float]    binaryArgs[T]
-	sigmoidBwdArgs[T tile.Float] binaryArgs[T]
-	siluBwdArgs[T tile.Float]    binaryArgs[T]
+	addArgs[T tile.Float]         binaryArgs[T]
+	subArgs[T tile.Float]         binaryArgs[T]
+	tanhBwdArgs[T tile.Float]     binaryArgs[T]
+	softplusBwdArgs[T tile.Float] binaryArgs[T]
+	mulArgs[T tile.Float]         binaryArgs[T]
+	divArgs[T tile.Float]         binaryArgs[T]
+	divBwdArgs[T tile.Float]      binaryArgs[T]
+	sqrtBwdArgs[T tile.Float]     binaryArgs[T]
+	sigmoidBwdArgs[T tile.Float]  binaryArgs[T]
+	siluBwdArgs[T tile.Float]     binaryArgs[T]
 
 	// Of powers the result is f32, whatever x is.
 	powArgs[T tile.Float] struct {
@@ -318,11 +326,19 @@ func Kernels() tile.Set {
 	)
 	return tile.Sets(
 		tile.Configs(elementwise.ByType(buildPow[b], buildPow[h], buildPow[f]), each(powExpr)...),
+		tile.Configs(elementwise.ByType(buildUnary[b, negArgs[b]], buildUnary[h, negArgs[h]], buildUnary[f, negArgs[f]]), each(negExpr)...),
+		tile.Configs(elementwise.ByType(buildUnary[b, expArgs[b]], buildUnary[h, expArgs[h]], buildUnary[f, expArgs[f]]), each(expExpr)...),
+		tile.Configs(elementwise.ByType(buildUnary[b, logArgs[b]], buildUnary[h, logArgs[h]], buildUnary[f, logArgs[f]]), each(logExpr)...),
+		tile.Configs(elementwise.ByType(buildUnary[b, tanhArgs[b]], buildUnary[h, tanhArgs[h]], buildUnary[f, tanhArgs[f]]), each(tanhExpr)...),
+		tile.Configs(elementwise.ByType(buildUnary[b, softplusArgs[b]], buildUnary[h, softplusArgs[h]], buildUnary[f, softplusArgs[f]]), each(softplusExpr)...),
 		tile.Configs(elementwise.ByType(buildUnary[b, sqrtArgs[b]], buildUnary[h, sqrtArgs[h]], buildUnary[f, sqrtArgs[f]]), each(sqrtExpr)...),
 		tile.Configs(elementwise.ByType(buildUnary[b, addScalarArgs[b]], buildUnary[h, addScalarArgs[h]], buildUnary[f, addScalarArgs[f]]), each(addScalarExpr)...),
 		tile.Configs(elementwise.ByType(buildUnary[b, sigmoidArgs[b]], buildUnary[h, sigmoidArgs[h]], buildUnary[f, sigmoidArgs[f]]), each(sigmoidExpr)...),
 		tile.Configs(elementwise.ByType(buildUnary[b, siluArgs[b]], buildUnary[h, siluArgs[h]], buildUnary[f, siluArgs[f]]), each(siluExpr)...),
 		tile.Configs(elementwise.ByType(buildBinary[b, addArgs[b]], buildBinary[h, addArgs[h]], buildBinary[f, addArgs[f]]), each(addExpr)...),
+		tile.Configs(elementwise.ByType(buildBinary[b, subArgs[b]], buildBinary[h, subArgs[h]], buildBinary[f, subArgs[f]]), each(subExpr)...),
+		tile.Configs(elementwise.ByType(buildBinary[b, tanhBwdArgs[b]], buildBinary[h, tanhBwdArgs[h]], buildBinary[f, tanhBwdArgs[f]]), each(tanhBwdExpr)...),
+		tile.Configs(elementwise.ByType(buildBinary[b, softplusBwdArgs[b]], buildBinary[h, softplusBwdArgs[h]], buildBinary[f, softplusBwdArgs[f]]), each(softplusBwdExpr)...),
 		tile.Configs(elementwise.ByType(buildBinary[b, mulArgs[b]], buildBinary[h, mulArgs[h]], buildBinary[f, mulArgs[f]]), each(mulExpr)...),
 		tile.Configs(elementwise.ByType(buildBinary[b, divArgs[b]], buildBinary[h, divArgs[h]], buildBinary[f, divArgs[f]]), each(divExpr)...),
 		tile.Configs(elementwise.ByType(buildBinary[b, divBwdArgs[b]], buildBinary[h, divBwdArgs[h]], buildBinary[f, divBwdArgs[f]]), config{divBwdExpr, dtype.F32, dtype.Invalid}),

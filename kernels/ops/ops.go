@@ -49,10 +49,32 @@ var AddOp = autodiff.New("add", autodiff.Spec[None, Binary, Out, None]{
 	Launches: autodiff.Launches{Forward: 1}, MemoryBound: true, Accept: sameShape[None],
 	Forward: func(x *autodiff.Exec, _ None, in Binary) (out Out, s None, err error) {
 		out.Y = x.Like(in.A)
-		return out, s, launchAdd(x.Stream(), addParams{A: x.Flat(in.A), B: x.Flat(in.B), Y: x.Flat(out.Y)})
+		return out, s, run2(x, launchAdd, in.A, in.B, out.Y)
 	},
 	Backward: func(_ *autodiff.Exec, _ None, _ Binary, _ None, dy Out) (Binary, error) {
 		return Binary{dy.Y, dy.Y}, nil
+	},
+})
+
+// Sub is a - b.
+func Sub(t *autodiff.Tape, a, b autodiff.Tensor) autodiff.Tensor {
+	return SubOp.Apply(t, None{}, Binary{a, b}).Y
+}
+
+// SubOp is the op of Sub: da = dy, db = -dy.
+var SubOp = autodiff.New("sub", autodiff.Spec[None, Binary, Out, None]{
+	Launches: autodiff.Launches{Forward: 1, Backward: 1}, MemoryBound: true, Accept: sameShape[None],
+	Forward: func(x *autodiff.Exec, _ None, in Binary) (out Out, s None, err error) {
+		out.Y = x.Like(in.A)
+		return out, s, run2(x, launchSub, in.A, in.B, out.Y)
+	},
+	Backward: func(x *autodiff.Exec, _ None, in Binary, _ None, dy Out) (d Binary, err error) {
+		d.A = dy.Y
+		if x.Needs(in.B) {
+			d.B = x.Like(in.B)
+			err = run1(x, launchNeg, dy.Y, d.B)
+		}
+		return d, err
 	},
 })
 
@@ -66,24 +88,20 @@ var MulOp = autodiff.New("mul", autodiff.Spec[None, Binary, Out, None]{
 	Launches: autodiff.Launches{Forward: 1, Backward: 2}, MemoryBound: true, Accept: sameShape[None],
 	Forward: func(x *autodiff.Exec, _ None, in Binary) (out Out, s None, err error) {
 		out.Y = x.Like(in.A)
-		return out, s, mul(x, in.A, in.B, out.Y)
+		return out, s, run2(x, launchMul, in.A, in.B, out.Y)
 	},
 	Backward: func(x *autodiff.Exec, _ None, in Binary, _ None, dy Out) (d Binary, err error) {
 		if x.Needs(in.A) {
 			d.A = x.Like(in.A)
-			err = mul(x, dy.Y, in.B, d.A)
+			err = run2(x, launchMul, dy.Y, in.B, d.A)
 		}
 		if err == nil && x.Needs(in.B) {
 			d.B = x.Like(in.B)
-			err = mul(x, dy.Y, in.A, d.B)
+			err = run2(x, launchMul, dy.Y, in.A, d.B)
 		}
 		return d, err
 	},
 })
-
-func mul(x *autodiff.Exec, a, b, y autodiff.Tensor) error {
-	return launchMul(x.Stream(), mulParams{A: x.Flat(a), B: x.Flat(b), Y: x.Flat(y)})
-}
 
 // Div is a / b, element by element.
 func Div(t *autodiff.Tape, a, b autodiff.Tensor) autodiff.Tensor {
@@ -95,12 +113,12 @@ var DivOp = autodiff.New("div", autodiff.Spec[None, Binary, Out, None]{
 	Launches: autodiff.Launches{Forward: 1, Backward: 2}, MemoryBound: true, Accept: sameShape[None],
 	Forward: func(x *autodiff.Exec, _ None, in Binary) (out Out, s None, err error) {
 		out.Y = x.Like(in.A)
-		return out, s, launchDiv(x.Stream(), divParams{A: x.Flat(in.A), B: x.Flat(in.B), Y: x.Flat(out.Y)})
+		return out, s, run2(x, launchDiv, in.A, in.B, out.Y)
 	},
 	Backward: func(x *autodiff.Exec, _ None, in Binary, _ None, dy Out) (d Binary, err error) {
 		if x.Needs(in.A) {
 			d.A = x.Like(in.A)
-			err = launchDiv(x.Stream(), divParams{A: x.Flat(dy.Y), B: x.Flat(in.B), Y: x.Flat(d.A)})
+			err = run2(x, launchDiv, dy.Y, in.B, d.A)
 		}
 		if err == nil && x.Needs(in.B) {
 			d.B = x.Like(in.B)
@@ -109,9 +127,6 @@ var DivOp = autodiff.New("div", autodiff.Spec[None, Binary, Out, None]{
 		return d, err
 	},
 })
-
-// saved is the output, which a backward pass reads.
-type saved struct{ Y autodiff.Tensor }
 
 // PowOut is the output of PowOp: f32, of the input's shape.
 type PowOut struct {
@@ -137,24 +152,6 @@ var PowOp = autodiff.New("pow", autodiff.Spec[float32, Unary, PowOut, None]{
 	},
 })
 
-// Sqrt is the square root.
-func Sqrt(t *autodiff.Tape, x autodiff.Tensor) autodiff.Tensor {
-	return SqrtOp.Apply(t, None{}, Unary{x}).Y
-}
-
-// SqrtOp is the op of Sqrt: dx = dy/2y.
-var SqrtOp = autodiff.New("sqrt", autodiff.Spec[None, Unary, Out, saved]{
-	Launches: autodiff.Launches{Forward: 1, Backward: 1}, MemoryBound: true,
-	Forward: func(x *autodiff.Exec, _ None, in Unary) (out Out, s saved, err error) {
-		out.Y = x.Like(in.X)
-		return out, saved(out), launchSqrt(x.Stream(), sqrtParams{X: x.Flat(in.X), Y: x.Flat(out.Y)})
-	},
-	Backward: func(x *autodiff.Exec, _ None, in Unary, s saved, dy Out) (d Unary, err error) {
-		d.X = x.Like(in.X)
-		return d, launchSqrtBwd(x.Stream(), sqrtBwdParams{A: x.Flat(dy.Y), B: x.Flat(s.Y), Y: x.Flat(d.X)})
-	},
-})
-
 // AddScalar is x + c.
 func AddScalar(t *autodiff.Tape, x autodiff.Tensor, c float32) autodiff.Tensor {
 	return AddScalarOp.Apply(t, c, Unary{x}).Y
@@ -168,42 +165,6 @@ var AddScalarOp = autodiff.New("add_scalar", autodiff.Spec[float32, Unary, Out, 
 		return out, s, launchAddScalar(x.Stream(), addScalarParams{X: x.Flat(in.X), Y: x.Flat(out.Y), P: c})
 	},
 	Backward: func(_ *autodiff.Exec, _ float32, _ Unary, _ None, dy Out) (Unary, error) { return Unary{dy.Y}, nil },
-})
-
-// Sigmoid is 1/(1 + e^-x).
-func Sigmoid(t *autodiff.Tape, x autodiff.Tensor) autodiff.Tensor {
-	return SigmoidOp.Apply(t, None{}, Unary{x}).Y
-}
-
-// SigmoidOp is the op of Sigmoid: dx = dy*y(1-y).
-var SigmoidOp = autodiff.New("sigmoid", autodiff.Spec[None, Unary, Out, saved]{
-	Launches: autodiff.Launches{Forward: 1, Backward: 1}, MemoryBound: true,
-	Forward: func(x *autodiff.Exec, _ None, in Unary) (out Out, s saved, err error) {
-		out.Y = x.Like(in.X)
-		return out, saved(out), launchSigmoid(x.Stream(), sigmoidParams{X: x.Flat(in.X), Y: x.Flat(out.Y)})
-	},
-	Backward: func(x *autodiff.Exec, _ None, in Unary, s saved, dy Out) (d Unary, err error) {
-		d.X = x.Like(in.X)
-		return d, launchSigmoidBwd(x.Stream(), sigmoidBwdParams{A: x.Flat(dy.Y), B: x.Flat(s.Y), Y: x.Flat(d.X)})
-	},
-})
-
-// Silu is x/(1 + e^-x).
-func Silu(t *autodiff.Tape, x autodiff.Tensor) autodiff.Tensor {
-	return SiluOp.Apply(t, None{}, Unary{x}).Y
-}
-
-// SiluOp is the op of Silu.
-var SiluOp = autodiff.New("silu", autodiff.Spec[None, Unary, Out, None]{
-	Launches: autodiff.Launches{Forward: 1, Backward: 1}, MemoryBound: true,
-	Forward: func(x *autodiff.Exec, _ None, in Unary) (out Out, s None, err error) {
-		out.Y = x.Like(in.X)
-		return out, s, launchSilu(x.Stream(), siluParams{X: x.Flat(in.X), Y: x.Flat(out.Y)})
-	},
-	Backward: func(x *autodiff.Exec, _ None, in Unary, _ None, dy Out) (d Unary, err error) {
-		d.X = x.Like(in.X)
-		return d, launchSiluBwd(x.Stream(), siluBwdParams{A: x.Flat(dy.Y), B: x.Flat(in.X), Y: x.Flat(d.X)})
-	},
 })
 
 // RowsIn are the inputs of MulRows.
