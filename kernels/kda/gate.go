@@ -15,6 +15,7 @@ const (
 	LowerBound                 // bound * sigmoid(a z); a is 1 without A_log
 )
 
+// String names the form.
 func (f GateForm) String() string {
 	switch f {
 	case LogDecay:

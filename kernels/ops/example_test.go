@@ -99,3 +99,34 @@ func ExampleSigmoid() {
 	// [-1.000 0.500 2.000]
 	// eval div=1/1 sigmoid=1/1 silu=1/1 <nil>
 }
+
+// Softplus is log(1 + e^x), and its slope 1 - e^-softplus(x) is the sigmoid; tanh(x) is 2 sigmoid(2x) - 1.
+func ExampleSoftplus() {
+	d, err := device.Open("sim")
+	if err != nil {
+		panic(err)
+	}
+	defer d.Close()
+	x, _ := device.NewTensor(d, dtype.F32, 3)
+	_ = device.UploadFloats(d.Stream(), x, []float64{-1, 0.5, 2})
+	t, err := autodiff.NewTape(d.Stream(), autodiff.WithPhase(autodiff.Eval))
+	if err != nil {
+		panic(err)
+	}
+	in := t.Input("x", x)
+	show := func(x autodiff.Tensor) {
+		v, _ := x.Floats()
+		fmt.Printf("%.3f\n", v)
+	}
+	show(ops.Softplus(t, in))
+	show(ops.Log(t, ops.AddScalar(t, ops.Exp(t, in), 1)))
+	show(ops.Sub(t, in, ops.Neg(t, in)))
+	show(ops.Tanh(t, in))
+	fmt.Println(t.Close())
+	// Output:
+	// [0.313 0.974 2.127]
+	// [0.313 0.974 2.127]
+	// [-2.000 1.000 4.000]
+	// [-0.762 0.462 0.964]
+	// eval add_scalar=1/1 exp=1/1 log=1/1 neg=1/1 softplus=1/1 sub=1/1 tanh=1/1 <nil>
+}
