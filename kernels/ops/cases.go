@@ -5,6 +5,7 @@ package ops
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/elementwise"
@@ -123,6 +124,32 @@ func casesOf(dt dtype.Type, rows, n int) []tiletest.Case {
 				return [][]float64{da, dd}
 			}}),
 	}
+	if n > 1 { // the softmax of one element is 1, with no gradient
+		out = append(out,
+			gatecase.Of(SoftmaxOp, gate.Case[None]{Name: name, In: []gate.Input{full}, Fast: fast,
+				Reference: eachRow(n, softmax), Gradient: gradRow(n, func(x, dy []float64) []float64 {
+					y, dot := softmax(x), 0.0
+					for j := range y {
+						dot += y[j] * dy[j]
+					}
+					for j := range y {
+						y[j] *= dy[j] - dot
+					}
+					return y
+				})}),
+			gatecase.Of(LogSoftmaxOp, gate.Case[None]{Name: name, In: []gate.Input{full}, Fast: fast,
+				Reference: eachRow(n, logSoftmax), Gradient: gradRow(n, func(x, dy []float64) []float64 {
+					y, sum := softmax(x), 0.0
+					for j := range y {
+						sum += dy[j]
+					}
+					for j := range y {
+						y[j] = dy[j] - y[j]*sum
+					}
+					return y
+				})}),
+		)
+	}
 	large := gate.Input{Type: dt, Shape: []int{rows, n}, Data: above(dt, 9, rows*n)} // whose squares are beyond f16
 	for i := range large.Data {
 		large.Data[i] *= 16384
@@ -184,4 +211,46 @@ func grad1[P any](f func(x float64, p P) float64) func(p P, in, dy [][]float64) 
 		}
 		return [][]float64{dx}
 	}
+}
+
+// eachRow is the reference of an op of rows of n elements.
+func eachRow(n int, f func(x []float64) []float64) func(None, [][]float64) [][]float64 {
+	return func(_ None, in [][]float64) [][]float64 {
+		var y []float64
+		for row := range slices.Chunk(in[0], n) {
+			y = append(y, f(row)...)
+		}
+		return [][]float64{y}
+	}
+}
+
+// gradRow is the gradient of eachRow.
+func gradRow(n int, f func(x, dy []float64) []float64) func(None, [][]float64, [][]float64) [][]float64 {
+	return func(_ None, in, dy [][]float64) [][]float64 {
+		var dx []float64
+		for at := 0; at < len(in[0]); at += n {
+			dx = append(dx, f(in[0][at:at+n], dy[0][at:at+n])...)
+		}
+		return [][]float64{dx}
+	}
+}
+
+func softmax(x []float64) []float64 {
+	y := logSoftmax(x)
+	for j := range y {
+		y[j] = math.Exp(y[j])
+	}
+	return y
+}
+
+func logSoftmax(x []float64) []float64 {
+	largest, sum := slices.Max(x), 0.0
+	for _, e := range x {
+		sum += math.Exp(e - largest)
+	}
+	y := make([]float64, len(x))
+	for j := range y {
+		y[j] = x[j] - largest - math.Log(sum)
+	}
+	return y
 }

@@ -254,3 +254,36 @@ func near(t *testing.T, what string, got, want []float64) {
 		}
 	}
 }
+
+// Softmax of large, masked and infinite elements, as a row tells: -Inf counts nothing, +Inf and NaN make a row NaN.
+func TestSoftmaxEnds(t *testing.T) {
+	s := open(t)
+	inf, nan := math.Inf(1), math.NaN()
+	tp, _ := autodiff.NewTape(s, autodiff.WithPhase(autodiff.Eval))
+	x := tp.Input("x", tensorOf(t, s, dtype.F32, []float64{
+		1e30, 1e30, -1e30,
+		-inf, 0, 0,
+		-inf, -inf, -inf,
+		inf, 0, 0,
+		nan, 0, 0,
+	}, 5, 3))
+	y, err := ops.Softmax(tp, x).Floats()
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := ops.Softmax(tp, tp.Input("one", tensorOf(t, s, dtype.F32, []float64{-3, 5}, 2, 1))).Floats()
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "softmax of rows of one", one, []float64{1, 1})
+	near(t, "softmax", y, []float64{0.5, 0.5, 0, 0, 0.5, 0.5, nan, nan, nan, nan, nan, nan, nan, nan, nan})
+	z, err := ops.LogSoftmax(tp, x).Floats()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln2 := math.Log(0.5)
+	near(t, "log softmax of masked elements", z[4:6], []float64{ln2, ln2})
+	if !math.IsInf(z[3], -1) {
+		t.Errorf("log softmax of -Inf is %v", z[3])
+	}
+}

@@ -4,6 +4,7 @@ package ops_test
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/kernels/ops"
@@ -129,4 +130,27 @@ func ExampleSoftplus() {
 	// [-2.000 1.000 4.000]
 	// [-0.762 0.462 0.964]
 	// eval add_scalar=1/1 exp=1/1 log=1/1 neg=1/1 softplus=1/1 sub=1/1 tanh=1/1 <nil>
+}
+
+// LogSoftmax and Softmax of logits, of which the last one is masked.
+func ExampleLogSoftmax() {
+	d, err := device.Open("sim")
+	if err != nil {
+		panic(err)
+	}
+	defer d.Close()
+	x, _ := device.NewTensor(d, dtype.F32, 1, 3)
+	_ = device.UploadFloats(d.Stream(), x, []float64{1, 1, math.Inf(-1)})
+	t, err := autodiff.NewTape(d.Stream(), autodiff.WithPhase(autodiff.Eval))
+	if err != nil {
+		panic(err)
+	}
+	in := t.Input("x", x)
+	logs, _ := ops.LogSoftmax(t, in).Floats()
+	parts, _ := ops.Softmax(t, in).Floats()
+	fmt.Printf("%.3f %.3f\n", logs, parts)
+	fmt.Println(t.Close())
+	// Output:
+	// [-0.693 -0.693 -Inf] [0.500 0.500 0.000]
+	// eval log_softmax=1/1 softmax=1/1 <nil>
 }

@@ -10,6 +10,7 @@
 //	Tanh, Softplus       tanh(x), log(1 + e^x)
 //	Sigmoid, Silu        1/(1 + e^-x), x/(1 + e^-x)
 //	Mean                 over the columns: [rows,n] to [rows]
+//	Softmax, LogSoftmax  over the columns: [rows,n] to [rows,n]
 //
 // All kernels are one description with another expression and another way of walking over the tensors.
 package ops

@@ -352,6 +352,10 @@ func Kernels() tile.Set {
 		tile.Configs(elementwise.ByType(buildDivCols[b], buildDivCols[h], buildDivCols[f]), each(divColsExpr)...),
 		tile.Configs(elementwise.ByType(buildDotCols[b], buildDotCols[h], buildDotCols[f]), each(dotColsExpr)...),
 		tile.Configs(elementwise.ByType(buildSumCols[b], buildSumCols[h], buildSumCols[f]), each(sumColsExpr)...),
+		tile.Configs(elementwise.ByType(buildRow[b, softmaxArgs[b]], buildRow[h, softmaxArgs[h]], buildRow[f, softmaxArgs[f]]), each(softmaxExpr)...),
+		tile.Configs(elementwise.ByType(buildRow[b, logSoftmaxArgs[b]], buildRow[h, logSoftmaxArgs[h]], buildRow[f, logSoftmaxArgs[f]]), each(logSoftmaxExpr)...),
+		tile.Configs(elementwise.ByType(buildRowBwd[b, softmaxBwdArgs[b]](productTerm), buildRowBwd[h, softmaxBwdArgs[h]](productTerm), buildRowBwd[f, softmaxBwdArgs[f]](productTerm)), each(softmaxBwdExpr)...),
+		tile.Configs(elementwise.ByType(buildRowBwd[b, logSoftmaxBwdArgs[b]](gradientTerm), buildRowBwd[h, logSoftmaxBwdArgs[h]](gradientTerm), buildRowBwd[f, logSoftmaxBwdArgs[f]](gradientTerm)), each(logSoftmaxBwdExpr)...),
 		tile.Configs(elementwise.ByType(buildExpand[b], buildExpand[h], buildExpand[f]), each(expandExpr)...),
 	)
 }
