@@ -18,6 +18,8 @@ var (
 	ErrAlign = errors.New("unaligned address")
 	// ErrLimit: sizes that no generated kernel holds. Other sizes of the same arguments work.
 	ErrLimit = errors.New("too large")
+	// ErrValue: a number that the operation does not take.
+	ErrValue = errors.New("bad value")
 )
 
 // Error says what is wrong with the arguments of a launch, with the numbers and a way out. Err is a sentinel of this
