@@ -246,6 +246,15 @@ func TestScratchOfUnsetOutputs(t *testing.T) {
 	}
 }
 
+// What a failed NewScratch gives may be closed.
+func TestNoScratchCloses(t *testing.T) {
+	for _, c := range []*Scratch{nil, {}} {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A scratch serves smaller problems than that it was made for, in any order, and allocates nothing for one of the same
 // shape as the last.
 func TestScratchServesOthers(t *testing.T) {
