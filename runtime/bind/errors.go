@@ -197,3 +197,11 @@ func (f *Family) on(target string) []Config {
 	}
 	return out
 }
+
+// apart names a device in an error, beside another that may have the same name: one that was opened twice is two.
+func apart(d, other *device.Device) string {
+	if d.Name() == other.Name() {
+		return "another that was opened as " + d.Name()
+	}
+	return d.Name()
+}
