@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -171,10 +172,30 @@ func TestPeerOfOurName(t *testing.T) {
 	}
 }
 
-func TestPeerWithoutInterpreter(t *testing.T) {
-	_, r := runSim(t, fills(pretended(t, "good")), Options{Python: "no-such-python", PeerLimit: time.Second})
-	if a := r.Cases[0].Arms["good"]; !strings.Contains(a.Error, "no-such-python") {
-		t.Errorf("%+v", a)
+// Without the interpreter, or time to prepare, nothing is measured; nor is anything said where a suite has no peers.
+func TestPeersRefused(t *testing.T) {
+	for _, c := range []struct {
+		python string
+		limit  time.Duration
+		want   string
+	}{
+		{"no-such-python", time.Second, `-peers: exec: "no-such-python": executable file not found in $PATH; it names a Python interpreter`},
+		{filepath.Join(t.TempDir(), "python3"), time.Second, "no such file or directory; it names a Python interpreter"},
+		{t.TempDir(), time.Second, "; it names a Python interpreter"},
+		{os.Args[0], 0, "-peer-timeout: 0s; a peer needs some time to prepare"},
+		{os.Args[0], -time.Second, "-peer-timeout: -1s"},
+	} {
+		o := Options{Device: "sim", Plan: Plan{Rounds: 1, Replays: 1}, Out: t.TempDir(), Python: c.python, PeerLimit: c.limit}
+		var out bytes.Buffer
+		if err := Run(t.Context(), fills(pretended(t, "good")), o, &out); err == nil || !strings.Contains(err.Error(), c.want) || out.Len() > 0 {
+			t.Errorf("%s: error %v, want %q; %s", c.python, err, c.want, &out)
+		}
+		if left, _ := os.ReadDir(o.Out); len(left) > 0 {
+			t.Errorf("%s: wrote %v", c.python, left)
+		}
+		if err := Run(t.Context(), fills(nil), o, &out); err != nil {
+			t.Errorf("%s, without peers: %v", c.python, err)
+		}
 	}
 }
 

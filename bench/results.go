@@ -118,10 +118,15 @@ func (r *Results) check() error {
 			return errors.New("a case without a name")
 		case seen[c.Name]:
 			return fmt.Errorf("case %s twice", c.Name)
-		case c.Bytes < 0 || c.FLOPs < 0:
-			return fmt.Errorf("case %s of %d bytes and %d flops", c.Name, c.Bytes, c.FLOPs)
+		case c.Bytes < 0 || c.FLOPs < 0 || c.Groups < 0:
+			return fmt.Errorf("case %s of %d bytes, %d flops and %d groups", c.Name, c.Bytes, c.FLOPs, c.Groups)
 		}
 		seen[c.Name] = true
+		for name, x := range c.Ratio {
+			if _, ok := c.Arms[name]; !ok || !(x > 0) {
+				return fmt.Errorf("case %s: a ratio of %v to %q", c.Name, x, name)
+			}
+		}
 		for name, a := range c.Arms {
 			if err := a.check(); err != nil {
 				return fmt.Errorf("case %s, arm %s: %w", c.Name, name, err)
@@ -140,6 +145,8 @@ func (a Arm) check() error {
 		return fmt.Errorf("%d bytes", a.Bytes)
 	case a.Median == 0 && a.Min == 0 && a.Max == 0 && len(a.Figures) > 0: // figures alone
 		return nil
+	case slices.ContainsFunc(a.Rounds, func(us float64) bool { return !(a.Min <= us && us <= a.Max) }):
+		return fmt.Errorf("rounds of %v µs, between %v and %v", a.Rounds, a.Min, a.Max)
 	case !(0 < a.Min && a.Min <= a.Median && a.Median <= a.Max) || math.IsInf(a.Max, 0):
 		return fmt.Errorf("a median of %v µs between %v and %v", a.Median, a.Min, a.Max)
 	}

@@ -115,6 +115,10 @@ func TestReadRefuses(t *testing.T) {
 		"no time":         `{"suite":"s","cases":[{"name":"s/a","arms":{"copy":{}}}]}`,
 		"no name":         `{"suite":"s","cases":[{"name":""}]}`,
 		"a case twice":    `{"suite":"s","cases":[{"name":"s/a"},{"name":"s/a"}]}`,
+		"negative groups": `{"suite":"s","cases":[{"name":"s/a","groups":-1}]}`,
+		"no such arm":     `{"suite":"s","cases":[{"name":"s/a","arms":{},"ratio":{"copy":2}}]}`,
+		"ratio below 0":   `{"suite":"s","cases":[{"name":"s/a","arms":{"copy":{"error":"x"}},"ratio":{"copy":-2}}]}`,
+		"round apart":     `{"suite":"s","cases":[{"name":"s/a","arms":{"copy":{"median_us":2,"min_us":1,"max_us":3,"rounds_us":[2,4]}}}]}`,
 		"negative bytes":  `{"suite":"s","cases":[{"name":"s/a","bytes":-1}]}`,
 	} {
 		if text == string(whole) {

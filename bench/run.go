@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -70,6 +71,9 @@ func Run(ctx context.Context, s Suite, o Options, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := r.checkPeers(); err != nil {
+		return err
+	}
 	if r.card != "" {
 		unlock, err := lock(r.card.lockPath(ctx), "measures on this device")
 		if err != nil {
@@ -103,14 +107,14 @@ func Run(ctx context.Context, s Suite, o Options, stdout io.Writer) error {
 			return fmt.Errorf("-benchfmt: %w", err)
 		}
 	}
-	if o.Python != "" && s.Peers != nil {
+	if r.Python != "" && s.Peers != nil {
 		tmp, err := os.MkdirTemp("", "gotile-bench")
 		if err != nil {
 			return err
 		}
 		defer os.RemoveAll(tmp)
 		number := strings.TrimPrefix(o.Device, "cuda:")
-		if r.families, err = s.Peers.families(ctx, o.Python, s.Name, number, tmp, o.PeerLimit); err != nil {
+		if r.families, err = s.Peers.families(ctx, r.Python, s.Name, number, tmp, o.PeerLimit); err != nil {
 			return err
 		}
 		defer func() {
@@ -145,6 +149,23 @@ func Run(ctx context.Context, s Suite, o Options, stdout io.Writer) error {
 		return fmt.Errorf("%w: %s", ErrWrong, strings.Join(r.wrong, ", "))
 	}
 	return nil
+}
+
+// checkPeers refuses an interpreter that there is not, before anything is measured without it. What it lacks is known
+// only once it runs, and is the error of the arms that need it.
+func (r *runner) checkPeers() error {
+	if r.Python == "" || r.suite.Peers == nil {
+		return nil
+	}
+	if r.PeerLimit <= 0 {
+		return fmt.Errorf("-peer-timeout: %v; a peer needs some time to prepare", r.PeerLimit)
+	}
+	path, err := exec.LookPath(r.Python)
+	if err != nil {
+		return fmt.Errorf("-peers: %w; it names a Python interpreter, such as python3", err)
+	}
+	r.Python, err = filepath.Abs(path)
+	return err
 }
 
 // openResults reads the results that there are, and sees to it that those of this run can be written and that no other

@@ -340,7 +340,7 @@ func TestRunRefuses(t *testing.T) {
 		b, err := fills(nil).Benchmarks(Selection{})
 		return append(b, b...), err
 	}
-	if err := Run(t.Context(), double, Options{Device: "sim", Plan: Default}, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "unique") {
+	if err := Run(t.Context(), double, Options{Device: "sim", Plan: Default}, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "benchmark fills/long of suite fills twice") {
 		t.Errorf("two benchmarks of one name: %v", err)
 	}
 }

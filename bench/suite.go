@@ -148,8 +148,11 @@ func (s *Suite) check(all []Benchmark) error {
 	}
 	seen := map[string]bool{}
 	for _, b := range all {
-		if b.Name == "" || b.Setup == nil || seen[b.Name] {
-			return fmt.Errorf("benchmark %q of suite %s: names are unique and not empty, and each has a Setup", b.Name, s.Name)
+		if seen[b.Name] {
+			return fmt.Errorf("benchmark %s of suite %s twice: -shapes and -dtypes name each once", b.Name, s.Name)
+		}
+		if b.Name == "" || b.Setup == nil {
+			return fmt.Errorf("benchmark %q of suite %s: each has a name and a Setup", b.Name, s.Name)
 		}
 		seen[b.Name] = true
 	}

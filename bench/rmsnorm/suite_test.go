@@ -16,7 +16,7 @@ import (
 // TestSuite runs every pass on the simulator, on rows that end within a vector, too: checked arms have times.
 func TestSuite(t *testing.T) {
 	dir := t.TempDir()
-	o := bench.Options{Device: "sim", Plan: bench.Plan{Rounds: 1, Replays: 1}, Out: dir, Selection: bench.Selection{Shapes: []string{"5x512", "2x70"}}}
+	o := bench.Options{Device: "sim", Plan: bench.Plan{Rounds: 1, Replays: 1}, Out: dir, Selection: bench.Selection{Shapes: []string{"5x512", "2x70", "4x1"}}}
 	var out bytes.Buffer
 	if err := bench.Run(t.Context(), Suite(), o, &out); err != nil {
 		t.Fatal(err)
@@ -25,7 +25,7 @@ func TestSuite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Cases) != 2*2*len(passes) {
+	if len(r.Cases) != 3*2*len(passes) {
 		t.Errorf("%d cases", len(r.Cases))
 	}
 	for _, c := range r.Cases {

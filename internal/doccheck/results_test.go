@@ -110,6 +110,7 @@ var pictures = []struct {
 	kinds         []kind
 }{
 	{"docs/rmsnorm-h200.svg", "bench/results/h200/rmsnorm.json", []kind{{"fwd", "bf16"}, {"bwd", "bf16"}}},
+	{"docs/rmsnorm-f32-h200.svg", "bench/results/h200/rmsnorm.json", []kind{{"fwd", "f32"}, {"bwd", "f32"}}},
 }
 
 func TestPictures(t *testing.T) {

@@ -247,3 +247,10 @@ func TestNextInCapture(t *testing.T) {
 		}
 	}
 }
+
+// What a failed NewAdamW gives may be closed.
+func TestNoOptimizerCloses(t *testing.T) {
+	if err := (*optim.AdamW)(nil).Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -271,6 +271,9 @@ func (o *AdamW) Norm() (float64, error) {
 
 // Close gives the memory back.
 func (o *AdamW) Close() error {
+	if o == nil {
+		return nil
+	}
 	var errs []error
 	for _, t := range append(append([]device.Tensor{o.part, o.clip}, o.m...), o.v...) {
 		if t.Buffer() != nil {

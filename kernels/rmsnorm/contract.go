@@ -4,6 +4,7 @@ package rmsnorm
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gotile/gotile/dtype"
@@ -139,6 +140,15 @@ func checkLength(launch, field string, x device.Tensor) error {
 	return nil
 }
 
+// checkEps refuses what no sum of squares may have added: the root of a negative number is none, and with an infinite
+// one all is 0.
+func checkEps(eps float32) error {
+	if eps >= 0 && eps <= math.MaxFloat32 { // no NaN either
+		return nil
+	}
+	return refuse(forwardName, "Inputs.Eps", bind.ErrValue, "it is %v; the number that is added to the mean of the squares is finite and not negative", eps)
+}
+
 // checkGate refuses half a gate, and one beside a residual.
 func checkGate(launch, owner string, z device.Tensor, act Activation, residual string, hasResidual bool) error {
 	switch {
@@ -155,7 +165,7 @@ func checkGate(launch, owner string, z device.Tensor, act Activation, residual s
 }
 
 // formOfForward is the form of the inputs. It refuses what the contract would describe otherwise or take: half a
-// residual or gate, and rows without elements.
+// residual or gate, rows without elements, and an Eps that is none.
 func formOfForward(in Inputs, out Outputs) (form, error) {
 	if set(in.R) != set(out.S) {
 		field, other := "Outputs.S", "Inputs.R"
@@ -168,6 +178,9 @@ func formOfForward(in Inputs, out Outputs) (form, error) {
 		return 0, err
 	}
 	if err := checkLength(forwardName, "Inputs.X", in.X); err != nil {
+		return 0, err
+	}
+	if err := checkEps(in.Eps); err != nil {
 		return 0, err
 	}
 	switch {

@@ -3,17 +3,19 @@
 package rmsnorm
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/kernels/ops"
 	"github.com/gotile/gotile/runtime/autodiff"
+	"github.com/gotile/gotile/runtime/bind"
 	"github.com/gotile/gotile/runtime/device"
 )
 
 // Params are what the ops take beside tensors.
 type Params struct {
-	Eps float32    // added to the mean of the squares
+	Eps float32    // added to the mean of the squares: finite, at least 0
 	Act Activation // of the gate; only of GatedOp
 }
 
@@ -59,7 +61,7 @@ type savedAdd struct {
 var Op = autodiff.New("rmsnorm", spec)
 
 var spec = autodiff.Spec[Params, In, Out, saved]{
-	Accept: func(p Params, _ In) error { return noGate(p) },
+	Accept: func(p Params, _ In) error { return cmp.Or(noGate(p), acceptEps(p)) },
 	LaunchesOf: func(x *autodiff.Exec, p Params, in In) autodiff.Launches {
 		return launchesOf(x, Saved{X: x.View(in.X), W: x.View(in.W)})
 	},
@@ -81,7 +83,7 @@ var spec = autodiff.Spec[Params, In, Out, saved]{
 var AddOp = autodiff.New("rmsnorm_add", addSpec)
 
 var addSpec = autodiff.Spec[Params, AddIn, AddOut, savedAdd]{
-	Accept: func(p Params, _ AddIn) error { return noGate(p) },
+	Accept: func(p Params, _ AddIn) error { return cmp.Or(noGate(p), acceptEps(p)) },
 	LaunchesOf: func(x *autodiff.Exec, p Params, in AddIn) autodiff.Launches {
 		return launchesOf(x, Saved{X: x.View(in.X), DS: x.View(in.X), W: x.View(in.W)}) // DS has the form of X
 	},
@@ -115,7 +117,7 @@ var gatedSpec = autodiff.Spec[Params, GatedIn, Out, saved]{
 		if !p.Act.known() {
 			return fmt.Errorf("Params.Act is %v; a gate has Sigmoid or Silu", p.Act)
 		}
-		return nil
+		return acceptEps(p)
 	},
 	LaunchesOf: func(x *autodiff.Exec, p Params, in GatedIn) autodiff.Launches {
 		return launchesOf(x, Saved{X: x.View(in.X), Z: x.View(in.Z), Act: p.Act, W: x.View(in.W)})
@@ -180,6 +182,14 @@ func backwardOp(x *autodiff.Exec, in Saved, out Gradients) error {
 func noGate(p Params) error {
 	if p.Act != 0 {
 		return fmt.Errorf("Params.Act is %v, and the op has no gate; use GatedOp", p.Act)
+	}
+	return nil
+}
+
+// acceptEps refuses what Forward would, for Ref as well.
+func acceptEps(p Params) error {
+	if checkEps(p.Eps) != nil {
+		return fmt.Errorf("Params.Eps is %v; what is added to the mean of the squares is finite and not negative: %w", p.Eps, bind.ErrValue)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ package rmsnorm
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -103,6 +104,9 @@ func TestForwardRefuses(t *testing.T) {
 		{"type of rstd", plain, func(m maker, a *arguments) { a.out.Rstd = m.tensor(dtype.BF16, 19) }, device.ErrDType, "Outputs.Rstd bf16"},
 		{"last stride", plain, func(m maker, a *arguments) { a.in.X = m.apart(dtype.BF16, 19, 40) }, bind.ErrStride, "rmsnorm.Forward: Inputs.X: the last stride is 2, not 1"},
 		{"closed", plain, func(m maker, a *arguments) { a.in.W.Close() }, device.ErrClosed, "rmsnorm.Forward: Inputs.W: the tensor's buffer is closed"},
+		{"negative Eps", plain, func(m maker, a *arguments) { a.in.Eps = -1e-6 }, bind.ErrValue, "rmsnorm.Forward: Inputs.Eps: it is -1e-06; the number"},
+		{"no Eps", added, func(m maker, a *arguments) { a.in.Eps = float32(math.NaN()) }, bind.ErrValue, "rmsnorm.Forward: Inputs.Eps: it is NaN"},
+		{"endless Eps", gatedSilu, func(m maker, a *arguments) { a.in.Eps = float32(math.Inf(1)) }, bind.ErrValue, "rmsnorm.Forward: Inputs.Eps: it is +Inf"},
 		{"X unset", plain, func(m maker, a *arguments) { a.in.X = device.Tensor{} }, device.ErrShape, "rmsnorm.Forward: Inputs.X: the tensor is not set"},
 		{"Rstd unset", plain, func(m maker, a *arguments) { a.out.Rstd = device.Tensor{} }, device.ErrShape, "rmsnorm.Forward: Outputs.Rstd: the tensor is not set"},
 		{"R without S", added, func(m maker, a *arguments) { a.out.S = device.Tensor{} }, device.ErrShape, "rmsnorm.Forward: Outputs.S: the tensor is not set, but Inputs.R is: a residual needs both"},
@@ -238,6 +242,15 @@ func TestScratchOfUnsetOutputs(t *testing.T) {
 		defer s.Close()
 		if got := s.floats.Bytes() / 4; got != c.floats {
 			t.Errorf("%d rows of %d: %d numbers, want %d", c.rows, c.n, got, c.floats)
+		}
+	}
+}
+
+// What a failed NewScratch gives may be closed.
+func TestNoScratchCloses(t *testing.T) {
+	for _, c := range []*Scratch{nil, {}} {
+		if err := c.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

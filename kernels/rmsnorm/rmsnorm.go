@@ -18,7 +18,7 @@ type Inputs struct {
 	Z   device.Tensor // [rows, n], of X's type: the gate; unset: none
 	Act Activation    // of the gate
 	W   device.Tensor // [n], f32 or of X's type
-	Eps float32       // added to the mean of the squares
+	Eps float32       // added to the mean of the squares: finite, at least 0; with 0 a row of zeros has no rstd
 }
 
 // Outputs are what a forward pass writes.
@@ -29,7 +29,7 @@ type Outputs struct {
 }
 
 // Forward launches one kernel, or none where there are no rows. Rows have at least one element. Inputs have a residual
-// or a gate or neither; all outputs of the form are written. Tensors that are wrong or do not agree are refused with a
+// or a gate or neither; all outputs of the form are written. Tensors that are wrong or do not agree, and a negative Eps, are refused with a
 // *bind.Error that names them, and nothing is launched. No output may overlap another tensor, which is not checked.
 func Forward(s *device.Stream, in Inputs, out Outputs) error {
 	form, err := formOfForward(in, out)

@@ -52,8 +52,13 @@ func newScratch(s *device.Stream, in Saved, out Gradients, work int) (*Scratch, 
 // floats is how many f32 a pass needs.
 func (p plan) floats() int { return (p.parts+p.groups())*p.n + p.means() }
 
-// Close gives the memory back. Closing twice is fine.
-func (c *Scratch) Close() error { return errors.Join(c.floats.Close(), c.count.Close()) }
+// Close gives the memory back. Closing twice is fine, and so is closing none.
+func (c *Scratch) Close() error {
+	if c == nil {
+		return nil
+	}
+	return errors.Join(c.floats.Close(), c.count.Close())
+}
 
 // fit makes the views for a pass, if the scratch serves it.
 func (c *Scratch) fit(s *device.Stream, p plan) error {

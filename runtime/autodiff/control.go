@@ -92,6 +92,9 @@ func (c *Control) Upload() error {
 
 // Close gives the memory back.
 func (c *Control) Close() error {
+	if c == nil {
+		return nil
+	}
 	errs := []error{c.data.Close()}
 	for _, h := range c.host {
 		if h.done != nil {

@@ -125,4 +125,9 @@ func (p *Program) Ledger() *Ledger {
 }
 
 // Close gives the graph back; a replay that is under way goes on.
-func (p *Program) Close() error { return p.graph.Close() }
+func (p *Program) Close() error {
+	if p == nil {
+		return nil
+	}
+	return p.graph.Close()
+}

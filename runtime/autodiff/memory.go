@@ -64,6 +64,9 @@ func (p *Pool) ResetPeak() { p.peak = p.inUse }
 
 // Close gives the memory back to the device. Closing twice is fine.
 func (p *Pool) Close() error {
+	if p == nil {
+		return nil
+	}
 	var errs []error
 	for _, b := range p.all {
 		errs = append(errs, b.Close())

@@ -155,3 +155,10 @@ func TestConcurrentUse(t *testing.T) {
 		t.Errorf("Close: %v", err)
 	}
 }
+
+// What a failed constructor gives may be closed.
+func TestNoneCloses(t *testing.T) {
+	if err := errors.Join((*autodiff.Pool)(nil).Close(), (*autodiff.Control)(nil).Close(), (*autodiff.Program)(nil).Close()); err != nil {
+		t.Error(err)
+	}
+}

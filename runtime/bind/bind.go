@@ -129,7 +129,7 @@ func (f *Family) place(s *device.Stream, field *Field, t *device.Tensor) error {
 	case b.Closed():
 		return f.errorf(device.ErrClosed, field.Name, "the tensor's buffer is closed")
 	case b.Device() != s.Device():
-		return f.errorf(device.ErrWrongDevice, field.Name, "the tensor is on device %s, the stream on %s; copy it over", b.Device().Name(), s.Device().Name())
+		return f.errorf(device.ErrWrongDevice, field.Name, "the tensor is on device %s, the stream on %s; copy it over", b.Device().Name(), apart(s.Device(), b.Device()))
 	}
 	if size := uint64(t.DType().Size()); t.Addr()%size != 0 {
 		return f.errorf(ErrAlign, field.Name, "the address %#x is not a multiple of %d, the size of %v; start the view at a whole element", t.Addr(), size, t.DType())

@@ -134,7 +134,7 @@ func TestBindRefuses(t *testing.T) {
 		}, ErrLimit, "launchF: X: dimension 0 is 2147418112; a dimension holds at most 2147418111: split the launch", nil},
 		{"closed", func(a []device.Tensor) { a[0].Close() }, device.ErrClosed, "launchF: X: the tensor's buffer is closed", nil},
 		{"another device", func(a []device.Tensor) { a[1] = tensor(t, other, dtype.F32, 32) }, device.ErrWrongDevice,
-			"launchF: W: the tensor is on device sim, the stream on sim; copy it over", nil},
+			"launchF: W: the tensor is on device sim, the stream on another that was opened as sim; copy it over", nil},
 		{"target", func([]device.Tensor) {}, device.ErrTarget,
 			"launchF: the device's target is sm_90a; the kernels are generated for sm_80, sm_86: add it to tile.Targets and run gotile gen", family("sm_80", "sm_86")},
 	} {

@@ -18,6 +18,8 @@ var (
 	ErrAlign = errors.New("unaligned address")
 	// ErrLimit: sizes that no generated kernel holds. Other sizes of the same arguments work.
 	ErrLimit = errors.New("too large")
+	// ErrValue: a number that the operation does not take.
+	ErrValue = errors.New("bad value")
 )
 
 // Error says what is wrong with the arguments of a launch, with the numbers and a way out. Err is a sentinel of this
@@ -194,4 +196,12 @@ func (f *Family) on(target string) []Config {
 		}
 	}
 	return out
+}
+
+// apart names a device in an error, beside another that may have the same name: one that was opened twice is two.
+func apart(d, other *device.Device) string {
+	if d.Name() == other.Name() {
+		return "another that was opened as " + d.Name()
+	}
+	return d.Name()
 }

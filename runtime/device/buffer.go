@@ -77,6 +77,9 @@ func (b *Buffer) Closed() bool { return b.h.closed.Load() }
 // Close gives the memory back, after what is under way on the device, and after the graphs that hold it were closed.
 // Closing twice is fine.
 func (b *Buffer) Close() error {
+	if b == nil {
+		return nil
+	}
 	if err := b.h.d.inCapture("Buffer.Close"); err != nil {
 		return err
 	}

@@ -221,6 +221,9 @@ func (d *Device) Stream() *Stream { return d.stream }
 // Close waits for what the device's streams do, then gives back everything the device owns; buffers, streams and
 // functions refuse to be used from then on. Closing twice is fine. While a graph is captured it is ErrCapture.
 func (d *Device) Close() error {
+	if d == nil {
+		return nil
+	}
 	d.life.Lock()
 	defer d.life.Unlock()
 	if d.closed {

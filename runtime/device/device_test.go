@@ -3,6 +3,7 @@ package device
 import (
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -66,6 +67,9 @@ func TestNil(t *testing.T) {
 		}
 		ok(t, errors.Join(s.Sync(background), g.Close(), e.Close())) // the stream is as it was
 	})
+	for _, c := range []io.Closer{(*Device)(nil), (*Stream)(nil), (*Buffer)(nil), (*HostBuffer)(nil), (*Event)(nil), (*Graph)(nil), Tensor{}} {
+		ok(t, c.Close()) // deferred ahead of the check of an error, which a panic would hide
+	}
 	if _, err := Open("cuda:0", WithDriver(nil)); err == nil || !strings.Contains(err.Error(), "WithDriver") {
 		t.Errorf("no driver: %v", err)
 	}

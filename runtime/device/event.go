@@ -85,6 +85,9 @@ func (e *Event) Since(start *Event) (time.Duration, error) {
 
 // Close gives the event back, after the calls on it that are under way; it does not wait for them. Closing twice is fine.
 func (e *Event) Close() error {
+	if e == nil {
+		return nil
+	}
 	if err := e.h.d.inCapture("Event.Close"); err != nil {
 		return err
 	}

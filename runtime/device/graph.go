@@ -94,6 +94,9 @@ func (g *Graph) String() string {
 
 // Close gives the graph back; a replay that is under way goes on. Closing twice is fine.
 func (g *Graph) Close() error {
+	if g == nil {
+		return nil
+	}
 	if err := g.d.inCapture("Graph.Close"); err != nil {
 		return err
 	}

@@ -53,6 +53,9 @@ func (b *HostBuffer) Device() *Device { return b.h.d }
 
 // Close gives the memory back, after the copies that are under way. Closing twice is fine.
 func (b *HostBuffer) Close() error {
+	if b == nil {
+		return nil
+	}
 	if err := b.h.d.inCapture("HostBuffer.Close"); err != nil {
 		return err
 	}

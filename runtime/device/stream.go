@@ -82,6 +82,9 @@ func (s *Stream) Device() *Device { return s.d }
 // Close gives the stream back, when what is queued is done; it does not wait for that. The device's default stream is
 // closed with the device. Close of an adopted stream does wait, and leaves it to its owner.
 func (s *Stream) Close() error {
+	if s == nil {
+		return nil
+	}
 	if s == s.d.stream {
 		return fmt.Errorf("device: %s: the default stream is closed with its device", s.d.name)
 	}

@@ -70,6 +70,9 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if code, done := worker.Parse(fs, &text, args[1:], stdout, stderr); done {
 		return code
 	}
+	if err := flagsFirst(fs.Args()); err != nil {
+		return inv.fail(exitUsage, err)
+	}
 	fs.Visit(func(f *flag.Flag) {
 		switch f.Name {
 		case "tags", "c":
@@ -80,6 +83,16 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 	})
 	return inv.run(ctx, fs.Args())
+}
+
+// flagsFirst refuses flags among the arguments, which would be taken for a package or a file.
+func flagsFirst(args []string) error {
+	for i, a := range args {
+		if i > 0 && strings.HasPrefix(a, "-") && a != "-" {
+			return fmt.Errorf("%s follows %s: flags come first", a, args[i-1])
+		}
+	}
+	return nil
 }
 
 // invocation is one command line.

@@ -250,6 +250,10 @@ func TestCommandLine(t *testing.T) {
 	}
 	t.Setenv("GOTILE_TYPO", "1")
 	mustFail(t, 2, "invalid value", "sim", "-seed", "x")
+	mustFail(t, 2, "-case follows ./axpy: flags come first", "sim", "./axpy", "-case", "x")
+	mustFail(t, 2, "-h follows rmsnorm: flags come first", "bench", "rmsnorm", "-h")
+	mustFail(t, 2, "-name follows x: flags come first", "init", "x", "-name", "y")
+	mustFail(t, 0, "usage: gotile viz", "viz", "layout", "-h")
 	mustFail(t, 2, "The commands:")
 	mustFail(t, 0, "GOTILE_NVRTC", "help")
 	mustFail(t, 0, worker.PackagesHelp, "help")

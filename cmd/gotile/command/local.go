@@ -18,6 +18,7 @@ type local struct {
 	short string // one line
 	args  string // what follows the flags in the usage line; empty: nothing may
 	long  string // the text of -h, with an example
+	mixes bool   // takes flags after arguments, too
 	warns bool   // itself reports the environment variables that gotile does not have
 	// setup registers the flags and gives what runs with them. Its error is a failure; one of usageError, a mistake in
 	// the command line; errSaid, one that the output shows.
@@ -62,7 +63,9 @@ func (c *local) run(ctx context.Context, args []string, stdout, stderr io.Writer
 		return code
 	}
 	var err error
-	if c.args == "" && fs.NArg() > 0 {
+	if early := flagsFirst(fs.Args()); early != nil && !c.mixes {
+		err = usageError{early}
+	} else if c.args == "" && fs.NArg() > 0 {
 		err = usageError{fmt.Errorf("unexpected argument %q; run gotile %s -h", fs.Arg(0), c.name)}
 	} else {
 		err = do(ctx, fs.Args(), stdout, stderr)
@@ -72,6 +75,9 @@ func (c *local) run(ctx context.Context, args []string, stdout, stderr io.Writer
 		return exitOK
 	case errors.Is(err, errSaid):
 		return exitFailure
+	case errors.Is(err, flag.ErrHelp): // after an argument
+		text.WriteTo(stdout)
+		return exitOK
 	}
 	fmt.Fprintf(stderr, "gotile: %s: %v\n", c.name, err)
 	var usage usageError

@@ -21,6 +21,7 @@ var vizCommand = &local{
 	name:  "viz",
 	short: "draw a layout, a fragment, a swizzle, bank conflicts or a kernel's shared memory",
 	args:  "what ...",
+	mixes: true,
 	long: `
 Viz draws, as text, or with -o as an SVG for light and dark pages:
 
@@ -56,7 +57,9 @@ Examples:
 		f.StringVar(&v.tags, "tags", "", "kernel: comma-separated build `tags`, as for go build")
 		return func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			args, err := interspersed(f, args)
-			if err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				return err
+			} else if err != nil {
 				return usageError{err}
 			}
 			if len(args) > 0 && args[0] == "kernel" {

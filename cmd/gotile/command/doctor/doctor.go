@@ -47,9 +47,10 @@ type Command struct {
 
 // Examine looks at a machine.
 func Examine(ctx context.Context, m *Machine) *Report {
-	r := &Report{Go: m.goCommand(ctx), Cache: m.cache(), Variables: m.variables()}
+	r := &Report{Go: m.goCommand(ctx), Cache: m.cache()}
 	r.Module = m.module(ctx, r.Go)
 	r.Driver, r.GPUs = m.driver(ctx)
+	r.Variables = m.variables(r.GPUs)
 	r.NVRTC = m.nvrtc(r.Driver, r.GPUs)
 	r.Headers = m.headers(r.Module)
 	r.Commands = r.commands()

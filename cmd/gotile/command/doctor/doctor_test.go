@@ -270,6 +270,25 @@ func TestMissing(t *testing.T) {
 		}, []string{"headers    CUDA 12.9, /x/cuda.h\n"}, "", "gen, sim, check, verify, bench", false},
 		"unknown variable": {func(*Machine, files, map[string]string) { os.Setenv("GOTILE_TYPO", "1") },
 			[]string{"GOTILE_TYPO: gotile has no such variable"}, "unset GOTILE_TYPO", "gen, sim, check, verify, bench", false},
+		"device of no name": {func(*Machine, files, map[string]string) { os.Setenv(env.Device, "gpu0") },
+			[]string{"GOTILE_DEVICE=gpu0 names no device", "there are sim and cuda:N"}, "unset GOTILE_DEVICE", "gen, sim, check, verify, bench", false},
+		"device that is not": {func(*Machine, files, map[string]string) { os.Setenv(env.Device, "cuda:9") },
+			[]string{"GOTILE_DEVICE=cuda:9: of GPUs there are "}, "unset GOTILE_DEVICE", "gen, sim, check, verify, bench", false},
+		"watchdog without a unit": {func(*Machine, files, map[string]string) { os.Setenv(env.Watchdog, "2") },
+			[]string{"GOTILE_WATCHDOG=2 is neither 0 nor a duration"}, "unset GOTILE_WATCHDOG", "gen, sim, check, verify, bench", false},
+		"no conformance data": {func(*Machine, files, map[string]string) { os.Setenv(env.Conformance, "/no/such") },
+			[]string{"GOTILE_CONFORMANCE=/no/such is no directory"}, "unset GOTILE_CONFORMANCE", "gen, sim, check, verify, bench", false},
+		"dumps into a file": {func(*Machine, files, map[string]string) { os.Setenv(env.Dump, os.Args[0]) },
+			[]string{" is no directory"}, "unset GOTILE_DUMP", "gen, sim, check, verify, bench", false},
+		"right values": {func(*Machine, files, map[string]string) {
+			os.Setenv(env.Device, "cuda:0")
+			os.Setenv(env.Watchdog, "500ms")
+			os.Setenv(env.Dump, "/no/such")
+		}, []string{"variables  GOTILE_CACHE=", "GOTILE_WATCHDOG=500ms\n"}, "", "gen, sim, check, verify, bench", false},
+		"no home": {func(m *Machine, _ files, _ map[string]string) {
+			m.NVRTC = func() (Compiler, error) { return nil, nvrtc.ErrNotFound }
+			os.Unsetenv("HOME")
+		}, nil, "python3 -m pip install --upgrade 'nvidia-cuda-nvrtc==13.0.*'", "gen, sim", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, f, programs := healthy(t)

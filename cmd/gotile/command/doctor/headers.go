@@ -1,11 +1,13 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gotile/gotile/codegen/nvrtc"
 	"github.com/gotile/gotile/internal/env"
@@ -35,7 +37,7 @@ func (m *Machine) headers(mod Module) Headers {
 	}
 	h := Headers{Check: Check{State: Missing, Why: "cuda.h is in no include folder; only builds with -tags gorgonia need it"}}
 	if mod.State == OK { // otherwise the script is not at hand
-		h.Command = fmt.Sprintf(`eval "$(bash "$(go list -m -f '{{.Dir}}' %s)"/runtime/driver/gorgonia/prepare.sh %s)"`, gotile, wheelDir("cuda"))
+		h.Command = fmt.Sprintf(`eval "$(bash "$(go list -m -f '{{.Dir}}' %s)"/runtime/driver/gorgonia/prepare.sh %s)"`, gotile, cmp.Or(wheelDir("cuda"), "cuda"))
 	}
 	return h
 }
@@ -74,15 +76,44 @@ type Variables struct {
 	Unknown []string          `json:"unknown,omitempty"`
 }
 
-func (m *Machine) variables() Variables {
+// variables finds those that gotile does not have, and values that are none; programs refuse the latter, or fail at them.
+func (m *Machine) variables(gpus []GPU) Variables {
 	v := Variables{Check: Check{State: OK}, Set: map[string]string{}, Unknown: env.Unknown()}
 	for _, row := range env.All() {
 		if value := env.Get(row.Name); value != "" {
 			v.Set[row.Name] = value
+			if why := badValue(row.Name, value, len(gpus)); why != "" && v.State == OK {
+				v.Check = Check{Problem, why, "unset " + row.Name}
+			}
 		}
 	}
 	if len(v.Unknown) > 0 {
 		v.Check = Check{Problem, strings.Join(v.Unknown, ", ") + ": gotile has no such variable; gotile help lists those it has", "unset " + strings.Join(v.Unknown, " ")}
 	}
 	return v
+}
+
+// badValue says what is wrong with a variable's value, but for those of NVRTC and of the cache, which have parts of
+// their own.
+func badValue(name, value string, gpus int) string {
+	switch name {
+	case env.Device:
+		n, err := strconv.Atoi(strings.TrimPrefix(value, "cuda:"))
+		if value != "sim" && (err != nil || n < 0 || value != "cuda:"+strconv.Itoa(n)) {
+			return name + "=" + value + " names no device; there are sim and cuda:N"
+		}
+		if value != "sim" && n >= gpus {
+			return fmt.Sprintf("%s=%s: of GPUs there are %d", name, value, gpus)
+		}
+	case env.Watchdog:
+		if d, err := time.ParseDuration(value); err != nil || d < 0 || d > 0 && d < time.Millisecond {
+			return name + "=" + value + " is neither 0 nor a duration of at least 1 ms, such as 2s"
+		}
+	case env.Conformance, env.Dump:
+		info, err := os.Stat(value)
+		if err == nil && !info.IsDir() || err != nil && name == env.Conformance {
+			return name + "=" + value + " is no directory"
+		}
+	}
+	return ""
 }

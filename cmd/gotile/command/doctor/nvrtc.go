@@ -77,7 +77,10 @@ func (m *Machine) noNVRTC(err error, d Driver) Check {
 
 // installNVRTC is the command that brings the version for a driver; without one, that which the receipts are of.
 func installNVRTC(d Driver) string {
-	pip := "python3 -m pip install --upgrade --target " + wheelDir("nvrtc") + " "
+	pip := "python3 -m pip install --upgrade "
+	if dir := wheelDir("nvrtc"); dir != "" {
+		pip += "--target " + dir + " "
+	}
 	switch {
 	case d.major == 12:
 		return pip + "nvidia-cuda-nvrtc-cu12"
@@ -87,9 +90,13 @@ func installNVRTC(d Driver) string {
 	return pip + "'nvidia-cuda-nvrtc==13.0.*'"
 }
 
-// wheelDir is a folder where gotile looks for a wheel, as the user would write it.
+// wheelDir is a folder where gotile looks for a wheel, as the user would write it; empty for a user without a home.
 func wheelDir(name string) string {
-	dir := nvrtc.WheelDir(os.Getenv) + "/" + name
+	dir := nvrtc.WheelDir(os.Getenv)
+	if dir == "" {
+		return ""
+	}
+	dir += "/" + name
 	if home := os.Getenv("HOME"); home != "" && strings.HasPrefix(dir, home+"/") {
 		return "~" + strings.TrimPrefix(dir, home)
 	}
