@@ -5,7 +5,7 @@ import "github.com/gotile/gotile/internal/ir"
 // Pieces is how many bytes a thread copies at once: 4, 8 or 16.
 type Pieces int
 
-// CopyOption is an option of CopyAsync: Pieces or Valid.
+// CopyOption is an option of CopyAsync, Pieces or Valid, and of StoreTensor, Valid.
 type CopyOption interface{ apply(o *copyOptions) }
 
 type copyOptions struct {
@@ -20,7 +20,7 @@ type valid []any
 func (v valid) apply(o *copyOptions) { o.valid = v }
 
 // Valid says, an int, an Index or nil for each axis of what CopyAsync copies, where it ends before the source does, as the
-// last rows of a segment do. What lies past it becomes zero.
+// last rows of a segment do. What lies past it becomes zero. Of StoreTensor it says what is stored.
 func Valid(extents ...any) CopyOption { return valid(extents) }
 
 // CopyAsync copies from global memory to a shared tile without passing through registers, 16 bytes a thread, while the
@@ -76,17 +76,23 @@ func CopyAsync[T Number](s Scope, dst, src Source[T], opts ...CopyOption) {
 	if to == nil || from == nil {
 		return
 	}
-	var ends []*ir.Value
+	if ends, ok := o.ends(b, ir.CopyAsync); ok {
+		b.CopyAsync(scope, *to, *from, piece, ends...)
+	}
+}
+
+// ends are the extents of Valid; nil for those that are not given.
+func (o *copyOptions) ends(b *ir.Builder, op ir.Op) (out []*ir.Value, ok bool) {
 	for _, e := range o.valid {
 		var v *ir.Value
 		if e != nil {
-			if v = indexOf(b, ir.CopyAsync, "an extent of Valid", e); v == nil {
-				return
+			if v = indexOf(b, op, "an extent of Valid", e); v == nil {
+				return nil, false
 			}
 		}
-		ends = append(ends, v)
+		out = append(out, v)
 	}
-	b.CopyAsync(scope, *to, *from, piece, ends...)
+	return out, true
 }
 
 // Commit ends a group of copies: those since the last Commit, which may be none.

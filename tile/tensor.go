@@ -87,8 +87,24 @@ func loadTensor[T Number](op ir.Op, s Scope, dst, src Source[T], at Completion, 
 // outside of the tensor are not written. Its rows are whole 16-byte vectors, to which the launch sees, since the chip clips
 // what it writes by those. It belongs to the group that the next CommitBulk of the scope closes. What threads wrote into
 // the tile must be ordered before by FenceAsync and a barrier, in this order. The kernel must not read dst.
-func StoreTensor[T Number](s Scope, dst, src Source[T]) {
-	storeTensor(ir.StoreTensor, s, dst, src, 0)
+//
+// Valid says where a box, of one dimension or two, ends before the tensor does, as the last rows of a segment do. A copy
+// clips at the tensor only: where the box ends earlier, which is a test of the kernel, the threads of the scope store what is
+// valid, an element or a vector each, and have done so when they pass.
+func StoreTensor[T Number](s Scope, dst, src Source[T], opts ...CopyOption) {
+	b, scope := scopeOf(s)
+	var o copyOptions
+	for _, opt := range opts {
+		opt.apply(&o)
+	}
+	if len(o.pieces) > 0 {
+		b.Errorf(ir.StoreTensor, ErrLimit, "StoreTensor in pieces of %d bytes: a tensor copy has none; drop the option", o.pieces[0])
+		return
+	}
+	ends, ok := o.ends(b, ir.StoreTensor)
+	if to, from := place(b, ir.StoreTensor, dst), place(b, ir.StoreTensor, src); to != nil && from != nil && ok {
+		b.StoreTensorTo(scope, *from, *to, ends)
+	}
 }
 
 // A TensorReduction says what ReduceTensor does with the elements of a tile and of a tensor.
@@ -113,8 +129,6 @@ func ReduceTensor[T Number](s Scope, dst, src Source[T], how TensorReduction) {
 }
 
 // PrefetchTensor fetches into the L2 cache what CopyTensor with these operands copies. The tile is not accessed.
-//
-// Do not use it yet: an H200 stops at the instruction, as one that is illegal, and we do not know why.
 func PrefetchTensor[T Number](s Scope, dst, src Source[T]) {
 	storeTensor(ir.PrefetchTensor, s, src, dst, 0)
 }

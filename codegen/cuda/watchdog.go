@@ -3,6 +3,7 @@ package cuda
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/gotile/gotile/internal/thr"
 	"github.com/gotile/gotile/internal/waitfor"
@@ -21,6 +22,9 @@ func PrintWatched(k *thr.Kernel, o Options) (string, []waitfor.Site, error) {
 	text, err := p.kernel()
 	return text, p.sites, err
 }
+
+// watchdogPause is how long the warp that reports waits for the others of its block to have seen that it does.
+const watchdogPause = 2 * time.Millisecond
 
 // watchdogPrelude follows the prelude. Its names begin with watchdog_, which no other name does.
 var watchdogPrelude = fmt.Sprintf(`
@@ -68,11 +72,20 @@ __device__ __forceinline__ void watchdog_expire(u64 waited) {
   if (other != 0) return; // it goes on waiting, for the trap
   if (lane == 0) n = atomicAdd(&watchdog_reported, 1u);
   n = __shfl_sync(0xffffffffu, n, 0);
+  for (u64 start = watchdog_now(); watchdog_now() - start < %[8]du;) { // until those who wait have seen it, and ask no more
+  }
   if (n < %[4]s.room) {
     volatile watchdog_report* report = &%[4]s.reports[n];
     volatile watchdog_wait_note* note = &watchdog_block.warp[lane];
     u32 bar = note->bar;
+    bool phases = bar != 0 && bar - watchdog_at(watchdog_block.come) >= sizeof(watchdog_block.come);
     u64 state = 0;
+#if __CUDA_ARCH__ >= 900
+    // A live mbarrier shows 0: it is ended first, once.
+    u32 group = __match_any_sync(0xffffffffu, bar);
+    if (phases && lane == (u32)__ffs((int)group) - 1) asm volatile("mbarrier.inval.shared.b64 [%%0];" :: "r"(bar) : "memory");
+    __syncwarp();
+#endif
     if (bar != 0) asm volatile("ld.volatile.shared.u64 %%0, [%%1];" : "=l"(state) : "r"(bar));
     report->warp[lane].site = note->site;
     report->warp[lane].bar = bar;
@@ -97,6 +110,8 @@ __device__ __forceinline__ void watchdog_late(u64& since) { // after a try in va
   u64 now = watchdog_now();
   if (since == 0) since = now;
   else if (__any_sync(0xffffffffu, now - since > %[4]s.bound)) watchdog_expire(now - since);
+  while (*(volatile u32*)&watchdog_block.expired != 0) { // nobody asks what is being read; the trap ends it
+  }
 }
 __device__ __forceinline__ void watchdog_spin(u64& since, u32 site) { // in a loop that asks; site 0: the question has made a note
   if (site != 0) watchdog_note(site, nullptr, 0);
@@ -136,7 +151,7 @@ __device__ __forceinline__ void watchdog_cluster_come(int blocks) { // every blo
 __device__ __forceinline__ void watchdog_cluster_meet(u32 site) {
   watchdog_await(&watchdog_block.come[%[6]d], *(volatile u32*)&watchdog_block.cluster_until[threadIdx.x >> 5], site);
 }
-`, waitfor.Warps, waitfor.ReportBytes, waitfor.LimitBytes, waitfor.Limits, waitfor.ClusterBarrier+1, waitfor.ClusterBarrier, waitfor.SharedBytes) +
+`, waitfor.Warps, waitfor.ReportBytes, waitfor.LimitBytes, waitfor.Limits, waitfor.ClusterBarrier+1, waitfor.ClusterBarrier, waitfor.SharedBytes, watchdogPause.Nanoseconds()) +
 	watchdogWait("watchdog_wait", "mbarrier_wait", ".parity", "int", "r") +
 	watchdogWait("watchdog_wait_token", "mbarrier_wait_token", "", "i64", "l") +
 	watchdogWait("watchdog_wait_cluster", "mbarrier_wait_cluster", ".parity.acquire.cluster", "int", "r") +

@@ -115,7 +115,7 @@ var families = []*bind.Family{
 	&exchangeFamily, &relayFamily, &pollFamily, &bulkFamily, &handOverFamily, &trackFamily,
 	&tensor1Family, &tensor2Family, &tensor3Family, &tensor4Family, &tensor5Family, &haloFamily, &tensorReduceFamily, &multicastFamily,
 	&piecesFamily, &passFamily, &tellFamily, &refetchFamily, &overwriteFamily, &dependentFamily,
-	&pipeFamily, &pipeTensorFamily, &lcsfFamily, &electFamily, &fragmentFamily, &fragmentGroupFamily,
+	&pipeFamily, &pipeTensorFamily, &segmentFamily, &leaveFamily, &heldFamily, &lcsfFamily, &electFamily, &fragmentFamily, &fragmentGroupFamily,
 	&scanFamily, &scanGroupFamily, &turnFamily, &turnGroupFamily, &maskFamily, &maskGroupFamily, &shiftFamily, &triangularFamily, &decayFamily, &blocksFamily,
 	&matrixFamily, &matrixStoreFamily, &matrixGroupFamily,
 	&mmaABFamily, &mmaABtFamily, &mmaAtBFamily, &mmaAtBtFamily, &mmaChainFamily, &mmaTF32Family,

@@ -11,7 +11,8 @@ import (
 	"github.com/gotile/gotile/internal/thr"
 )
 
-// TestWordOf: the words are what mbarrier.init stores, by the code that ptxas makes of it, with a later state of each.
+// TestWordOf: the words are what mbarrier.init stores, by the code that ptxas makes of it, with a later state of each, and
+// what an H200 has shown.
 func TestWordOf(t *testing.T) {
 	for _, c := range []struct {
 		target string
@@ -23,9 +24,12 @@ func TestWordOf(t *testing.T) {
 		{"sm_86", 0x7ffffffe_3ffffffb, Word{0, 2, 5, 0}, ""},                    // 3 have come
 		{"sm_89", 0xfffffffb_3ffffffb, Word{1, 5, 5, 0}, ""},                    // the next phase
 		{"sm_90a", 0xfffffb<<11<<32&(1<<63-1) | 0x1ffff6, Word{0, 5, 5, 0}, ""}, // (2^20-5) << 11 above (2^20-5) << 1
-		{"sm_90a", (1<<20-1)<<43 | (1<<20-2)<<1 | 1000<<21, Word{0, 1, 2, 1000}, "1000 bytes expected that have not come"},
-		{"sm_120a", 1<<63 | (1<<20-1)<<43 | (1<<20-2)<<1 | (1<<22-1)<<21, Word{1, 1, 2, -1}, "1 byte copied that nobody expects yet"},
-		{"sm_90a-as-120", (1<<20-2)<<1 | 5<<21, Word{0, 0, 2, 5}, "5 bytes expected that have not come"},
+		{"sm_90a", 0x7fffe800001ffff6, Word{0, 3, 5, 0}, ""}, // measured: init 5, 2 arrivals
+		{"sm_90a", 0x7fffebff831ffff6, Word{0, 3, 5, 1000}, "1000 bytes expected that have not come"},
+		{"sm_90a", 0x7ffffbfffa1ffff6, Word{0, 1, 5, 48}, "48 bytes expected that have not come"},
+		{"sm_90a", 0xfffffbff831ffffe, Word{1, 1, 1, 1000}, "1000 bytes expected that have not come"},
+		{"sm_120a", 1<<63 | (1<<20-1)<<43 | (1<<20-2)<<1 | 1<<21, Word{1, 1, 2, -1}, "1 byte copied that nobody expects yet"},
+		{"sm_90a-as-120", (1<<20-2)<<1 | (1<<21-5)<<21, Word{0, 0, 2, 5}, "5 bytes expected that have not come"},
 	} {
 		if got := WordOf(c.target, c.word); got != c.want || got.bytes() != c.bytes {
 			t.Errorf("%s: %#x is %+v (%s), want %+v (%s)", c.target, c.word, got, got.bytes(), c.want, c.bytes)
@@ -59,7 +63,7 @@ func TestDescribe(t *testing.T) {
 		thr.Do{At: thr.At{Pos: copied}, Fn: thr.BulkLoad, Bar: full}, thr.Do{At: thr.At{Pos: copied}, Fn: thr.TensorLoad, Bar: &thr.SharedBuf{Name: "other"}}}}
 	sites := []Site{{Fn: thr.BlockSync, Pos: pos}, {Fn: thr.ClusterWait, Pos: pos}, {Fn: thr.NamedSync, Pos: pos, Threads: 96}, {Fn: thr.RegsInc, Pos: pos, Regs: 232},
 		{Pos: pos}, {Fn: thr.MBarWait, Pos: pos, Bar: full}, {Fn: thr.MBarTestToken, Pos: pos, Bar: full}}
-	word := uint64(1<<20-1)<<43 | (1<<20-2)<<1 | 512<<21
+	word := uint64(1<<20-1)<<43 | (1<<20-2)<<1 | (1<<21-512)<<21
 	host := make([]byte, Reports*ReportBytes)
 	every := [][4]uint64{{1, 0x500, 10, 4}, {2, 0, 0, 0}, {3, 0x500 + 8*4, 6, 4}, {4, 0, 0, 0}, {5, 0, 0, 0},
 		{6, 0x1000 + 64 + 8, 1, word}, {7, 0x1000 + 64 + 8, 1<<63 | 5, word}, {0, 0, 0, 0}, {Ended, 0, 0, 0}, {99, 0, 0, 0}}

@@ -9,11 +9,12 @@ type Word struct {
 	Bytes          int // that are expected and have not come; below 0: that have come and are not expected yet
 }
 
-// WordOf reads the 64 bits of an mbarrier, which PTX calls opaque. Where the counts stand is what ptxas makes of
-// mbarrier.init, of mbarrier.pending_count and of a test of a parity: from sm_90 on bit 63 is the parity, bits 43 to 62
-// are the pending arrivals and bits 1 to 20 those of a phase, both negated; before that bits 32 to 62 and 0 to 29. The
-// bytes stand between, in bits 21 to 42. An H200 shows 0 to loads of a live mbarrier: then nothing is known, and Count is
-// 0. A test of package device holds it against a GPU.
+// WordOf reads the 64 bits of an mbarrier, which PTX calls opaque. From sm_90 on bit 63 is the parity, bits 43 to 62 are
+// the pending arrivals, bits 1 to 20 those of a phase and bits 21 to 41 the bytes, all negated: so the probe of an H200
+// in bench/results/h200/mbarrier-word.txt has it, and a test of package device. Before that bits 32 to 62 and 0 to 29 are
+// the arrivals, by what ptxas makes of mbarrier.init, mbarrier.pending_count and a test of a parity. An H200 shows 0 to
+// loads, atomics and bulk copies of a live mbarrier, and its bits once it is invalid; the watchdog therefore ends it
+// before it reads. Of a Count of 0, which no mbarrier has, nothing is known.
 func WordOf(target string, w uint64) Word {
 	out := Word{Parity: int(w >> 63)}
 	switch target {
@@ -23,7 +24,7 @@ func WordOf(target string, w uint64) Word {
 	}
 	const twenty = 1<<20 - 1
 	out.Pending, out.Count = -int(w>>43)&twenty, -int(w>>1)&twenty
-	out.Bytes = int(int64(w<<21) >> 42) // 22 bits with their sign
+	out.Bytes = -int(int64(w<<22) >> 43) // 21 bits with their sign
 	return out
 }
 

@@ -16,14 +16,15 @@ import (
 
 // SimConfig sets up a simulated device. The zero value is good.
 type SimConfig struct {
-	SMs                int    // default 4
-	BlocksPerSM        int    // blocks an SM holds, whatever the kernel; default 2
-	Workers            int    // goroutines that run blocks; default: one a CPU
-	Seed               uint64 // of schedules and block order
-	Memory             int64  // bytes; default 16 GiB, reserved as it is allocated
-	GlobalRaces        bool   // report conflicting accesses of two threads to global memory; kernels with acquires and releases always do
-	TrackUninitialised bool   // report kernels that read memory nobody has written; slower
-	StepLimit          int64  // instructions in loops after which a warp is reported not to end; default 2^31, minutes
+	SMs                int            // default 4
+	BlocksPerSM        int            // blocks an SM holds, whatever the kernel; default 2
+	Workers            int            // goroutines that run blocks; default: one a CPU
+	Seed               uint64         // of schedules and block order
+	Copies             sim.Completion // when asynchronous copies arrive; default: by seed
+	Memory             int64          // bytes; default 16 GiB, reserved as it is allocated
+	GlobalRaces        bool           // report conflicting accesses of two threads to global memory; kernels with acquires and releases always do
+	TrackUninitialised bool           // report kernels that read memory nobody has written; slower
+	StepLimit          int64          // instructions in loops after which a warp is reported not to end; default 2^31, minutes
 }
 
 // simTarget is what the simulator is where WithTarget says nothing.
@@ -270,7 +271,7 @@ func (s *simulator) resident(cluster int) int {
 func (f *simFunc) launch(stream uint64, grid int, args []byte, dependent bool) error {
 	own := bytes.Clone(args) // a graph outlives the call
 	return f.s.queue(stream, simNode{f.name, grid, own, func() error {
-		o := sim.Options{Workers: f.s.c.Workers, Seed: f.s.c.Seed, StepLimit: f.s.c.StepLimit, GlobalRaces: f.s.c.GlobalRaces || f.program.Ordered()}
+		o := sim.Options{Workers: f.s.c.Workers, Seed: f.s.c.Seed, Copies: f.s.c.Copies, StepLimit: f.s.c.StepLimit, GlobalRaces: f.s.c.GlobalRaces || f.program.Ordered()}
 		if f.triggers || dependent {
 			o.Launch, o.Overlaps = f.s.number(stream, dependent)
 		}

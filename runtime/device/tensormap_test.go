@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"github.com/gotile/gotile/dtype"
+	"github.com/gotile/gotile/internal/thr"
+	"github.com/gotile/gotile/runtime/driver"
 	"github.com/gotile/gotile/runtime/driver/fake"
 )
 
@@ -80,4 +82,26 @@ func TestTensorMapAllocatesNothing(t *testing.T) {
 	if n := drv.Count(encode); n != 4 {
 		t.Errorf("%d maps were made for two tensors of two maps each", n)
 	}
+}
+
+// What the L2 cache fetches at once is what a row of the box fills, and the driver's map says so.
+func TestTensorMapPromotion(t *testing.T) {
+	d := openFake(t, newFake(fake.H200))
+	x := must(NewTensor(d, dtype.BF16, 8, 256))
+	for _, c := range []struct {
+		cols, bytes int
+		want        driver.L2Promotion
+	}{{8, 0, driver.L2PromotionNone}, {24, 0, driver.L2PromotionNone}, {32, 64, driver.L2Promotion64}, {56, 64, driver.L2Promotion64}, {64, 128, driver.L2Promotion128}, {120, 128, driver.L2Promotion128}, {128, 256, driver.L2Promotion256}, {256, 256, driver.L2Promotion256}} {
+		n := (&thr.TensorMap{Box: []int{8, c.cols}}).Promotion(dtype.BF16)
+		k := scaleKernel()
+		k.Maps = []TensorMap{{Box: []int{8, c.cols}, Promotion: n}}
+		m := must(must(d.Load(k)).TensorMap(0, &x))
+		if got := driver.L2Promotion(m[1] >> 24 & 0xff); n != c.bytes || got != c.want {
+			t.Errorf("rows of %d bf16: %d bytes, in the map %d; want %d and %d", c.cols, n, got, c.bytes, c.want)
+		}
+	}
+	if n := (&thr.TensorMap{Box: []int{256, 16}}).Promotion(dtype.F32); n != 64 {
+		t.Errorf("rows of 16 f32: %d bytes", n)
+	}
+	ok(t, x.Close())
 }

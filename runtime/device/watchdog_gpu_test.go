@@ -31,7 +31,7 @@ var hangs = []struct {
 	opts  []tile.Option
 	body  func(k *tile.Builder, a hangArgs)
 }{
-	{"mbarrier", 200, []string{"for the phase of parity 0 of bar0[1]", "warp 1 waits at the barrier of", "and 60 more:", "room for 64 reports"}, nil,
+	{"mbarrier", 200, []string{"for the phase of parity 0 of bar0[1]", "bar0[1] is in a phase of parity 0: 1 of 2 arrivals pending", "warp 1 waits at the barrier of", "and 60 more:", "room for 64 reports"}, nil,
 		func(k *tile.Builder, a hangArgs) {
 			warp := k.Warp()
 			bar := tile.NewMBarriers(k, 2, 2).At(1)
@@ -41,13 +41,13 @@ var hangs = []struct {
 			})
 			k.Block().Sync()
 		}},
-	{"token", 1, []string{"for the phase of parity 0 of bar0[0]", "warp 1 has left the kernel"}, nil,
+	{"token", 1, []string{"for the phase of parity 0 of bar0[0]", "in a phase of parity 0: 32 of 64 arrivals pending", "warp 1 has left the kernel"}, nil,
 		func(k *tile.Builder, a hangArgs) {
 			warp := k.Warp()
 			bar := tile.NewMBarriers(k, 1, 64).At(0)
 			tile.If(warp, warp.Index().EqInt(0), func() { bar.ArriveAndWait(warp) })
 		}},
-	{"question", 1, []string{"warp 0 asks at", "for the phase of parity 1 of bar0[0]"}, nil,
+	{"question", 1, []string{"warp 0 asks at", "for the phase of parity 1 of bar0[0]", "in a phase of parity 1: 1 of 1 arrival pending"}, nil,
 		func(k *tile.Builder, a hangArgs) {
 			warp := k.Warp()
 			bar := tile.NewMBarriers(k, 1, 1).At(0)
@@ -69,7 +69,7 @@ var hangs = []struct {
 				one.Sync(warp)
 			})
 		}},
-	{"cluster", 4, []string{"for the phase of parity 0 of bar0[0]", "warp 1 waits at the barrier of the cluster of", "warp 0 waits at the barrier of the cluster of", "blocks 0, 2:", "blocks 1, 3:"}, []tile.Option{tile.ClusterSize(2)},
+	{"cluster", 4, []string{"for the phase of parity 0 of bar0[0]", "in a phase of parity 0: 1 of 1 arrival pending", "warp 1 waits at the barrier of the cluster of", "warp 0 waits at the barrier of the cluster of", "blocks 0, 2:", "blocks 1, 3:"}, []tile.Option{tile.ClusterSize(2)},
 		func(k *tile.Builder, a hangArgs) {
 			warp := k.Warp()
 			bar := tile.NewMBarriers(k, 1, 1).At(0)

@@ -268,7 +268,7 @@ func (a *access) transfer(w *warp, al *allocation, m uint32, off *offsets) {
 	}
 	if a.write {
 		al.writes(w.block.launch.number)
-		if w.block.program.asyncReads {
+		if w.block.program.asyncReads || w.block.program.bulkStores {
 			a.noteWrites(w, al, m, off)
 		}
 		a.put(w, al.data, m, off)

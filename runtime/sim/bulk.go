@@ -106,7 +106,7 @@ func (o *bulkOp) issue(w *warp, l int) *bulk {
 			w.report(MissingFence, o.site, k.bar.init.site(), l, "%s completes at %s, whose init no fence has made visible to the asynchronous proxy", what, k.bar.name())
 		}
 		w.readSource(o.global, source{k.al, k.global, k.bytes}, l)
-		k.checkWritten(l)
+		k.checkWritten(o.global.site, source{k.al, k.global, k.bytes}, l)
 		k.load(l)
 	} else {
 		k.check(k.stored(l), l, false, k.shared, k.bytes)

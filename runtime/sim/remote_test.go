@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/gotile/gotile/dtype"
@@ -86,22 +87,39 @@ func TestTrackedThenStored(t *testing.T) {
 	pairs(t, alone, list, lack{"fence", MissingFence, "store", "copy", nil}, lack{"wait", InFlight, "store", "copy", nil}, lack{"arrive", Deadlock, "wait", "", nil})
 }
 
-// Small copies mark what they write and no more.
+// Small copies, of 4 bytes and of 8, mark what they write and no more.
 func TestCopyPieces(t *testing.T) {
-	even := op(ir.Eq, op(ir.Rem, lane, i32(2)), i32(0))
-	one := op(ir.Or, lane, i32(1)) // the odd word beside
-	list := []named{
-		{"-", declare(got, nil)},
-		{"write", storeShared(at(), lane, lane)},
-		{"-", warpSync(at())},
-		{"copy", thr.Do{At: at(), Fn: thr.CpAsync4, Args: []thr.Expr{index(arg(bulkX), lane), sharedAt(lane, 4), i32(3)}, Pred: even, Buf: bulkTile}},
-		{"read odd", loadShared(at(), got, one)},
-		{"commit", thr.Do{At: at(), Fn: thr.CpCommit}},
-		{"wait", thr.Do{At: at(), Fn: thr.CpWait, Args: []thr.Expr{i32(0)}}},
-		{"sync", warpSync(at())},
-		{"read", loadShared(at(), got, op(ir.Sub, i32(31), lane))},
+	for _, words := range []int{1, 2} {
+		t.Run(fmt.Sprint(4*words, " bytes"), func(t *testing.T) {
+			copies := op(ir.Eq, op(ir.Rem, op(ir.Div, lane, i32(words)), i32(2)), i32(0)) // every other piece
+			if words == 2 {
+				copies = op(ir.Eq, op(ir.Rem, lane, i32(4)), i32(0))
+			}
+			beside := op(ir.Or, lane, i32(words)) // in the piece that is not copied
+			fn := map[int]thr.Fn{1: thr.CpAsync4, 2: thr.CpAsync8}[words]
+			list := []named{
+				{"-", declare(got, nil)},
+				{"write", storeShared(at(), lane, lane)},
+				{"-", warpSync(at())},
+				{"copy", thr.Do{At: at(), Fn: fn, Args: []thr.Expr{index(arg(bulkX), lane), sharedAt(lane, 4), i32(4*words - 1)}, Pred: copies, Buf: bulkTile}},
+				{"read beside", loadShared(at(), got, beside)},
+				{"commit", thr.Do{At: at(), Fn: thr.CpCommit}},
+				{"wait", thr.Do{At: at(), Fn: thr.CpWait, Args: []thr.Expr{i32(0)}}},
+				{"sync", warpSync(at())},
+				{"read", loadShared(at(), got, op(ir.Sub, i32(31), lane))},
+			}
+			pairs(t, alone, list, lack{"wait", InFlight, "read", "copy", nil}, lack{"commit", InFlight, "read", "copy", nil}, lack{"sync", Race, "read", "copy", nil})
+			tracked := append(append([]named{
+				{"-", barDo(at(), thr.MBarInit, fullBar, i32(32), first)},
+				{"-", barrier(at())},
+			}, list[:4]...),
+				named{"track", barDo(at(), thr.MBarTrack, fullBar, nil, nil)},
+				named{"arrive", barDo(at(), thr.MBarArrive, fullBar, i32(1), nil)},
+				named{"phase", barDo(at(), thr.MBarWait, fullBar, i32(0), nil)},
+				list[8])
+			pairs(t, alone, tracked, lack{"track", InFlight, "read", "copy", nil}, lack{"phase", InFlight, "read", "copy", nil}, lack{"arrive", Deadlock, "phase", "", nil})
+		})
 	}
-	pairs(t, alone, list, lack{"wait", InFlight, "read", "copy", nil}, lack{"commit", InFlight, "read", "copy", nil}, lack{"sync", Race, "read", "copy", nil})
 }
 
 // Bulk copies of what the kernel wrote to global memory: ordered, and fenced.

@@ -103,6 +103,7 @@ func (k *bulk) storeTo(global *access, to source, lane int) {
 	w.checkEarly(to.al, global.site, lane, true)
 	to.al.writes(w.block.launch.number)
 	w.checkStores(global.site, to, lane, combines)
+	k.checkWritten(global.site, to, lane)
 	if w.block.launch.global != nil {
 		a, off := *global, offsets{}
 		a.bytes, off[lane] = to.bytes, to.off

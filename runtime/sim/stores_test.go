@@ -55,6 +55,32 @@ func TestTwoStoresToOnePlace(t *testing.T) {
 	right(t, alone(taken(again(128, 128), "wait")...)) // beside it
 }
 
+// What a thread writes to global memory and then stores over by a bulk copy of its own is not ordered by its program: the two
+// go by different proxies. A fence before the copy orders them, with a barrier where another thread issues it.
+func TestStoreOverWritten(t *testing.T) {
+	for name, who := range map[string]thr.Expr{"its own write": i32(0), "another lane's": i32(5)} {
+		t.Run(name, func(t *testing.T) {
+			by := op(ir.Eq, lane, who)
+			list := []named{
+				{"-", storeShared(at(), lane, lane)}, {"-", bulkDo(at(), thr.FenceAsync)},
+				{"write", thr.Store{At: at(), Space: thr.Global, Value: i32(7), Bytes: 4, Addr: index(arg(bulkX), i32(9)), Pred: by}},
+				{"fence", bulkDo(at(), thr.FenceAsyncGlobal)},
+				{"sync", warpSync(at())},
+				{"store", bulkStore(at(), first)},
+				{"-", bulkDo(at(), thr.BulkCommit)},
+				{"-", bulkDo(at(), thr.BulkWaitRead, i32(0))},
+			}
+			lacks := []lack{{"fence", MissingFence, "store", "write", nil}}
+			if name != "its own write" {
+				lacks = append(lacks, lack{"sync", GlobalRace, "store", "write", []Kind{Race}})
+			}
+			pairs(t, alone, list, lacks...)
+		})
+	}
+	far := thr.Store{At: at(), Space: thr.Global, Value: i32(7), Bytes: 4, Addr: index(arg(bulkX), i32(32))} // behind the 128 bytes
+	right(t, alone(far, storeShared(at(), lane, lane), bulkDo(at(), thr.FenceAsync), warpSync(at()), bulkStore(at(), first), bulkDo(at(), thr.BulkCommit), bulkDo(at(), thr.BulkWaitRead, i32(0))))
+}
+
 // A bulk copy of what a store is writing needs the same.
 func TestCopyOfStored(t *testing.T) {
 	list := append(storedThen(), loading()...)

@@ -126,6 +126,9 @@ func (o *tensorOp) load(w *warp, l int) {
 			w.report(MissingFence, o.site, k.bar.init.site(), l, "%s completes at %s, whose init no fence has made visible to the asynchronous proxy",
 				w.block.program.sites[o.site].what, k.bar.name())
 		}
+		for _, r := range box.rows {
+			k.checkWritten(o.global.site, r.source, l)
+		}
 		k.load(l)
 		w.block.cluster.fly(k)
 	}

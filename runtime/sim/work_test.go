@@ -185,3 +185,67 @@ func TestEarlyExit(t *testing.T) {
 		}
 	}
 }
+
+type segmentStoreArgs struct {
+	X, Y tile.Global[tile.I32] `tile:"rows,32"`
+	List tile.Global[tile.I32] `tile:"items,2"` // where a segment begins, and how many rows it has
+}
+
+// storedSegments copies boxes of 8 rows of segments to Y by tensor copies. It says where a segment ends, or not.
+func storedSegments(says bool) func(k *tile.Builder, a segmentStoreArgs) {
+	return func(k *tile.Builder, a segmentStoreArgs) {
+		pipe := tile.NewPipeline(k, 2, segmentSlot{X: tile.NewShared[tile.I32](k, 8, 32).Swizzle(layout.Swizzle128)})
+		work := k.Schedule(tile.WorkList(a.List))
+		var valid []tile.CopyOption
+		k.Roles(tile.Producer(0, func(p tile.Warp) {
+			for t := range work.Tiles(p) {
+				s := pipe.Acquire(p)
+				tile.CopyAsync(s, s.X, a.X.At(t.Row))
+			}
+		}), tile.ConsumerWarps(1, 0, func(c tile.Warp) {
+			for t := range work.Tiles(c) {
+				s := pipe.Wait(c)
+				if valid = nil; says {
+					valid = append(valid, tile.Valid(t.Fields[1]))
+				}
+				tile.StoreTensor(c, a.Y.At(t.Row), s.X, valid...)
+				s.Release(c)
+			}
+		}))
+	}
+}
+
+// A tensor store with Valid writes the rows of its segment and no others; one without writes its whole box.
+func TestStoreTensorOfSegments(t *testing.T) {
+	const rows = 29
+	x, list := counting(rows*32), []int32{0, 3, 8, 0, 9, 1, 11, 8, 22, 7}
+	inside := map[bool]func(row int32) bool{
+		true: func(row int32) bool {
+			for i := 0; i < len(list); i += 2 {
+				if row >= list[i] && row < list[i]+list[i+1] {
+					return true
+				}
+			}
+			return false
+		},
+		false: func(row int32) bool { return row < 19 || row >= 22 },
+	}
+	for says, in := range inside {
+		k := compiled(t, "sm_90a", storedSegments(says), tile.Threads(64))
+		for _, mode := range modes {
+			out, err := k.run(t, 1, map[string]int{"rows": rows, "items": len(list) / 2}, map[string][]int32{"x": x, "y": make([]int32, rows*32), "list": list}, sim.Options{Copies: mode})
+			if err != nil && says {
+				t.Fatalf("copies %v: %v", mode, err)
+			}
+			for i, v := range out["y"] {
+				want := int32(0)
+				if in(int32(i / 32)) {
+					want = x[i]
+				}
+				if v != want {
+					t.Fatalf("valid rows %v, copies %v: row %d is %d at column %d, want %d", says, mode, i/32, v, i%32, want)
+				}
+			}
+		}
+	}
+}

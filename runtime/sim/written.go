@@ -2,7 +2,8 @@ package sim
 
 import "math/bits"
 
-// Bulk copies of global memory that the kernel itself writes: what threads wrote must be ordered before, and fenced.
+// Bulk and tensor copies of global memory that threads of the kernel itself write, from it or to it: what they wrote must be
+// ordered before, and fenced.
 
 // written is a word of global memory.
 type written struct {
@@ -10,7 +11,7 @@ type written struct {
 	word int
 }
 
-// noteWrites notes the writes of lanes to global memory, for bulk copies that read there.
+// noteWrites notes the writes of lanes to global memory, for copies that read or write there.
 func (a *access) noteWrites(w *warp, al *allocation, m uint32, off *offsets) {
 	c, now := w.block.cluster, newRecord(w.epoch, a.site, w.index, 0)
 	for ; m != 0; m &= m - 1 {
@@ -21,25 +22,27 @@ func (a *access) noteWrites(w *warp, al *allocation, m uint32, off *offsets) {
 	}
 }
 
-// checkWritten reports a bulk copy of what a thread of the cluster wrote if the two are not ordered, or not fenced.
-func (k *bulk) checkWritten(lane int) {
+// checkWritten reports a copy from or to bytes of global memory that a thread of the cluster wrote if the two are not
+// ordered, or not fenced. site says which of the two.
+func (k *bulk) checkWritten(site int32, at source, lane int) {
 	w, c := k.w, k.w.block.cluster
-	if !c.program.asyncReads {
+	if len(c.written) == 0 {
 		return
 	}
-	view, now := w.view(lane), newRecord(w.epoch, k.site, w.index, lane)
-	for i := k.global / c.program.word; i < (k.global+k.bytes)/c.program.word; i++ {
-		was := c.written[written{k.al, i}]
+	view, now := w.view(lane), newRecord(w.epoch, site, w.index, lane)
+	what := c.program.sites[site].what
+	for i := at.off / c.program.word; i < (at.off+at.bytes)/c.program.word; i++ {
+		was := c.written[written{at.al, i}]
 		switch {
 		case was == 0:
 		case !view.has(was, now):
 			by := c.warps[was.warp()]
-			w.report(GlobalRace, k.site, was.site(), lane, "bulk copy from byte %d of the allocation of %d bytes at %#x, not ordered after the store of warp %d lane %d%s",
-				i*c.program.word, len(k.al.data), k.al.addr, by.id, was.lane(), by.whose())
+			w.report(GlobalRace, site, was.site(), lane, "%s at byte %d of the allocation of %d bytes at %#x, not ordered after the store of warp %d lane %d%s",
+				what, i*c.program.word, len(at.al.data), at.al.addr, by.id, was.lane(), by.whose())
 			return
 		case was.epoch() >= view.fencedGlobal[was.warp()]:
-			w.report(MissingFence, k.site, was.site(), lane, "bulk copy from byte %d of the allocation of %d bytes at %#x, which a thread has written: put FenceAsyncGlobal between the two",
-				i*c.program.word, len(k.al.data), k.al.addr)
+			w.report(MissingFence, site, was.site(), lane, "%s at byte %d of the allocation of %d bytes at %#x, which a thread has written: put FenceAsyncGlobal between the two",
+				what, i*c.program.word, len(at.al.data), at.al.addr)
 			return
 		}
 	}
