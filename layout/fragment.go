@@ -153,6 +153,21 @@ func Fragment(m, n, warps int) (*Dist, error) {
 	return d.repeat(0, m/d.Shape[0]), nil
 }
 
+// FragmentTF32 is a tile of [m, k] of f32 over a warpgroup, in the form of operand A of wgmma m64nNk8: tiles of WGMMAA(32)
+// one beside the other, then one below the other. With k/2 elements of a thread in each 64 rows thread t has in value i
+//
+//	m = 16*(t/32) + t%32/4 + 8*(i%2) + 64*(i/(k/2))
+//	k = t%4 + 4*(i/2%2) + 8*(i/4%(k/8))
+//
+// m is a multiple of 64, k of 8; others are errors.
+// PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk8".
+func FragmentTF32(m, k int) (*Dist, error) {
+	if m < 1 || m%64 != 0 || k < 1 || k%8 != 0 {
+		return nil, fail(ErrInvalid, "a fragment of tf32 of %dx%d: the rows are a multiple of 64, the columns of 8", m, k)
+	}
+	return fragmentA(8, 32).repeat(1, k/8).stack(0, 4).repeat(0, m/64), nil
+}
+
 // Transpose is the distribution with its last two axes exchanged: the transpose of a tile, in the same registers of the
 // same threads. Dists of rank 1 have none.
 func (d *Dist) Transpose() (*Dist, error) {

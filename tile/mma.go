@@ -104,6 +104,8 @@ func MMA[C Float, T Number](acc Var[C], a, b MatrixOperand[T], opts ...MMAOption
 	x, y := matrixOperand(k, "A", a), matrixOperand(k, "B", b)
 	switch {
 	case x == nil || y == nil:
+	case o.terms > 0 && o.sync:
+		k.Errorf(ir.MMA, ErrTarget, "MMA of f32 with tile.MMASync: the scope says which instruction multiplies, wgmma for a warpgroup, mma.sync for a warp; drop it")
 	case o.terms > 0:
 		k.MMATF32(acc.v, o.form, o.overwrite, o.terms, *x, *y)
 	default:

@@ -67,6 +67,9 @@ func (a Reg[T]) Silu() Reg[T] { return a.unary(ir.Silu) }
 // Softplus is max(a, 0) + log1p(e^-|a|) (f32: within 4 ulp). For floats.
 func (a Reg[T]) Softplus() Reg[T] { return a.unary(ir.Softplus) }
 
+// RoundTF32 is the number of 10 bits of fraction next to a, ties away from 0: what tensor cores take of f32. For f32.
+func (a Reg[T]) RoundTF32() Reg[T] { return a.unary(ir.RoundTF32) }
+
 // ExpApprox is e^a by ex2.approx of a*log2(e); the error grows with |a| (f32: within 64 ulp). For floats.
 func (a Reg[T]) ExpApprox() Reg[T] { return a.unary(ir.ExpApprox) }
 

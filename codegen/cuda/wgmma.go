@@ -61,8 +61,12 @@ func wgmma(p *printer, s thr.Do) code {
 	if s.Fn == thr.WGMMARegs {
 		a := s.Frags[1]
 		name += "_ra"
-		params, args = append(params, "const u32* a"), append(args, p.fragment(a))
-		operands, inputs = append(operands, list(next, a.N)), append(inputs, registerList("r", "a", a.N))
+		of, in := "u32", registerList("r", "a", a.N)
+		if a.Local.Type.DT == dtype.F32 { // tf32
+			of, in = "float", bitsList("a", a.N)
+		}
+		params, args = append(params, "const "+of+"* a"), append(args, p.fragment(a))
+		operands, inputs = append(operands, list(next, a.N)), append(inputs, in)
 		next += a.N
 	}
 	for i := range descs {
@@ -94,6 +98,15 @@ func wgmma(p *printer, s thr.Do) code {
 }
 `, name, strings.Join(params, ", "), shape, acc, t, t, strings.Join(operands, ", "), registerList("+"+constraint, "d", d.N), strings.Join(inputs, ", "))
 	return call(name, args...)
+}
+
+// bitsList is n numbers of an array as operands, by their bits.
+func bitsList(array string, n int) string {
+	var s []string
+	for i := range n {
+		s = append(s, fmt.Sprintf("\"r\"(__float_as_uint(%s[%d]))", array, i))
+	}
+	return strings.Join(s, ", ")
 }
 
 func digit(b bool) string {

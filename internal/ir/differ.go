@@ -125,7 +125,7 @@ func sameAttr(a, b any) bool {
 		return ok && *a == *b
 	case *MMAInfo:
 		b, ok := b.(*MMAInfo)
-		return ok && a.Form == b.Form && a.Overwrite == b.Overwrite && a.Sync == b.Sync && a.K == b.K && a.Terms == b.Terms && sameShared(a.A, b.A) && sameShared(a.B, b.B)
+		return ok && a.Form == b.Form && a.Overwrite == b.Overwrite && a.Sync == b.Sync && a.K == b.K && a.Terms == b.Terms && a.Cut == b.Cut && sameShared(a.A, b.A) && sameShared(a.B, b.B)
 	case *BulkInfo:
 		b, ok := b.(*BulkInfo)
 		return ok && a.Arg == b.Arg && a.Bar == b.Bar && sameShared(a.Shared, b.Shared)

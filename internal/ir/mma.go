@@ -35,6 +35,7 @@ type MMAInfo struct {
 	M, N, K   int
 	DT        dtype.Type // of A and B
 	Terms     int        // of an MMA of f32: how many products of tf32 make one, 1 or 3
+	Cut       bool       // of f32 by a warpgroup: the lower bits of operands do not count, as rounded ones have none
 }
 
 // operands splits the operands of an MMA: the variable, and of A and B the tile or the offsets.
@@ -186,7 +187,10 @@ func (p *printer) mma(v *Value, i *MMAInfo) {
 		}
 	}
 	p.printf(" %v m%dn%dk%d %v", i.Form, i.M, i.N, i.K, i.DT)
-	if i.Terms > 0 {
+	switch {
+	case i.Cut:
+		p.printf(" tf32")
+	case i.Terms > 0:
 		p.printf(" %dxtf32", i.Terms)
 	}
 	if i.Sync {

@@ -5,20 +5,26 @@ import (
 	"github.com/gotile/gotile/layout"
 )
 
+// TF32Cut is the number of terms of an MMA of f32 that takes operands as they are, without what tf32 has not.
+const TF32Cut = 2
+
 // MMATF32 records C += A B of f32 as products of tf32, terms of them for each: 1, or 3 for nearly the accuracy of f32.
-// Matrix loads are of 16-bit elements, so operands in shared memory are loaded as fragments, by plain loads, 8 of k at a
-// time where both are there.
+// Matrix loads are of 16-bit elements, so operands of a warp in shared memory are loaded as fragments, by plain loads, 8 of
+// k at a time where both are there. Those of a warpgroup go the ways of mma_staged.go.
 func (b *Builder) MMATF32(acc *Value, form Form, overwrite bool, terms int, x, y MMAOperand) {
 	if b.poisoned(MMA, acc) {
 		return
 	}
-	if terms != 1 && terms != 3 {
+	s := acc.Type.Span
+	switch {
+	case terms != 1 && terms != 3 && terms != TF32Cut:
 		b.Errorf(MMA, ErrDType, "MMA with accuracy %d; use tile.TF32 or tile.TF32x3", terms)
 		return
-	}
-	s := acc.Type.Span
-	if s == nil || !s.IsFragment() || s.Scope != ScopeWarp {
-		b.Errorf(MMA, ErrScope, "MMA of f32 into %s: tf32 is multiplied by warps; make the accumulator with tile.NewAcc of a warp", vector(s))
+	case s == nil || !s.IsFragment():
+		b.Errorf(MMA, ErrScope, "MMA of f32 into %s: tf32 is multiplied by warps and warpgroups; make the accumulator with tile.NewAcc", vector(s))
+		return
+	case terms == TF32Cut && s.Scope != ScopeGroup:
+		b.Errorf(MMA, ErrScope, "MMA of tile.TF32Cut by a warp: that is of operands as warpgroups take them; use tile.TF32, which rounds")
 		return
 	}
 	if !b.executes(MMA, s.Scope) {
@@ -44,7 +50,7 @@ func (b *Builder) MMATF32(acc *Value, form Form, overwrite bool, terms int, x, y
 	case ak%8 != 0:
 		b.Errorf(MMA, ErrShape, "MMA of f32 over k = %d: an instruction takes 8 of tf32; make it a multiple, use %d and zeros", ak, (ak+7)/8*8)
 		return
-	case n%16 != 0:
+	case n%16 != 0 && s.Scope == ScopeWarp:
 		b.Errorf(MMA, ErrShape, "MMA of f32 into %d columns: B is loaded as a fragment of n x k, whose rows are a multiple of 16; use %d columns", n, (n+15)/16*16)
 		return
 	}
@@ -52,6 +58,11 @@ func (b *Builder) MMATF32(acc *Value, form Form, overwrite bool, terms int, x, y
 		if !b.tf32Check(s, o, ak) {
 			return
 		}
+	}
+	if s.Scope == ScopeGroup {
+		g := groupTF32{Builder: b, acc: acc, form: form, m: m, n: n, k: ak}
+		g.multiply(&a, &c, terms, overwrite)
+		return
 	}
 	step := ak
 	if x.Reg == nil && y.Reg == nil {

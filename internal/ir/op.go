@@ -99,6 +99,7 @@ const (
 	Sigmoid
 	Silu
 	Softplus
+	RoundTF32 // to what tensor cores take of f32
 
 	// Fast approximations, by name and never silently.
 	ExpApprox
@@ -290,16 +291,17 @@ var Table = [NumOps]Info{
 	Max:   {"max", "Max", 2, Elementwise, Numbers, Same, 0, "the larger; where one is NaN the other"},
 	MulHi: {"mulhi", "MulHi", 2, Elementwise, Ints, Same, 0, "the high word of the exact product"},
 
-	Exp:      {"exp", "Exp", 1, Elementwise, Floats, Same, 2, "e^a"},
-	Exp2:     {"exp2", "Exp2", 1, Elementwise, Floats, Same, 2, "2^a"},
-	Log:      {"log", "Log", 1, Elementwise, Floats, Same, 2, "ln a"},
-	Log2:     {"log2", "Log2", 1, Elementwise, Floats, Same, 2, "log2 a"},
-	Sqrt:     {"sqrt", "Sqrt", 1, Elementwise, Floats, Same, 0, "the square root, rounded to nearest"},
-	Rsqrt:    {"rsqrt", "Rsqrt", 1, Elementwise, Floats, Same, 0, "1/sqrt(a), rounded to nearest"},
-	Tanh:     {"tanh", "Tanh", 1, Elementwise, Floats, Same, 3, "tanh a"},
-	Sigmoid:  {"sigmoid", "Sigmoid", 1, Elementwise, Floats, Same, 4, "1/(1 + e^-a); 0 below -88.7, where e^-a overflows"},
-	Silu:     {"silu", "Silu", 1, Elementwise, Floats, Same, 5, "a/(1 + e^-a); -0 below -88.7, where e^-a overflows"},
-	Softplus: {"softplus", "Softplus", 1, Elementwise, Floats, Same, 4, "max(a, 0) + log1p(e^-|a|)"},
+	Exp:       {"exp", "Exp", 1, Elementwise, Floats, Same, 2, "e^a"},
+	Exp2:      {"exp2", "Exp2", 1, Elementwise, Floats, Same, 2, "2^a"},
+	Log:       {"log", "Log", 1, Elementwise, Floats, Same, 2, "ln a"},
+	Log2:      {"log2", "Log2", 1, Elementwise, Floats, Same, 2, "log2 a"},
+	Sqrt:      {"sqrt", "Sqrt", 1, Elementwise, Floats, Same, 0, "the square root, rounded to nearest"},
+	Rsqrt:     {"rsqrt", "Rsqrt", 1, Elementwise, Floats, Same, 0, "1/sqrt(a), rounded to nearest"},
+	Tanh:      {"tanh", "Tanh", 1, Elementwise, Floats, Same, 3, "tanh a"},
+	Sigmoid:   {"sigmoid", "Sigmoid", 1, Elementwise, Floats, Same, 4, "1/(1 + e^-a); 0 below -88.7, where e^-a overflows"},
+	Silu:      {"silu", "Silu", 1, Elementwise, Floats, Same, 5, "a/(1 + e^-a); -0 below -88.7, where e^-a overflows"},
+	RoundTF32: {"round_tf32", "RoundTF32", 1, Elementwise, Singles, Same, 0, "the number of 10 bits of fraction next to a, ties away from 0: what tensor cores take of f32"},
+	Softplus:  {"softplus", "Softplus", 1, Elementwise, Floats, Same, 4, "max(a, 0) + log1p(e^-|a|)"},
 
 	ExpApprox:     {"exp_approx", "ExpApprox", 1, Elementwise, Floats, Same, 64, "e^a by ex2.approx of a*log2(e); the error grows with |a|"},
 	Exp2Approx:    {"exp2_approx", "Exp2Approx", 1, Elementwise, Floats, Same, 4, "2^a by ex2.approx.ftz"},

@@ -126,6 +126,7 @@ type SharedTile struct {
 	Swizzle layout.Swizzle
 	Bulk    bool // bulk or tensor copies access it
 	used    bool // something does
+	staged  int  // of a copy of operand B of an MMA: the number of the part, from 1 on
 }
 
 // PanelCols is the number of columns of a panel: all, where there is no swizzle.

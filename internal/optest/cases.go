@@ -27,6 +27,7 @@ func Cases() []tiletest.Case {
 		boolCases(), chainCases(), castCases(), reduceCases(), foldCases(), shapeCases(), controlCases(), memoryCases(), atomicCases(), scalarCases(), orderCases(),
 		clusterCases(), asyncCases(), columnsCases(), wholeCases(), mbarrierCases(), tensorCases(), remoteCases(), pipeCases(), segmentCases(), fragmentCases(),
 		algebraCases(), matrixCases(), mmaCases(), mmaTF32Cases(), wgmmaCases(),
+		wgmmaMoreCases(),
 	} {
 		out = append(out, cs...)
 	}

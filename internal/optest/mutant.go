@@ -120,4 +120,5 @@ var families = []*bind.Family{
 	&matrixFamily, &matrixStoreFamily, &matrixGroupFamily,
 	&mmaABFamily, &mmaABtFamily, &mmaAtBFamily, &mmaAtBtFamily, &mmaChainFamily, &mmaTF32Family,
 	&wgmmaABFamily, &wgmmaABtFamily, &wgmmaAtBFamily, &wgmmaAtBtFamily, &wgmmaPipeFamily, &wgmmaChainFamily, &wgmmaClusterFamily,
+	&wgmmaTF32Family, &wgmmaCutFamily, &wgmmaWideFamily, &roundTF32Family,
 }

@@ -48,6 +48,7 @@ var kernels = sync.OnceValue(func() tile.Set {
 		exchangeKernels(), relayKernels(), pollKernels(), bulkKernels(), handOverKernels(), trackKernels(),
 		piecesKernels(), passKernels(), tellKernels(), refetchKernels(), overwriteKernels(), dependentKernels(), tensorKernels(), tensorMoreKernels(),
 		pipeKernels(), pipeTensorKernels(), segmentKernels(), leaveKernels(), heldKernels(), lcsfKernels(), electKernels(), fragmentKernels(), matrixKernels(), mmaKernels(), wgmmaKernels(),
+		wgmmaTF32Kernels(),
 		algebraKernels(),
 	)
 })

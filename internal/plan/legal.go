@@ -44,7 +44,12 @@ func needs(v *ir.Value) (target.Feature, bool) {
 		return target.LdMatrix, true
 	case ir.StoreMatrix:
 		return target.StMatrix, true
-	case ir.MoveMatrix, ir.MMA, ir.WaitMMA:
+	case ir.MMA:
+		if v.Scope == ir.ScopeGroup && v.Attr.(*ir.MMAInfo).Cut {
+			return target.WGMMA, true
+		}
+		return target.MMASync, true
+	case ir.MoveMatrix, ir.WaitMMA:
 		return target.MMASync, true
 	}
 	return "", false

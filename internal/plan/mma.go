@@ -37,6 +37,8 @@ func (l *lowering) mma(v *ir.Value) {
 	}
 	by := "mma.sync"
 	switch {
+	case byWarpgroup(l.t, v) && i.Cut:
+		by = "wgmma of tf32"
 	case byWarpgroup(l.t, v):
 		by = "wgmma"
 	case i.Terms > 0:

@@ -22,11 +22,10 @@ const (
 	wgmmaCols = 256
 )
 
-// byWarpgroup reports whether an op is an MMA that a target does by wgmma: of 16-bit types. Of f32 wgmma would cut the lower
-// bits of the operands in shared memory, where mma.sync takes what was rounded to tf32 in registers.
+// byWarpgroup reports whether an op is an MMA that a target does by wgmma: of 16-bit types, and of f32 that is tf32 already.
 func byWarpgroup(t *target.Target, v *ir.Value) bool {
 	i, ok := v.Attr.(*ir.MMAInfo)
-	return ok && v.Scope == ir.ScopeGroup && !i.Sync && i.DT.Is16() && t.Has(target.WGMMA)
+	return ok && v.Scope == ir.ScopeGroup && !i.Sync && (i.DT.Is16() || i.Cut) && t.Has(target.WGMMA)
 }
 
 // operandTiles are the tiles, but for slots of pipelines, that a kernel's wgmma reads, and whether CopyAsync writes some.

@@ -156,19 +156,26 @@ func (k *bulk) check(now record, lane int, write bool, from, bytes int) {
 	w, s := k.w, &k.to().shared.shadow
 	view, what := w.view(lane), w.block.program.sites[k.site].what
 	clock := &view.clock
-	for i := from >> s.shift; i < (from+bytes+1<<s.shift-1)>>s.shift; i++ {
+	end := (from + bytes + 1<<s.shift - 1) >> s.shift
+	for i := from >> s.shift; i < end; i++ {
+		if !write && s.last.now == now {
+			if i += s.again(s.cells[i:end]); i == end {
+				break
+			}
+		}
 		c := &s.cells[i]
-		was := c.write
+		was, before := c.write, *c
 		if c.more == 0 && (write || was != 0 && !w.block.program.taken(was, k.site)) && was.over(clock) && c.read.over(clock) && !k.unfenced(was, view) { // as a rule
 			if write {
 				*c = cell{write: now}
 			} else {
 				c.read = now
+				s.last = alike{now, before, *c}
 			}
 			continue
 		}
 		var other record
-		ok := true
+		ok, good := true, false
 		switch {
 		case write:
 			other, ok = s.store(c, now, view)
@@ -188,6 +195,11 @@ func (k *bulk) check(now record, lane int, write bool, from, bytes int) {
 				w.block.program.sites[other.site()].what, by.id, other.lane(), by.whose())
 		case k.unfenced(was, view):
 			w.report(MissingFence, k.site, was.site(), lane, "%s at byte %d, which a thread has written: put FenceAsync between the two", what, i<<s.shift)
+		default:
+			good = !write && was != 0
+		}
+		if s.last = (alike{}); good {
+			s.last = alike{now, before, *c}
 		}
 	}
 }

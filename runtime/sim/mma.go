@@ -104,18 +104,18 @@ func (c *compiler) mmaSync(s thr.Do) {
 			for j := range mmaN {
 				p := shape.d[i*mmaN+j]
 				r := &w.r[d[p.reg]][p.lane]
-				w.accumulate(r, p.shift, half, x[i*shape.k:][:shape.k], y[j:], mmaN)
+				sum := float64(0)
+				for k, v := range x[i*shape.k:][:shape.k] {
+					sum += float64(v * y[j+k*mmaN])
+				}
+				accumulate(r, p.shift, half, sum)
 			}
 		}
 	})
 }
 
-// accumulate adds the product of a row and a column, whose elements are so many apart, to an element of an accumulator.
-func (w *warp) accumulate(r *uint64, shift uint8, half bool, row, col []float64, apart int) {
-	sum := float64(0)
-	for k, x := range row {
-		sum += float64(x * col[k*apart])
-	}
+// accumulate adds a sum of products to an element of an accumulator.
+func accumulate(r *uint64, shift uint8, half bool, sum float64) {
 	if !half {
 		*r = fbits(float32(sum + float64(float(*r))))
 		return

@@ -56,19 +56,50 @@ type shadow struct {
 	shift int // log2 of the granule
 	cells []cell
 	sets  []record // warps records each, a set of reads by warp; the first set is unused
+	refs  []int32  // of each set, how many cells have it
 	warps int      // of the cluster, and its agents
 	free  []int32
+	step  joined
+	last  alike
+}
+
+// alike is what the newest read of an agent, which was found in order, made of a cell: so of the next one that is like it.
+type alike struct {
+	now           record
+	before, after cell
+}
+
+// again does to the first of some cells what was done to the one before, while they are like it; it returns how many are.
+func (s *shadow) again(cells []cell) (n int) {
+	before, after := s.last.before, s.last.after
+	for n < len(cells) && cells[n] == before {
+		cells[n] = after
+		n++
+	}
+	if from := before.more; n > 0 && from != after.more {
+		s.refs[after.more] += int32(n)
+		s.refs[from] -= int32(n - 1) // of no set, nothing
+		s.leave(from)
+	}
+	return n
+}
+
+// joined is what the newest read of an agent made of the readers of a cell: the multiplies of warpgroups read thousands of
+// cells that have the same ones, and these share the set.
+type joined struct {
+	now, read record // the agent's, and of the cell if it had no set
+	from, to  int32
 }
 
 func (s *shadow) init(bytes, granule, warps int) {
 	s.shift = bits.TrailingZeros(uint(granule))
 	s.cells = make([]cell, (bytes+granule-1)>>s.shift)
-	s.warps, s.sets = warps, make([]record, warps)
+	s.warps, s.sets, s.refs = warps, make([]record, warps), make([]int32, 1)
 }
 
 func (s *shadow) reset() {
 	clear(s.cells)
-	s.sets, s.free = s.sets[:s.warps], s.free[:0]
+	s.sets, s.refs, s.free, s.step, s.last = s.sets[:s.warps], s.refs[:1], s.free[:0], joined{}, alike{}
 }
 
 // check checks and records a warp's access to shared memory, its own block's or a peer's.
@@ -171,17 +202,58 @@ func (s *shadow) load(c *cell, now record, by *seen) (record, bool) {
 	}
 	switch {
 	case c.more != 0:
-		joinRead(&s.readers(c.more)[now.warp()], now, by)
+		s.join(c, now, by)
 	case by.has(c.read, now):
 		c.read = now
 	case c.read.warp() == now.warp():
 		c.read = now | recordMany // the same epoch, else it were before
 	default:
-		c.more = s.set()
-		readers := s.readers(c.more)
-		readers[c.read.warp()], readers[now.warp()] = c.read, now
+		s.join(c, now, by)
 	}
 	return 0, true
+}
+
+// join adds a read to a cell's set, which it makes if the reads of the cell were one warp's.
+func (s *shadow) join(c *cell, now record, by *seen) {
+	step := joined{now: now, from: c.more}
+	if c.more == 0 {
+		step.read = c.read
+	}
+	if now&recordAgent != 0 && step == (joined{s.step.now, s.step.read, s.step.from, 0}) {
+		from := c.more
+		c.more = s.step.to
+		s.refs[c.more]++
+		s.leave(from)
+		return
+	}
+	if c.more == 0 || s.refs[c.more] > 1 {
+		to := s.set()
+		if c.more == 0 {
+			s.readers(to)[c.read.warp()] = c.read
+		} else {
+			copy(s.readers(to), s.readers(c.more))
+			s.leave(c.more)
+		}
+		c.more = to
+	} else {
+		step.from = none // it is changed in place
+	}
+	joinRead(&s.readers(c.more)[now.warp()], now, by)
+	step.to = c.more
+	s.step = step
+}
+
+// leave notes that a cell has its set no more.
+func (s *shadow) leave(set int32) {
+	if set == 0 {
+		return
+	}
+	if s.refs[set]--; s.refs[set] == 0 {
+		s.free = append(s.free, set)
+		if s.step.from == set || s.step.to == set {
+			s.step = joined{}
+		}
+	}
 }
 
 // joinRead adds a read to those of its warp.
@@ -216,23 +288,23 @@ func (s *shadow) store(c *cell, now record, by *seen) (record, bool) {
 
 // overwrite puts a write in the place of everything before it.
 func (s *shadow) overwrite(c *cell, now record) {
-	if c.more != 0 {
-		s.free = append(s.free, c.more)
-	}
+	s.leave(c.more)
 	*c = cell{write: now}
 }
 
-// set takes an empty set of readers.
+// set takes an empty set of readers, for one cell.
 func (s *shadow) set() int32 {
 	if n := len(s.free); n > 0 {
 		i := s.free[n-1]
 		s.free = s.free[:n-1]
 		clear(s.readers(i))
+		s.refs[i] = 1
 		return i
 	}
 	n := len(s.sets)
 	s.sets = slices.Grow(s.sets, s.warps)[:n+s.warps]
 	clear(s.sets[n:])
+	s.refs = append(s.refs, 1)
 	return int32(n / s.warps)
 }
 

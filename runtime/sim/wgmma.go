@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/thr"
 	"github.com/gotile/gotile/layout"
@@ -120,10 +122,40 @@ type flight struct {
 	epoch uint32
 }
 
-// accumulator is the value of an accumulator of multiplies in flight.
+// accumulator is the value of an accumulator of multiplies in flight, row by row.
 type accumulator struct {
-	regs   []lanes
-	flying int // multiplies that are not waited for
+	values []float32 // of f16, too
+	flying int       // multiplies that are not waited for
+}
+
+// take takes the registers of an accumulator, which are poison until they are put back.
+func (o *multiply) take(w *warp) *accumulator {
+	acc := &accumulator{values: make([]float32, len(o.placeD))}
+	for i, p := range o.placeD {
+		bits := w.r[o.acc[p.reg]][p.lane]
+		if o.half {
+			acc.values[i] = dtype.F16FromBits(uint16(bits >> p.shift)).Float32()
+		} else {
+			acc.values[i] = float(bits)
+		}
+	}
+	for _, r := range o.acc {
+		w.fill(operand{i: r}, 0xffffffff)
+	}
+	return acc
+}
+
+func (o *multiply) putBack(w *warp, acc *accumulator) {
+	for _, r := range o.acc {
+		w.r[r] = lanes{}
+	}
+	for i, p := range o.placeD {
+		bits := fbits(acc.values[i])
+		if o.half {
+			bits = f16(bits)
+		}
+		w.r[o.acc[p.reg]][p.lane] |= bits << p.shift
+	}
 }
 
 // multiplies are those of a warp.
@@ -135,6 +167,7 @@ type multiplies struct {
 	busy   []int32 // by register: the site of the multiply in flight that has it, and 1
 	dirty  []int32 // by register: where it was accessed after the last fence, and 1
 	fenced bool
+	x, y   []float64 // room for the operands of one
 }
 
 func (m *multiplies) reset(registers int) {
@@ -186,11 +219,7 @@ func (o *multiply) issue(w *warp) {
 	}
 	w.block.together(w, f)
 	if f.acc = m.accs[o.acc[0]]; f.acc == nil {
-		f.acc = &accumulator{}
-		for _, r := range o.acc {
-			f.acc.regs = append(f.acc.regs, w.r[r])
-			w.fill(operand{i: r}, 0xffffffff)
-		}
+		f.acc = o.take(w)
 		m.accs[o.acc[0]] = f.acc
 	}
 	f.acc.flying++
@@ -254,8 +283,7 @@ func (b *block) together(w *warp, f *flight) {
 	}
 }
 
-// checkReads checks and records what a multiply reads of shared memory: of A the rows of the warp, and of B, which all
-// four warps read, every fourth 8 rows. Who overwrites B does so as a whole, and has to come after all four.
+// checkReads checks and records what a multiply reads of shared memory: of A the rows of the warp, and all of B.
 func (f *flight) checkReads(k *bulk) {
 	o := f.o
 	check := func(d descriptor, site int32, buf *thr.SharedBuf, row, rows int) {
@@ -273,9 +301,7 @@ func (f *flight) checkReads(k *bulk) {
 	if o.regsA == nil {
 		check(f.a, o.siteA, o.bufA, warpRows*(k.w.id%groupWarps), warpRows)
 	}
-	for row := 8 * (k.w.id % groupWarps); row < o.n; row += 8 * groupWarps {
-		check(f.b, o.siteB, o.bufB, row, 8)
-	}
+	check(f.b, o.siteB, o.bufB, 0, o.n)
 }
 
 // execute computes a multiply, after those before it.
@@ -290,30 +316,44 @@ func (f *flight) execute(w *warp) {
 }
 
 func (f *flight) compute(w *warp) {
-	o := f.o
+	o, m := f.o, &w.multiplies
 	step, data := wgmmaStep/o.dt.Size(), w.block.shared.data
 	x := f.x
 	if x == nil {
-		x = make([]float64, warpRows*step)
+		m.x = slices.Grow(m.x[:0], warpRows*step)[:warpRows*step]
+		x = m.x
 		f.a.matrix(data, warpRows*(w.id%groupWarps), warpRows, o.dt, x)
 	}
-	y := make([]float64, o.n*step)
-	f.b.matrix(data, 0, o.n, o.dt, y)
-	keep := uint64(0xffffffff) // the bits of an element of the accumulator
-	if o.half {
-		keep = 0xffff
-	}
+	m.y = slices.Grow(m.y[:0], o.n*step)[:o.n*step]
+	f.b.matrix(data, 0, o.n, o.dt, m.y)
 	for i := range warpRows {
-		row := x[i*step:][:step]
-		for j := range o.n {
-			p := o.placeD[i*o.n+j]
-			r := &f.acc.regs[p.reg][p.lane]
-			if !o.adds {
-				*r &^= keep << p.shift
+		row, acc := x[i*step:][:step], f.acc.values[i*o.n:][:o.n]
+		for j := 0; j < o.n; j += 4 {
+			for l, sum := range products(row, m.y[j*step:][:4*step]) {
+				d := &acc[j+l]
+				if o.adds {
+					sum += float64(*d)
+				}
+				if *d = float32(sum); o.half {
+					*d = dtype.F16FromBits(uint16(f16(fbits(*d)))).Float32()
+				}
 			}
-			w.accumulate(r, p.shift, o.half, row, y[j*step:], 1)
 		}
 	}
+}
+
+// products are those of a row with four, added up in four sums beside one another, as a sum waits for each of its terms.
+func products(x, rows []float64) [4]float64 {
+	n := len(x)
+	a, b, c, d := rows[:n], rows[n:][:n], rows[2*n:][:n], rows[3*n:][:n]
+	var p, q, r, s float64
+	for i, v := range x {
+		p += float64(v * a[i])
+		q += float64(v * b[i])
+		r += float64(v * c[i])
+		s += float64(v * d[i])
+	}
+	return [4]float64{p, q, r, s}
 }
 
 // wgmmaFence compiles the fence of registers.
@@ -362,9 +402,7 @@ func (w *warp) waitMultiplies(groups int) {
 			f := k.multiply
 			o.clock[w.multipliesAgent()] = f.epoch + 1
 			if f.acc.flying--; f.acc.flying == 0 {
-				for i, r := range f.o.acc {
-					w.r[r] = f.acc.regs[i]
-				}
+				f.o.putBack(w, f.acc)
 				delete(m.accs, f.o.acc[0])
 			}
 		}
