@@ -21,7 +21,7 @@ func everyOp(name string) (*tile.Kernel, error) {
 			tile.Reg[tile.F32].Log2, tile.Reg[tile.F32].Sqrt, tile.Reg[tile.F32].Rsqrt, tile.Reg[tile.F32].Tanh, tile.Reg[tile.F32].Sigmoid,
 			tile.Reg[tile.F32].Silu, tile.Reg[tile.F32].Softplus, tile.Reg[tile.F32].ExpApprox, tile.Reg[tile.F32].Exp2Approx,
 			tile.Reg[tile.F32].LogApprox, tile.Reg[tile.F32].Log2Approx, tile.Reg[tile.F32].SqrtApprox, tile.Reg[tile.F32].RsqrtApprox,
-			tile.Reg[tile.F32].TanhApprox, tile.Reg[tile.F32].SigmoidApprox, tile.Reg[tile.F32].SiluApprox,
+			tile.Reg[tile.F32].TanhApprox, tile.Reg[tile.F32].SigmoidApprox, tile.Reg[tile.F32].SiluApprox, tile.Reg[tile.F32].RoundTF32,
 		} {
 			y = y.Add(f(x))
 		}

@@ -100,9 +100,12 @@ func further(i int) func(s *thr.Do) bool {
 	}
 }
 
-// otherSide exchanges K-major and MN-major.
+// otherSide exchanges K-major and MN-major, of 16-bit types, which have both.
 func otherSide(i int) func(s *thr.Do) bool {
 	return func(s *thr.Do) bool {
+		if !s.DT.Is16() {
+			return false
+		}
 		s.Args = slices.Clone(s.Args)
 		s.Args[i] = i32(1 - int(s.Args[i].(thr.Const).Bits))
 		return true

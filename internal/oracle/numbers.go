@@ -139,6 +139,11 @@ func floatOp(v *ir.Value, a []Num) float64 {
 		return math.Exp(x)
 	case ir.Sqrt:
 		return math.Sqrt(x)
+	case ir.RoundTF32:
+		if m, e := math.Frexp(x); !math.IsInf(x, 0) {
+			return math.Ldexp(math.Round(math.Ldexp(m, 11)), e-11)
+		}
+		return x
 	case ir.Rsqrt:
 		return 1 / math.Sqrt(x)
 	}

@@ -104,6 +104,13 @@ func referenceFloat(op ir.Op, a, b, c, nudge float64) (uint64, bool) {
 		return bit(a != b), true
 	case ir.Sqrt:
 		return round32(math.Sqrt(a)), true
+	case ir.RoundTF32: // multiples of 2^-10 of the power of two below, of denormals' 2^-126
+		if math.IsNaN(a) || math.IsInf(a, 0) {
+			return round32(a), true
+		}
+		_, e := math.Frexp(a)
+		unit := max(e-11, -136)
+		return round32(math.Ldexp(math.Round(math.Ldexp(a, -unit)), unit)), true
 	case ir.SqrtApprox:
 		return flushed(round32(math.Sqrt(zeroed(a)))), true
 	case ir.RsqrtApprox:
