@@ -49,7 +49,7 @@ __device__ __forceinline__ float load_shared_f32(const void* p) {
   return r;
 }
 __device__ __forceinline__ i64 wgmma_desc_32(const void* p, int lbo, int sbo) { // 32-byte swizzle
-  return (i64)((u64)(shared_at(p) >> 4) | (u64)(lbo >> 4) << 16 | (u64)(sbo >> 4) << 32 | (u64)3 << 62);
+  return (i64)((u64)((shared_at(p) & 0x3ffff) >> 4) | (u64)(lbo >> 4) << 16 | (u64)(sbo >> 4) << 32 | (u64)3 << 62);
 }
 __device__ __forceinline__ void load_f32x2(float* r, const void* p) {
   asm volatile("ld.global.v2.f32 {%0, %1}, [%2];" : "=f"(r[0]), "=f"(r[1]) : "l"(p) : "memory");

@@ -49,10 +49,10 @@ __device__ __forceinline__ u32 shared_at(const void* p) { return (u32)__cvta_gen
 __device__ __forceinline__ void named_sync(int bar, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(bar), "r"(threads) : "memory"); }
 __device__ __forceinline__ void fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 __device__ __forceinline__ i64 wgmma_desc_128(const void* p, int lbo, int sbo) { // 128-byte swizzle
-  return (i64)((u64)(shared_at(p) >> 4) | (u64)(lbo >> 4) << 16 | (u64)(sbo >> 4) << 32 | (u64)1 << 62);
+  return (i64)((u64)((shared_at(p) & 0x3ffff) >> 4) | (u64)(lbo >> 4) << 16 | (u64)(sbo >> 4) << 32 | (u64)1 << 62);
 }
 __device__ __forceinline__ i64 wgmma_desc_32(const void* p, int lbo, int sbo) { // 32-byte swizzle
-  return (i64)((u64)(shared_at(p) >> 4) | (u64)(lbo >> 4) << 16 | (u64)(sbo >> 4) << 32 | (u64)3 << 62);
+  return (i64)((u64)((shared_at(p) & 0x3ffff) >> 4) | (u64)(lbo >> 4) << 16 | (u64)(sbo >> 4) << 32 | (u64)3 << 62);
 }
 __device__ __forceinline__ u32 load_u16(const void* p) {
   u32 r;
