@@ -55,8 +55,11 @@ type MatrixOperand[T Elem] interface {
 // the warpgroup that the accumulator belongs to. Products are exact and added up in the accumulator's type, in an order
 // that the hardware chooses: f32 for bf16 and f16, or f16 for f16.
 //
-// Operands of f32 are multiplied as tf32, by warps, and the call names an Accuracy, TF32 or TF32x3. Matrix loads are of 16
-// bits: operands in shared memory are loaded as fragments by plain loads.
+// Operands of f32 are multiplied as tf32, and the call names an Accuracy, TF32 or TF32x3. Matrix loads are of 16 bits: a
+// warp loads operands in shared memory as fragments, by plain loads. A warpgroup multiplies f32 where the target has wgmma
+// alone, which takes A in registers and B in shared memory with rows along k, and does not round: A, from wherever it is,
+// is rounded in registers, and B, in whatever form and with whatever swizzle, through a copy of n x k in shared memory, of
+// TF32x3 two; MMAs of the same sides have one place for it. TF32Cut takes operands as they lie, without a copy.
 //
 // An operand in shared memory is a tile with any swizzle, whole or a part of it. One in registers has, as it is
 // multiplied, the span Fragment(m, k), and B Fragment(n, k).Transpose(); given transposed, the Transpose of that. Its
@@ -67,8 +70,8 @@ type MatrixOperand[T Elem] interface {
 //	p := tile.Cast[tile.BF16](acc.Get())
 //	tile.MMA(out, p, v) // an accumulator in 16 bits is an operand as it is
 //
-// A warp multiplies by mma.sync. A warpgroup multiplies 16-bit types by wgmma where the target has it (sm_90a); elsewhere,
-// and for other types, by mma.sync, each warp its own rows. wgmma asks more of its operands: tiles in shared memory have a swizzle of 32, 64 or 128
+// A warp multiplies by mma.sync. A warpgroup multiplies by wgmma where the target has it (sm_90a); elsewhere by mma.sync,
+// 16-bit types alone, each warp its own rows. wgmma asks more of its operands: tiles in shared memory have a swizzle of 32, 64 or 128
 // bytes, parts of them begin at a multiple of 8 rows and, along rows, of a panel (a tile's columns within its swizzle) or,
 // where rows run along k, of 16 elements; n is at most 256, and the role begins at a whole warpgroup. What does not fit is
 // an error; the option MMASync takes mma.sync on every target.

@@ -1,6 +1,9 @@
 package tile_test
 
-import "github.com/gotile/gotile/tile"
+import (
+	"github.com/gotile/gotile/layout"
+	"github.com/gotile/gotile/tile"
+)
 
 // wrongTF32 are mistakes with MMA of f32.
 var wrongTF32 = []wrong{
@@ -10,13 +13,38 @@ var wrongTF32 = []wrong{
 	}},
 	{name: "an unknown accuracy", rule: tile.ErrDType, f: func(k *tile.Builder, a wrongArgs) {
 		s := tile.NewShared[tile.F32](k, 16, 16)
-		tile.MMA(tile.NewAcc[tile.F32](k.Warp(), 16, 16), s, s, tile.Accuracy(2)) // ERR MMA with accuracy 2; use tile.TF32 or tile.TF32x3
+		tile.MMA(tile.NewAcc[tile.F32](k.Warp(), 16, 16), s, s, tile.Accuracy(4)) // ERR MMA with accuracy 4; use tile.TF32 or tile.TF32x3
 	}},
-	{name: "tf32 of a warpgroup", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+	{name: "tf32 of a warpgroup without wgmma", rule: tile.ErrTarget, def: func() error {
+		k, err := tile.Define("wrong", func(k *tile.Builder, a wrongArgs) {
+			s := tile.NewShared[tile.F32](k, 64, 64)
+			k.Roles(tile.Consumers(1, 0, func(c tile.Warpgroup) {
+				tile.MMA(tile.NewAcc[tile.F32](c, 64, 64), s, s, tile.TF32) // ERR MMA needs wgmma, which sm_120a has not; leave the target out with tile.Targets
+			}))
+		}, tile.Threads(128))
+		return lower(k, err, "sm_120a")
+	}},
+	{name: "f32 as it lies, by a warp", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		s := tile.NewShared[tile.F32](k, 16, 16)
+		tile.MMA(tile.NewAcc[tile.F32](k.Warp(), 16, 16), s, s, tile.ABt, tile.TF32Cut) // ERR MMA of tile.TF32Cut by a warp: that is of operands as warpgroups take them; use tile.TF32, which rounds
+	}},
+	{name: "f32 as it lies, along n", rule: tile.ErrDType, def: func() error {
+		return group(func(k *tile.Builder, c tile.Warpgroup) {
+			s := tile.NewShared[tile.F32](k, 64, 64).Swizzle(layout.Swizzle128)
+			tile.MMA(tile.NewAcc[tile.F32](c, 64, 64), s, s, tile.TF32Cut) // ERR MMA of a warpgroup on sm_90a, by wgmma: operand B of f32 has rows along n, and only 16-bit types may; store it transposed, or the accuracy tile.TF32, which copies operands
+		})
+	}},
+	{name: "f32 by mma.sync", rule: tile.ErrTarget, f: func(k *tile.Builder, a wrongArgs) {
 		s := tile.NewShared[tile.F32](k, 64, 64)
 		k.Roles(tile.Consumers(2, 0, func(c tile.Warpgroup) {
-			tile.MMA(tile.NewAcc[tile.F32](c, 64, 64), s, s, tile.TF32) // ERR MMA of f32 into a tile of 64x64: tf32 is multiplied by warps; make the accumulator with tile.NewAcc of a warp
+			tile.MMA(tile.NewAcc[tile.F32](c, 64, 64), s, s, tile.TF32, tile.MMASync) // ERR MMA of f32 with tile.MMASync: the scope says which instruction multiplies, wgmma for a warpgroup, mma.sync for a warp; drop it
 		}))
+	}},
+	{name: "f32 of more columns than wgmma has", rule: tile.ErrShape, def: func() error {
+		return group(func(k *tile.Builder, c tile.Warpgroup) {
+			s := tile.NewShared[tile.F32](k, 264, 8)
+			tile.MMA(tile.NewAcc[tile.F32](c, 64, 264), s.Rows(0, 64), s, tile.ABt, tile.TF32) // ERR MMA of a warpgroup on sm_90a, by wgmma: n = 264, and it has at most 256 columns; use 2 accumulators
+		})
 	}},
 	{name: "tf32 into f16", rule: tile.ErrDType, f: func(k *tile.Builder, a wrongArgs) {
 		s := tile.NewShared[tile.F32](k, 16, 16)

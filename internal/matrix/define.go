@@ -116,7 +116,15 @@ func define[T tile.Number](m *module, f func(*env[T])) (*tile.Kernel, error) {
 				e.all(f)
 			}))
 		}
-	}, tile.Threads(32*m.way.warps), tile.Targets("sm_90a", "sm_120a"), tile.Doc("Of the conformance matrix: "+m.family.doc))
+	}, tile.Threads(32*m.way.warps), tile.Targets(m.targets()...), tile.Doc("Of the conformance matrix: "+m.family.doc))
+}
+
+// targets are those that the module claims.
+func (m *module) targets() []string {
+	if m.family.targets != nil {
+		return m.family.targets
+	}
+	return []string{"sm_90a", "sm_120a"}
 }
 
 // all records the way of a tile: to shared memory, through the body that the launch names, and back.
@@ -124,6 +132,9 @@ func (e *env[T]) all(f func(*env[T])) {
 	whole, w := e.scope.Striped2(side, side, 16/e.m.dt.Size(), 8), e.m.family
 	if w.results != toGlobal {
 		e.s = tile.NewShared[T](e.k, e.m.tiles(), side, side)
+		if w.swizzled {
+			e.s = e.s.Swizzle(e.m.variant.swizzle)
+		}
 		tile.Store(e.scope, e.at(), tile.Load(e.scope, e.a.X.At(e.worker), whole))
 	}
 	e.more = map[int]tile.Shared[T]{}

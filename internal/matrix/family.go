@@ -18,6 +18,8 @@ type family struct {
 	fits     func(m *module, rows, cols int) bool // which sizes there are; nil: all
 	ends     func(layout string) bool             // of which layouts some tiles are clipped; nil: of all
 	more     []int                                // the columns of further tiles in shared memory, swizzled as the variant says
+	swizzled bool                                 // the worker's tile is, too
+	targets  []string                             // nil: those of all modules
 	results  results
 	// sides is the size of what is valid of the worker's tile in a body without ends; nil: the body's.
 	sides func(m *module, b body) (rows, cols int)

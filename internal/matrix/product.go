@@ -35,15 +35,54 @@ var productsTF32 = &family{
 	want:   multiplied,
 }
 
+// productsGroup are those of a warpgroup: by wgmma of parts of tiles, from an element on, or with A in registers.
+var productsGroup = &family{
+	name: "mma_group", doc: "products of a warpgroup.", ways: []way{groupwise}, results: ofProducts, more: products.more, swizzled: true,
+	variants: []variant{{"ab", layout.Swizzle128, tile.AB}, {"abt", layout.Swizzle64, tile.ABt}, {"atb", layout.Swizzle64, tile.AtB}, {"atbt", layout.Swizzle32, tile.AtBt}},
+	layouts:  products.layouts[:2], ends: products.ends, sides: products.sides,
+	bodies: bodies{bf16: product[tile.BF16], f16: product[tile.F16]},
+	want:   multiplied,
+}
+
+// productsGroupTF32 are those of f32.
+var productsGroupTF32 = &family{
+	name: "mma_group_tf32", doc: "products of f32 by a warpgroup.", ways: []way{groupwise}, variants: forms, results: ofProducts, more: products.more,
+	layouts: products.layouts[:2], ends: products.ends, sides: products.sides,
+	bodies: bodies{f32: product[tile.F32]},
+	want:   multiplied, targets: []string{"sm_90a"},
+}
+
+// parts are where the operands of a body's product begin: so many elements of k, and columns of B, from the first. Those of
+// a warp are whole tiles. A multiply of a warpgroup reads panels of a swizzle from their first column on, or parts within.
+func (m *module) parts(b body) (k, n int) {
+	if m.way.kind != perGroup || b.layout != "shared_shared" {
+		return 0, 0
+	}
+	k, n = side-b.depth(), side-b.cols
+	panel := side
+	if w := m.variant.swizzle.Width(); w > 0 {
+		panel = w / m.dt.Size()
+	}
+	if k%panel+b.depth() > panel && k%panel != 0 {
+		k = 0
+	}
+	if n%panel != 0 {
+		n = 0
+	}
+	return k, n
+}
+
 // multiplied is the product of what is valid of the tile and of the second operand, plus 1.
 func multiplied(p *problem) {
 	transA, transB := p.module.variant.transposed()
+	k, n := p.module.parts(p.body)
 	for i := range p.body.rows {
 		for j := range p.body.cols {
 			s := 1.0
 			for l := range p.depth() {
 				if r, c := swapped(i, l, transA); r < p.m && c < p.n {
-					s += p.x[r][c] * at(p.second, l, j, transB)
+					r, c := swapped(i, l+k, transA)
+					s += p.x[r][c] * at(p.second, l+k, j+n, transB)
 				}
 			}
 			p.y[i][j] = s
@@ -81,7 +120,7 @@ func swapped(rows, cols int, trans bool) (int, int) {
 func (b body) depth() int { return base * (1 + b.pick(4)) }
 
 func product[T tile.Float](e *env[T]) {
-	w, opts := e.scope.(tile.Warp), e.options()
+	w, opts := e.scope.(fragmented), e.options()
 	transA, transB := e.m.variant.transposed()
 	span := func(rows int, trans bool) tile.Span {
 		if s := w.Fragment(rows, e.depth()); !trans {
@@ -92,7 +131,10 @@ func product[T tile.Float](e *env[T]) {
 	acc := tile.NewVar(w, tile.Operand[tile.F32](tile.Full(w, w.Fragment(e.rows, e.cols), tile.F32(1))))
 	ar, ac := swapped(e.rows, e.depth(), transA)
 	br, bc := swapped(e.depth(), e.cols, transB)
-	sharedA, sharedB := e.at().Matrix(ar, ac), e.more[side].At(e.worker).Matrix(br, bc)
+	k, n := e.m.parts(e.body)
+	fromA, alongA := swapped(0, k, transA)
+	fromB, alongB := swapped(k, n, transB)
+	sharedA, sharedB := e.at(fromA, alongA).Matrix(ar, ac), e.more[side].At(e.worker, fromB, alongB).Matrix(br, bc)
 	regA := func() tile.Reg[T] { return tile.Load(w, e.at(), e.ends(span(e.rows, transA))) }
 	regB := func() tile.Reg[T] { return tile.Load(w, e.more[side].At(e.worker), span(e.cols, !transB)) }
 	switch e.layout {

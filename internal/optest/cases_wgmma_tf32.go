@@ -20,7 +20,7 @@ func wgmmaMoreCases() []tiletest.Case {
 		}),
 		opCase(ir.MMA, "group_cut/bits", func(r run) error { return checkCut(r, tf32Ties(r, wgmmaCutM*wgmmaCutK), cutTF32) }),
 		opCase(ir.MMA, "group_wide/bf16", checkWide),
-		opCase(ir.RoundTF32, "ties", checkRoundTF32),
+		opCase(ir.RoundTF32, "ties/f32", checkRoundTF32),
 	}
 }
 

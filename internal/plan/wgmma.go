@@ -164,8 +164,12 @@ func (m *mmaLowering) operand(name string, x *matrixAccess, t *ir.SharedTile, ac
 func wgmmaFits(s *state, v *ir.Value) error {
 	i := v.Attr.(*ir.MMAInfo)
 	_, as, bs := v.Operands()
+	other := ", or the option tile.MMASync"
+	if i.Cut {
+		other = "" // for f32 there is no other way; of operands as they lie, TF32
+	}
 	refuse := func(rule error, format string, args ...any) error {
-		return positioned(rule, v.Pos, "MMA of a warpgroup on "+s.t.Name+", by wgmma: "+format+", or the option tile.MMASync", args...)
+		return positioned(rule, v.Pos, "MMA of a warpgroup on "+s.t.Name+", by wgmma: "+format+other, args...)
 	}
 	role := v.In.InRole()
 	switch {
@@ -182,6 +186,9 @@ func wgmmaFits(s *state, v *ir.Value) error {
 	}{{i.A, as, i.Form.TransA(), i.M}, {i.B, bs, !i.Form.TransB(), i.N}} {
 		if o.tile == nil {
 			continue
+		}
+		if i.Cut {
+			other = ", or the accuracy tile.TF32, which copies operands"
 		}
 		name := string(rune('A' + n))
 		size, panel := o.tile.DT.Size(), o.tile.PanelCols()

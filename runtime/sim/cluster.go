@@ -21,6 +21,7 @@ type cluster struct {
 	written  map[written]record      // what threads wrote of global memory that bulk copies read
 	stores   map[*allocation]*stores // what bulk stores write of it
 	held     []*bulk                 // bulk stores that have read, the oldest first, some of which have not written
+	x, y     []float64               // room for the operands of a multiply
 	vain     int                     // steps of warps, one after the other, that only asked for phases in vain
 	// abandoned: a warp ran away, the rest of the cluster is not worth running.
 	abandoned bool
@@ -40,7 +41,11 @@ func newCluster(p *Program, mem *Memory, pool func() pool, l launch) *cluster {
 	}
 	c.agents, c.storers = p.countAgents(len(c.warps), len(c.blocks)), p.storers(len(c.warps), len(c.blocks))
 	for _, b := range c.blocks {
-		b.shared.init(p.kernel.SharedBytes, p.granule, c.agents)
+		if old, ok := p.rooms.Get().(*shared); ok {
+			b.shared.data, b.shared.shadow = old.data, old.shadow
+		} else {
+			b.shared.init(p.kernel.SharedBytes, p.granule, c.agents)
+		}
 		for _, m := range b.bars {
 			m.byWarp = make([]uint32, len(c.warps))
 		}

@@ -3,13 +3,14 @@ package sim
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/ir"
 	"github.com/gotile/gotile/internal/thr"
 )
 
-// Program is a kernel ready to run. It is immutable: any number of runs may use it at once.
+// Program is a kernel ready to run. It is immutable but for what it keeps for later runs: any number may use it at once.
 type Program struct {
 	kernel *thr.Kernel
 	code   []instr
@@ -35,6 +36,7 @@ type Program struct {
 	barAt         map[*thr.SharedBuf]int // the first slot of an array of mbarriers
 	sharing       bool                   // some buffers of shared memory have bytes in common
 	ordered       bool                   // blocks wait for each other's memory: some access has an order
+	rooms         sync.Pool              // of *shared, of launches that are over
 }
 
 // Ordered reports whether the kernel has an access with an order, by which its blocks communicate.

@@ -120,7 +120,13 @@ func (p *Program) Run(ctx context.Context, mem *Memory, grid int, args []byte, o
 			all[id] = list
 		}
 	}
-	return p.stats(grid, clusters), merge(all, o.MaxReports)
+	stats := p.stats(grid, clusters)
+	for _, c := range clusters {
+		for _, b := range c.blocks {
+			p.rooms.Put(&shared{data: b.shared.data, shadow: b.shared.shadow})
+		}
+	}
+	return stats, merge(all, o.MaxReports)
 }
 
 // pool is the launch's values: constants, the grid, the arguments.

@@ -167,7 +167,6 @@ type multiplies struct {
 	busy   []int32 // by register: the site of the multiply in flight that has it, and 1
 	dirty  []int32 // by register: where it was accessed after the last fence, and 1
 	fenced bool
-	x, y   []float64 // room for the operands of one
 }
 
 func (m *multiplies) reset(registers int) {
@@ -316,44 +315,52 @@ func (f *flight) execute(w *warp) {
 }
 
 func (f *flight) compute(w *warp) {
-	o, m := f.o, &w.multiplies
+	o, c := f.o, w.block.cluster
 	step, data := wgmmaStep/o.dt.Size(), w.block.shared.data
 	x := f.x
 	if x == nil {
-		m.x = slices.Grow(m.x[:0], warpRows*step)[:warpRows*step]
-		x = m.x
+		c.x = slices.Grow(c.x[:0], warpRows*step)[:warpRows*step]
+		x = c.x
 		f.a.matrix(data, warpRows*(w.id%groupWarps), warpRows, o.dt, x)
 	}
-	m.y = slices.Grow(m.y[:0], o.n*step)[:o.n*step]
-	f.b.matrix(data, 0, o.n, o.dt, m.y)
+	c.y = slices.Grow(c.y[:0], o.n*step)[:o.n*step]
+	f.b.matrix(data, 0, o.n, o.dt, c.y)
 	for i := range warpRows {
 		row, acc := x[i*step:][:step], f.acc.values[i*o.n:][:o.n]
-		for j := 0; j < o.n; j += 4 {
-			for l, sum := range products(row, m.y[j*step:][:4*step]) {
-				d := &acc[j+l]
+		for j := 0; j < o.n; j += 8 {
+			sums, d := products(row, c.y[j*step:][:8*step]), (*[8]float32)(acc[j:])
+			for l, sum := range sums {
 				if o.adds {
-					sum += float64(*d)
+					sum += float64(d[l])
 				}
-				if *d = float32(sum); o.half {
-					*d = dtype.F16FromBits(uint16(f16(fbits(*d)))).Float32()
+				d[l] = float32(sum)
+			}
+			if o.half {
+				for l, x := range d {
+					d[l] = dtype.F16FromBits(uint16(f16(fbits(x)))).Float32()
 				}
 			}
 		}
 	}
 }
 
-// products are those of a row with four, added up in four sums beside one another, as a sum waits for each of its terms.
-func products(x, rows []float64) [4]float64 {
+// products are those of a row with eight, added up in eight sums beside one another, as a sum waits for each of its terms.
+func products(x, rows []float64) (out [8]float64) {
 	n := len(x)
 	a, b, c, d := rows[:n], rows[n:][:n], rows[2*n:][:n], rows[3*n:][:n]
-	var p, q, r, s float64
-	for i, v := range x {
-		p += float64(v * a[i])
-		q += float64(v * b[i])
-		r += float64(v * c[i])
-		s += float64(v * d[i])
+	e, f, g, h := rows[4*n:][:n], rows[5*n:][:n], rows[6*n:][:n], rows[7*n:][:n]
+	var p, q, r, s, t, u, v, w float64
+	for i, x := range x {
+		p += float64(x * a[i])
+		q += float64(x * b[i])
+		r += float64(x * c[i])
+		s += float64(x * d[i])
+		t += float64(x * e[i])
+		u += float64(x * f[i])
+		v += float64(x * g[i])
+		w += float64(x * h[i])
 	}
-	return [4]float64{p, q, r, s}
+	return [8]float64{p, q, r, s, t, u, v, w}
 }
 
 // wgmmaFence compiles the fence of registers.

@@ -28,32 +28,32 @@ extern "C" __global__ void __launch_bounds__(256) approximations(const __grid_co
   float w = load_f32(a.z + 2);
 
   // e^a by ex2.approx of a*log2(e); the error grows with |a|
-  store_f32(a.z + 25, exp_approx(u));
+  store_f32(a.z + 26, exp_approx(u));
 
   // 2^a by ex2.approx.ftz
-  store_f32(a.z + 26, exp2_approx(u));
+  store_f32(a.z + 27, exp2_approx(u));
 
   // ln a by lg2.approx.ftz; near 1 the error is absolute (2^-21)
-  store_f32(a.z + 27, log_approx(u));
+  store_f32(a.z + 28, log_approx(u));
 
   // log2 a by lg2.approx.ftz; near 1 the error is absolute (2^-22)
-  store_f32(a.z + 28, log2_approx(u));
+  store_f32(a.z + 29, log2_approx(u));
 
   // sqrt.approx.ftz
-  store_f32(a.z + 29, sqrt_approx(u));
+  store_f32(a.z + 30, sqrt_approx(u));
 
   // rsqrt.approx.ftz
-  store_f32(a.z + 30, rsqrt_approx(u));
+  store_f32(a.z + 31, rsqrt_approx(u));
 
   // tanh.approx (relative error 2^-11)
-  store_f32(a.z + 31, tanh_approx(u));
+  store_f32(a.z + 32, tanh_approx(u));
 
   // 1/(1 + e^-a) by ex2.approx and rcp.approx
-  store_f32(a.z + 32, sigmoid_approx(u));
+  store_f32(a.z + 33, sigmoid_approx(u));
 
   // a/(1 + e^-a) by ex2.approx and rcp.approx
-  store_f32(a.z + 33, silu_approx(u));
+  store_f32(a.z + 34, silu_approx(u));
 
   // a/b by div.approx.ftz; 0 where 2^126 < |b|
-  store_f32(a.z + 34, div_approx(u, v));
+  store_f32(a.z + 35, div_approx(u, v));
 }

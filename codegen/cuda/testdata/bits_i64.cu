@@ -28,20 +28,20 @@ extern "C" __global__ void __launch_bounds__(256) bits_i64(const __grid_constant
   i64 w = load_i64(a.z + 2);
 
   // a & b
-  store_i64(a.z + 42, u & v);
+  store_i64(a.z + 43, u & v);
 
   // a | b
-  store_i64(a.z + 43, u | v);
+  store_i64(a.z + 44, u | v);
 
   // a ^ b
-  store_i64(a.z + 44, u ^ v);
+  store_i64(a.z + 45, u ^ v);
 
   // ~a
-  store_i64(a.z + 45, ~u);
+  store_i64(a.z + 46, ~u);
 
   // a << (b mod width)
-  store_i64(a.z + 46, (i64)((u64)u << (v & 63)));
+  store_i64(a.z + 47, (i64)((u64)u << (v & 63)));
 
   // a >> (b mod width), arithmetic for signed types
-  store_i64(a.z + 47, u >> (v & 63));
+  store_i64(a.z + 48, u >> (v & 63));
 }

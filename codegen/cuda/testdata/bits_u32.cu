@@ -28,20 +28,20 @@ extern "C" __global__ void __launch_bounds__(256) bits_u32(const __grid_constant
   u32 w = load_u32(a.z + 2);
 
   // a & b
-  store_u32(a.z + 42, u & v);
+  store_u32(a.z + 43, u & v);
 
   // a | b
-  store_u32(a.z + 43, u | v);
+  store_u32(a.z + 44, u | v);
 
   // a ^ b
-  store_u32(a.z + 44, u ^ v);
+  store_u32(a.z + 45, u ^ v);
 
   // ~a
-  store_u32(a.z + 45, ~u);
+  store_u32(a.z + 46, ~u);
 
   // a << (b mod width)
-  store_u32(a.z + 46, u << (v & 31));
+  store_u32(a.z + 47, u << (v & 31));
 
   // a >> (b mod width), arithmetic for signed types
-  store_u32(a.z + 47, u >> (v & 31));
+  store_u32(a.z + 48, u >> (v & 31));
 }

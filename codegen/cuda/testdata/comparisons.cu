@@ -28,23 +28,23 @@ extern "C" __global__ void __launch_bounds__(256) comparisons(const __grid_const
   float w = load_f32(a.z + 2);
 
   // a < b
-  store_u8(a.z + 35, u < v);
+  store_u8(a.z + 36, u < v);
 
   // a <= b
-  store_u8(a.z + 36, u <= v);
+  store_u8(a.z + 37, u <= v);
 
   // a > b
-  store_u8(a.z + 37, u > v);
+  store_u8(a.z + 38, u > v);
 
   // a >= b
-  store_u8(a.z + 38, u >= v);
+  store_u8(a.z + 39, u >= v);
 
   // a == b
-  store_u8(a.z + 39, u == v);
+  store_u8(a.z + 40, u == v);
 
   // a != b, true where one is NaN
-  store_u8(a.z + 40, u != v);
+  store_u8(a.z + 41, u != v);
 
   // cond ? a : b
-  store_f32(a.z + 41, v < w ? v : w);
+  store_f32(a.z + 42, v < w ? v : w);
 }

@@ -28,15 +28,15 @@ extern "C" __global__ void __launch_bounds__(256) logic(const __grid_constant__ 
   bool w = a.n > 2;
 
   // a & b
-  store_u8(a.z + 42, u && v);
+  store_u8(a.z + 43, u && v);
 
   // a | b
-  store_u8(a.z + 43, u || v);
+  store_u8(a.z + 44, u || v);
 
   // a ^ b
-  store_u8(a.z + 44, u != v);
+  store_u8(a.z + 45, u != v);
 
   // ~a
-  store_u8(a.z + 45, !u);
+  store_u8(a.z + 46, !u);
   store_u8(a.z, u ? v : w);
 }
