@@ -1,6 +1,7 @@
 package caps
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/gotile/gotile/internal/optest"
+	"github.com/gotile/gotile/internal/optest/receipts"
 	"github.com/gotile/gotile/internal/target"
 )
 
@@ -101,6 +104,81 @@ func TestCommitted(t *testing.T) {
 	if _, err := Of("sm_90"); err == nil {
 		t.Error("an unknown target has rows")
 	}
+}
+
+// The cases that the third column names exist: those that each feature is counted by, and each of the receipts.
+func TestNamedCasesExist(t *testing.T) {
+	exist := map[string]bool{}
+	for _, c := range optest.Cases() {
+		exist[c.Recorded()] = true
+	}
+	for f, prefix := range cases {
+		found := false
+		for name := range exist {
+			found = found || strings.HasPrefix(name, prefix)
+		}
+		if !found {
+			t.Errorf("%s is counted by %s*, and no case is named so", f, prefix)
+		}
+	}
+	runs, err := read(receipts.Files)
+	if err != nil || len(runs) == 0 {
+		t.Fatalf("%d runs: %v", len(runs), err)
+	}
+	for _, r := range runs {
+		for name := range r.cases {
+			if !exist[name] {
+				t.Errorf("%s as %s ran %s, which is no case of %s", r.gpu, r.target, name, suite)
+			}
+		}
+	}
+}
+
+// A feature's cases run kernels that have it: on the H200 some case passed that launched a text with the feature, so that
+// none is counted for its cases' names alone.
+func TestNamedCasesRunTheFeature(t *testing.T) {
+	text, err := receipts.Files.ReadFile("h200.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var receipt struct {
+		Kernels []struct {
+			Name, Target string
+			Ran          []string
+		}
+	}
+	if err := json.Unmarshal(text, &receipt); err != nil {
+		t.Fatal(err)
+	}
+	for f, prefix := range cases {
+		ran := false
+		for _, k := range receipt.Kernels {
+			named := slices.ContainsFunc(k.Ran, func(c string) bool { return strings.HasPrefix(c, prefix) })
+			ran = ran || named && k.Target == "sm_90a" && says(t, k.Name, k.Target, f)
+		}
+		if !ran && !open(t, f) {
+			t.Errorf("no case of %s* ran a kernel with %s on sm_90a", prefix, f)
+		}
+	}
+}
+
+// says reports whether the text of a kernel for a target has a feature.
+func says(t *testing.T, kernel, chip string, f target.Feature) bool {
+	paths, err := filepath.Glob(filepath.Join("..", "optest", "cuda", kernel+"*.cu")) // one a lowering, and kernels with longer names
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range paths {
+		text, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := string(text); strings.Contains(s, " "+kernel+"(") && slices.Contains(claimed(s), chip) &&
+			slices.ContainsFunc(spelling[f], func(w string) bool { return strings.Contains(s, w) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // spelling is how the committed CUDA says a feature.
