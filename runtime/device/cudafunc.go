@@ -49,15 +49,20 @@ func (c *cuda) image(k *Kernel) (code []byte, w *watched, err error) {
 	if c.lines {
 		n = n.withLines()
 	}
-	key := cacheKey(k.Source, n.options(), c.target.Arch, n.version())
+	key, l := lookup(n, k, c.target.Arch)
 	code, err = c.images.get(key, func() ([]byte, error) {
-		l := entries.Lookup{Kernel: k.Name, Arch: c.target.Arch, NVRTC: n.version(), Source: cacheKey(k.Source)[:16], Options: cacheKey(n.options())[:16]}
 		return c.cache.get(key, l, func() ([]byte, error) {
 			image, err := n.compile(k, c.target.Arch)
 			return image, locate(err, n, clean, c.target)
 		})
 	})
 	return code, w, err
+}
+
+// lookup is the key of a kernel's code in the cache, and what its journal says of it.
+func lookup(n compiler, k *Kernel, arch string) (key string, l entries.Lookup) {
+	return cacheKey(k.Source, n.options(), arch, n.version()),
+		entries.Lookup{Kernel: k.Name, Arch: arch, NVRTC: n.version(), Source: cacheKey(k.Source)[:16], Options: cacheKey(n.options())[:16]}
 }
 
 func (c *cuda) load(k *Kernel) (function, error) {

@@ -33,16 +33,21 @@ their own, receipts/GPU-gorgonia.json.
 With -check it runs nothing and needs no GPU: it fails for every kernel without a fresh record in each receipt, for
 every target that the receipt's GPU stands for and the kernel claims.
 
+With -compile it runs nothing and needs no GPU either: it compiles the kernels into the cache. The cache's directory may
+travel with the program of -c to a machine whose NVRTC is of the same version, which then compiles nothing.
+
 Examples:
 
 	gotile verify ./kernels/rmsnorm
 	gotile verify -check ./...
+	GOTILE_CACHE=$PWD/cubins gotile verify -compile sm_90a ./kernels/rmsnorm
 	gotile verify -c rmsnorm.verify ./kernels/rmsnorm   # then, on the machine with the GPU: ./rmsnorm.verify -out receipts
 	gotile verify -tags gorgonia -c rmsnorm.verify ./kernels/rmsnorm   # it links dynamically, with libcuda.so.1 and libc`,
 	Runs:  true,
 	Vouch: true,
 	flags: func(f *flag.FlagSet, o *Options) {
 		f.BoolVar(&o.Check, "check", false, "only compare the receipts with the kernels")
+		f.StringVar(&o.Compile, "compile", "", "only compile the kernels into the cache, for GPUs of an `architecture`: sm_90a")
 		f.BoolVar(&o.Force, "f", false, "run kernels with a fresh receipt, too")
 		f.BoolVar(&o.Verbose, "v", false, "print every case with its kernels and errors")
 		f.IntVar(&o.Parallel, "p", min(cores(), maxRunning), "`number` of cases to run at the same time")
@@ -50,7 +55,7 @@ Examples:
 		f.StringVar(&o.Out, "out", "", "`directory` of the receipts; default: receipts in the package")
 	},
 	needs: func(o *Options) error {
-		if o.Check {
+		if o.Check || o.Compile != "" {
 			return nil
 		}
 		d, err := openGPU(verifyDevice)
@@ -62,6 +67,9 @@ Examples:
 	do: func(ctx context.Context, j *job) error {
 		if j.Check {
 			return j.verifyCheck(ctx)
+		}
+		if j.Compile != "" {
+			return j.fillCache(ctx)
 		}
 		return j.verify(ctx, verifyDevice)
 	},

@@ -45,6 +45,7 @@ type Options struct {
 	Verbose  bool
 	Target   string
 	Cubin    string
+	Compile  string
 	Run      string
 	Out      string
 	Lines    string // a directory
