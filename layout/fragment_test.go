@@ -314,3 +314,36 @@ func TestHolders(t *testing.T) {
 		t.Errorf("a negative coordinate is held by %v", got)
 	}
 }
+
+// FragmentTF32 is WGMMAA(32), repeated: tile (i, j) of 64x8 has the next four values of each thread.
+func TestFragmentTF32(t *testing.T) {
+	const m, k = 128, 24
+	d, err := FragmentTF32(m, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := WGMMAA(32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for thread := range d.Threads() {
+		for v := range d.Values() {
+			part := v / one.Values()
+			want := one.Coord(thread, v%one.Values())
+			want[0] += 64 * (part / (k / 8))
+			want[1] += 8 * (part % (k / 8))
+			if got := d.Coord(thread, v); !slices.Equal(got, want) {
+				t.Fatalf("thread %d, value %d: %v, want %v", thread, v, got, want)
+			}
+			f := []int{16*(thread/32) + thread%32/4 + 8*(v%2) + 64*(v/(k/2)), thread%4 + 4*(v/2%2) + 8*(v/4%(k/8))} // the docs' formula
+			if !slices.Equal(f, want) {
+				t.Fatalf("thread %d, value %d: %v by the formula, want %v", thread, v, f, want)
+			}
+		}
+	}
+	for _, s := range [][2]int{{32, 8}, {64, 12}, {0, 8}, {64, 0}} {
+		if _, err := FragmentTF32(s[0], s[1]); err == nil {
+			t.Errorf("a fragment of %dx%d", s[0], s[1])
+		}
+	}
+}

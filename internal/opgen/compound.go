@@ -65,7 +65,7 @@ var compounds = []compound{
 	{[]string{"Group.Threads", "Warpgroup.Threads", "Group.Warp", "Warpgroup.Warp", "Warpgroup.Index"}, "none", "what a group has"},
 	{[]string{"Group.Striped", "Group.Striped2", "Warpgroup.Striped", "Warpgroup.Striped2"}, "none", "spans over the threads of a group"},
 	{[]string{"Warp.Fragment", "Warpgroup.Fragment", "Span.Transpose"}, "none", "spans of operands and accumulators of tensor cores, and the transpose of a span in the same registers"},
-	{[]string{"AB", "ABt", "AtB", "AtBt", "Overwrite", "MMASync", "TF32", "TF32x3"}, "attributes of mma", "options of `MMA`: which operands are given transposed, to set the accumulator instead of adding, to use mma.sync where a warpgroup has wgmma, and how exactly to multiply f32"},
+	{[]string{"AB", "ABt", "AtB", "AtBt", "Overwrite", "MMASync", "TF32", "TF32x3", "TF32Cut"}, "attributes of mma", "options of `MMA`: which operands are given transposed, to set the accumulator instead of adding, to use mma.sync where a warpgroup has wgmma, and how exactly to multiply f32"},
 	{[]string{"View.Matrix", "Shared.Rows"}, "none", "a part of a shared tile as an operand of `MMA`"},
 	{[]string{"NewAcc"}, "broadcast, var", "`NewAcc[T](scope, rows, cols)` is an accumulator: a variable of zeros with a fragment"},
 	{[]string{"Group.Sync", "Warpgroup.Sync"}, "none", "`barrier` of a group"},
