@@ -168,6 +168,19 @@ func ExampleBankCounter() {
 	// 16 bytes: 8 lanes at once, 4 wavefronts, 4 at least
 }
 
+func ExampleFragmentTF32() {
+	a, err := layout.FragmentTF32(64, 16)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(a)
+	fmt.Println(a.Coord(5, 0), a.Coord(5, 1), a.Coord(5, 2), a.Coord(5, 4)) // 8 rows, 4 and 8 columns further
+	// Output:
+	// [64,16] thread (4:1@1,8:1@0,4:16@0) value (2:8@0,2:4@1,2:8@1)
+	// [1 1] [9 1] [1 5] [1 9]
+}
+
 func ExampleFragment() {
 	acc, err := layout.Fragment(32, 16, 1)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 // where NVRTC is of the same version. fill may be called at once by several goroutines; the error of a kernel that does not
 // compile is NVRTC's.
 func FillCache(arch string) (fill func(k *Kernel) error, err error) {
-	n, err := openNVRTC()
-	if err != nil {
-		return nil, err
-	}
 	c := openCache(slog.Default())
 	if c.dir == "" {
 		return nil, errors.New("there is no cache to fill: set " + env.Cache + " to a directory")
+	}
+	n, err := openNVRTC()
+	if err != nil {
+		return nil, err
 	}
 	return func(k *Kernel) error {
 		key, l := lookup(n, k, arch)
