@@ -61,7 +61,7 @@ var wrongTargets = []wrong{
 	}},
 	{name: "bytes at an mbarrier where there are none", rule: tile.ErrTarget, def: func() error {
 		k, err := tile.Define("wrong", func(k *tile.Builder, a wrongArgs) {
-			tile.NewMBarriers(k, 1, 1).At(0).ArriveExpect(k, 16) // ERR MBarrier.ArriveExpect needs mbarrier-tx, which sm_89 has not; leave the target out with tile.Targets
+			tile.NewMBarriers(k, 1, 1).At(0).ArriveExpect(k, 0) // ERR MBarrier.ArriveExpect needs mbarrier-tx, which sm_89 has not; leave the target out with tile.Targets
 		})
 		return lower(k, err, "sm_89")
 	}},
@@ -74,7 +74,8 @@ var wrongTargets = []wrong{
 	{name: "multicast where it is slow", rule: tile.ErrTarget, def: func() error {
 		k, err := tile.Define("wrong", func(k *tile.Builder, a wrongArgs) {
 			m, s := tile.NewMBarriers(k, 1, 1).At(0), tile.NewShared[tile.F32](k, 8, 32).Manual()
-			tile.MulticastTensor(k, s, a.X, m, 3) // ERR MulticastTensor needs tma-multicast, which sm_120a has not; leave the target out with tile.Targets
+			n := tile.MulticastTensor(k, s, a.X, m, 3) // ERR MulticastTensor needs tma-multicast, which sm_120a has not; leave the target out with tile.Targets
+			m.ArriveExpect(k, n)
 		}, tile.ClusterSize(2))
 		return lower(k, err, "sm_120a")
 	}},

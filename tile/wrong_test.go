@@ -92,6 +92,7 @@ var families = []struct {
 	{"order", wrongOrders},
 	{"asynchronous copy", wrongCopies},
 	{"mbarriers and bulk copies", wrongBarriers},
+	{"phases of mbarriers", wrongPhases},
 	{"pipelines and roles", wrongPipelines},
 	{"roles, schedules and boxes", wrongRoles},
 	{"slots of tensor cores", wrongSlots},
@@ -118,7 +119,7 @@ func mistakes(t *testing.T, err error) tile.Errors {
 }
 
 // wayOut is how messages end: with a request.
-var wayOut = regexp.MustCompile(`[;:,] (and )?(tile\.Expand adds|hand|merge|Select makes|Load and Store copy|use|give|drop|cast|bitcast|load|store|reduce|take|declare|make|clip|name|define|move|put|count|join|export|rename|add|compare|release|acquire|call|split|stream|leave|raise|repeat|let|have|without|assign|nest|Cast|copy) ?.*$`)
+var wayOut = regexp.MustCompile(`[;:,] (and )?(tile\.Expand adds|hand|merge|Select makes|Load and Store copy|use|give|drop|cast|bitcast|load|store|reduce|take|declare|make|clip|name|define|move|put|count|join|export|rename|add|compare|release|acquire|call|split|stream|leave|raise|repeat|let|have|without|assign|nest|wait|arrive|expect|Cast|copy) ?.*$`)
 
 // TestWrongPrograms: each program gives the errors that its lines say, each once and no others, all of its rule: Go line,
 // rule, numbers and a way out.

@@ -48,7 +48,7 @@ const (
 const (
 	copies  = "copy"    // the last fill expects the bytes of a copy that is not made
 	arrives = "arrive"  // the last fill is copied, and nobody says so
-	release = "release" // the consumers never say that they have read
+	release = "release" // the consumers do not say that they have read the first fill
 )
 
 // ring is y = 2 x, where mistake is empty.
@@ -88,8 +88,11 @@ func ring(mistake string) (*tile.Kernel, error) {
 					stage, parity := i.RemInt(stages), i.DivInt(stages).RemInt(2)
 					full.At(stage).Wait(c, parity)
 					y := tile.Load(c, x.At(stage, mine), c.Striped(half, 4))
-					if mistake != release {
-						empty.At(stage).ArriveOnce(c)
+					done := func() { empty.At(stage).ArriveOnce(c) }
+					if mistake == release {
+						tile.If(c, i.GtInt(0), done)
+					} else {
+						done()
 					}
 					tile.Store(c, a.Y.At(t.Row, col.Add(mine)), y.Add(y))
 					fills.Set(fills.Get().Add(tile.I32(1)))

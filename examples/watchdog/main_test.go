@@ -27,7 +27,7 @@ func TestSim(t *testing.T) {
 	for mistake, want := range map[string]string{
 		copies:  "0 of 1 arrival pending, 1024 bytes expected, 0 copied",
 		arrives: "1 of 1 arrival pending, 1024 bytes expected, 1024 copied",
-		release: "no line of the kernel arrives at bar1",
+		release: "who arrives does so at main.go:91",
 	} {
 		err := run(context.Background(), &out, []string{"-rows", "1", "-mistake", mistake})
 		if !errors.Is(err, device.ErrDeadlock) || !strings.Contains(err.Error(), want) {

@@ -82,7 +82,7 @@ func (b *Builder) Barrier(op Op, s Scope, info BarrierInfo, i, x *Value) *Value 
 		b.Errorf(op, ErrShape, "%s of mbarrier %d of the %d made at %s: use an index from 0 to %d", Table[op].Go, n, info.Bar.N, info.Bar.Pos, info.Bar.N-1)
 		return nil
 	}
-	if !b.barrierOperand(op, s, x) {
+	if !b.barrierOperand(op, s, info, i, x) {
 		return nil
 	}
 	v.Type = barrierResult(op, info)
@@ -90,7 +90,7 @@ func (b *Builder) Barrier(op Op, s Scope, info BarrierInfo, i, x *Value) *Value 
 }
 
 // barrierOperand checks what an op of an mbarrier takes beside it.
-func (b *Builder) barrierOperand(op Op, s Scope, x *Value) bool {
+func (b *Builder) barrierOperand(op Op, s Scope, info BarrierInfo, i, x *Value) bool {
 	switch op {
 	case MBarArrive:
 		return b.uniform(op, s, "the count", x) && b.counts(op, "arrivals", x, 1, MaxArrivals)
@@ -105,6 +105,10 @@ func (b *Builder) barrierOperand(op Op, s Scope, x *Value) bool {
 	if isToken(x) {
 		if x.Scope != s {
 			b.Errorf(op, ErrScope, "%s at scope %v with the token of an arrival at scope %v: each thread has its own; name one scope for both", Table[op].Go, s, x.Scope)
+			return false
+		}
+		if !tokenOf(x, info.Bar, i) {
+			b.Errorf(op, ErrScope, "%s with the token of an arrival at another mbarrier, at %s: a token says which phase of its own it was; wait at that one", Table[op].Go, x.Pos)
 			return false
 		}
 		return true
@@ -122,6 +126,13 @@ func (b *Builder) barrierOperand(op Op, s Scope, x *Value) bool {
 // isToken reports whether a value is what an arrival returned: the phase that it belongs to. It is no number: each thread
 // has its own.
 func isToken(v *Value) bool { return v != nil && v.Op == MBarArrive }
+
+// tokenOf reports whether a token may be of mbarrier i of an array: indices that are not constants may be the same.
+func tokenOf(token *Value, bar *MBarrier, i *Value) bool {
+	n, isConst := intConst(i)
+	of, both := intConst(token.Args[0])
+	return token.Attr.(*BarrierInfo).Bar == bar && (!isConst || !both || n == of)
+}
 
 // barrierResult is what an op of an mbarrier gives.
 func barrierResult(op Op, info BarrierInfo) Type {

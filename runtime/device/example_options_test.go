@@ -224,7 +224,8 @@ func ExampleWithWatchdog() {
 		Y tile.Global[tile.F32] `tile:"32"`
 	}) {
 		full := tile.NewMBarriers(k, 1, 1).At(0)
-		full.Wait(k.Block(), 0) // for an arrival that nobody makes
+		full.Wait(k.Warp(), 0) // for the arrival that comes behind it
+		full.ArriveOnce(k.Warp())
 		tile.Store(k, a.Y, tile.Full(k.Block(), k.Block().Striped(32, 1), tile.F32(1)))
 	}, tile.Threads(32))
 	if err != nil {
