@@ -24,7 +24,7 @@ func TestWordOf(t *testing.T) {
 		{"sm_86", 0x7ffffffe_3ffffffb, Word{0, 2, 5, 0}, ""},                    // 3 have come
 		{"sm_89", 0xfffffffb_3ffffffb, Word{1, 5, 5, 0}, ""},                    // the next phase
 		{"sm_90a", 0xfffffb<<11<<32&(1<<63-1) | 0x1ffff6, Word{0, 5, 5, 0}, ""}, // (2^20-5) << 11 above (2^20-5) << 1
-		{"sm_90a", 0x7fffe800001ffff6, Word{0, 3, 5, 0}, ""}, // measured: init 5, 2 arrivals
+		{"sm_90a", 0x7fffe800001ffff6, Word{0, 3, 5, 0}, ""},                    // measured: init 5, 2 arrivals
 		{"sm_90a", 0x7fffebff831ffff6, Word{0, 3, 5, 1000}, "1000 bytes expected that have not come"},
 		{"sm_90a", 0x7ffffbfffa1ffff6, Word{0, 1, 5, 48}, "48 bytes expected that have not come"},
 		{"sm_90a", 0xfffffbff831ffffe, Word{1, 1, 1, 1000}, "1000 bytes expected that have not come"},
