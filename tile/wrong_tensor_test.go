@@ -58,4 +58,15 @@ var wrongTensors = []wrong{
 		tile.CopyTensor(k, s, a.X, m) // ERR CopyTensor of X, which the kernel reads and writes: the planner does not order the two; use Load and Store, or a tensor for what is read
 		tile.StoreTensor(k, a.X, s)   // ERR StoreTensor of X, which the kernel reads and writes: the planner does not order the two; use Load and Store, or a tensor for what is read
 	}},
+	{name: "a tensor store that ends early", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
+		s := tile.NewShared[tile.F32](k, 8, 32).Manual()
+		tile.StoreTensor(k, a.X, s, tile.Valid(3, nil, 2)) // ERR StoreTensor with 3 extents of a box of rank 2; give one an axis, nil for none
+	}},
+	{name: "a tensor store in pieces", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {
+		tile.StoreTensor(k, a.X, tile.NewShared[tile.F32](k, 8, 32).Manual(), tile.Pieces(8)) // ERR StoreTensor in pieces of 8 bytes: a tensor copy has none; drop the option
+	}},
+	{name: "a tensor store that ends where warps differ", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		w := k.Warp()
+		tile.StoreTensor(k, a.X, tile.NewShared[tile.F32](k, 8, 32).Manual(), tile.Valid(w.Index())) // ERR an extent of StoreTensor differs among the block's warps (it comes from @+0); use the warp as the scope
+	}},
 }
