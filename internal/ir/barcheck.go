@@ -352,18 +352,17 @@ func (p *phaseCheck) wait(v *Value) {
 		p.seen = max(p.seen, of+1)
 		return
 	}
-	where := "mbarrier " // of the phase under way, which nobody can end: all of the block wait
-	switch {
+	switch { // the phase under way, which nobody can end: all of the block wait
 	case !p.constant():
 		p.lost = true
 	case p.pending > 0:
-		p.refuse(v, "%s of phase %d of %s%d of those made at %s never ends: %d of %s have come, and all of the block's threads wait; arrive before, or make them for %d",
-			Table[v.Op].Go, of, where, p.i, p.bar.Pos, p.count-p.pending, Count(p.count, "arrival"), max(1, p.count-p.pending))
+		p.refuse(v, "%s of phase %d of mbarrier %d of those made at %s never ends: %d of %s have come, and all of the block's threads wait; arrive before, or make them for %d",
+			Table[v.Op].Go, of, p.i, p.bar.Pos, p.count-p.pending, Count(p.count, "arrival"), max(1, p.count-p.pending))
 	default:
 		what, n := "expected that no copy before completes", p.bytes[nil]
 		if n < 0 {
 			what, n = "copied that nobody expects", -n
 		}
-		p.refuse(v, "%s of phase %d of %s%d of those made at %s never ends: %s are %s; expect what CopyBulk and CopyTensor return", Table[v.Op].Go, of, where, p.i, p.bar.Pos, Count(n, "byte"), what)
+		p.refuse(v, "%s of phase %d of mbarrier %d of those made at %s never ends: %s are %s; expect what CopyBulk and CopyTensor return", Table[v.Op].Go, of, p.i, p.bar.Pos, Count(n, "byte"), what)
 	}
 }
