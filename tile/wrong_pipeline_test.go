@@ -34,7 +34,7 @@ var wrongPipelines = []wrong{
 		k.Roles(tile.Producer(16, func(tile.Warp) {}), idle(4)) // ERR producer with 16 registers a thread: setmaxnreg takes multiples of 8 from 24 to 256, and 0 leaves them as they are; use 24
 	}},
 	{name: "more registers than there are", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {
-		k.Roles(tile.Consumers(1, 256, func(tile.Warpgroup) {}), tile.Consumers(1, 256, func(tile.Warpgroup) {})) // ERR the roles ask for 65536 registers (consumers 128*256, consumers 128*256) and a block of 256 threads begins with 63488, 248 a thread; give the producer fewer, 24 or 40, or the consumers fewer
+		k.Roles(tile.Consumers(1, 256, func(tile.Warpgroup) {}), tile.Consumers(1, 256, func(tile.Warpgroup) {})) // ERR the roles ask for 65536 registers (consumers 128*256, consumers 128*256) and a block of 256 threads begins with 63488, 248 a thread; give the consumers 240 at most
 	}},
 	{name: "a budget behind a part of a warpgroup", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {
 		k.Roles(idle(4+1), tile.Producer(24, func(tile.Warp) {})) // ERR producer with a register budget begins at warp 5: setmaxnreg is of whole warpgroups of 4 warps; put the roles without a budget last

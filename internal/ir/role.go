@@ -1,7 +1,9 @@
 package ir
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gotile/gotile/dtype"
@@ -153,8 +155,13 @@ func (b *Builder) registersFit(roles []*Role) bool {
 		each = append(each, fmt.Sprintf("%s %d*%d", r.Name, held, n))
 	}
 	if has := entry * b.Kernel.Threads; any && sum > has {
-		b.Errorf(Roles, ErrLimit, "the roles ask for %d registers (%s) and a block of %d threads begins with %d, %d a thread; give the producer fewer, 24 or 40, or the consumers fewer",
-			sum, strings.Join(each, ", "), b.Kernel.Threads, has, entry)
+		most := slices.MaxFunc(roles, func(r, s *Role) int { return cmp.Compare(r.Regs*r.Held(), s.Regs*s.Held()) })
+		way := "use fewer warps with budgets"
+		if n := most.Regs - (sum-has+32*most.Held()*regStep-1)/(32*most.Held()*regStep)*regStep; n >= minRegs {
+			way = fmt.Sprintf("give the %s %d at most", most.Name, n)
+		}
+		b.Errorf(Roles, ErrLimit, "the roles ask for %d registers (%s) and a block of %d threads begins with %d, %d a thread; %s",
+			sum, strings.Join(each, ", "), b.Kernel.Threads, has, entry, way)
 		return false
 	}
 	return true

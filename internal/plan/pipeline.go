@@ -162,6 +162,7 @@ func (l *lowering) initPipe(v *ir.Value) {
 	}
 	p.full = array("_full", ": slots that are filled", p.Stages)
 	p.empty = array("_empty", ": slots that may be filled", p.Stages*sets)
+	p.full.Slots, p.full.Filled, p.empty.Slots = true, true, true
 	l.comment("%s: %d slots, filled by %s and read by %s", p.Name, p.Stages, ir.Count(p.producers, "warp"), ir.Count(p.consumers, "warp"))
 	l.initArray(p.full, p.Stages, i32(p.producers))
 	l.initArray(p.empty, p.Stages*sets, i32(p.consumers))

@@ -121,6 +121,8 @@ type SharedBuf struct {
 	Note   string // what for, for the table in the .cu
 	Manual bool   // its author orders the accesses; the planner places no barriers for it
 	Remote bool   // mbarriers at which other blocks of the cluster arrive or complete bytes
+	Slots  bool   // mbarriers of a pipeline: the kernel ends between two phases of each
+	Filled bool   // and has waited for all phases: those of slots that are filled
 	Align  int    // of Offset; 0: 16
 	// The buffer lives from one stretch of the text to another: barriers of all threads part them, and the first is 0.
 	First, Last int

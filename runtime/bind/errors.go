@@ -148,6 +148,10 @@ func (f *Family) notWhole(target string, tensors []device.Tensor, dims []int32) 
 		}
 		for i, n := range c.Multiple {
 			if dims[i] > 0 && int(dims[i])%n != 0 { // not of one that BindKnown does not know
+				way := way
+				if slices.ContainsFunc(c.Kernel.Maps, func(m device.TensorMap) bool { return !m.Optional }) {
+					way = "or add a config without tensor copies and run gotile gen"
+				}
 				return f.errorf(device.ErrShape, f.firstWith(i, tensors), "%s is %d; %s takes multiples of %d, whole vectors of 16 bytes: pad it, %s", f.Symbols[i], dims[i], c.Kernel.Name, n, way)
 			}
 		}

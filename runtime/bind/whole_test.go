@@ -78,6 +78,19 @@ func TestWholeVectors(t *testing.T) {
 	}
 }
 
+// Where tensor copies ask for whole vectors, not the option, the way out is one without them.
+func TestWholeVectorsOfTensorCopies(t *testing.T) {
+	d := open(t)
+	f := wholeFamily(true)
+	f.Configs[0].Kernel.Maps = []device.TensorMap{{Tensor: 0, Box: []int{1, 64}}}
+	var dims [2]int32
+	_, err := f.Bind(d.Stream(), args(t, d, dtype.F32, 3, 30), dims[:])
+	const want = "launchF: X: n is 30; f_f32_c256_v takes multiples of 4, whole vectors of 16 bytes: pad it, or add a config without tensor copies and run gotile gen"
+	if !errors.Is(err, device.ErrShape) || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
 // Of a launch that is not complete, what is unset is taken to be whole, and is not what a refusal names.
 func TestWholeVectorsKnown(t *testing.T) {
 	d := open(t)

@@ -47,7 +47,7 @@ func newCluster(p *Program, mem *Memory, pool func() pool, l launch) *cluster {
 			b.shared.init(p.kernel.SharedBytes, p.granule, c.agents)
 		}
 		for _, m := range b.bars {
-			m.byWarp = make([]uint32, len(c.warps))
+			m.byWarp, m.used = make([]uint32, len(c.warps)), make([]record, len(c.warps))
 		}
 	}
 	return c

@@ -79,9 +79,23 @@ func (c *cluster) finishAsync() {
 			}
 		}
 		for _, m := range b.bars {
+			m.finish()
 			for _, k := range m.unseen {
 				k.w.report(NotAwaited, k.site, none, 0, "the kernel ends, and nobody has waited for phase %d of %s, in which this copy arrives", k.phase, m.name())
 			}
 		}
+	}
+}
+
+// finish reports, at the end of a cluster, an mbarrier of a pipeline of which some have filled or released a slot, and the
+// others have not.
+func (b *mbar) finish() {
+	buf, w := b.block.program.bars[b.slot].buf, b.block.warps[0]
+	switch {
+	case !b.live || !buf.Slots || len(b.unseen) > 0:
+	case b.pending < b.count:
+		w.report(MissedPhase, b.last, none, 0, "the kernel ends in phase %d of %s, in which %d of %d arrivals have come: not all roles fill or read as many slots", b.phase, b.name(), b.count-b.pending, b.count)
+	case buf.Filled && b.observed < b.phase:
+		w.report(MissedPhase, b.last, none, 0, "the kernel ends, and nobody has waited for phase %d of %s: a slot is filled that nobody reads", b.observed, b.name())
 	}
 }

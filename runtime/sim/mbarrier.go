@@ -29,6 +29,7 @@ type mbar struct {
 	done     seen          // what the phases before have released
 	observed uint32        // the phases before it are known to be over to somebody
 	byWarp   []uint32      // the same for each warp of the cluster
+	used     []record      // the last use by each warp of the cluster
 	unseen   []*bulk       // copies whose phase nobody knows to be over
 	last     int32         // site of the last arrival or copy
 	brought  int32         // site of the last arrival or expect of the phase; none: there was none
@@ -43,8 +44,9 @@ func (b *mbar) name() string {
 
 // reset makes the memory of the mbarrier plain bytes.
 func (b *mbar) reset() {
-	*b = mbar{block: b.block, slot: b.slot, byWarp: b.byWarp, unseen: b.unseen[:0], last: none, brought: none, ended: none}
+	*b = mbar{block: b.block, slot: b.slot, byWarp: b.byWarp, used: b.used, unseen: b.unseen[:0], last: none, brought: none, ended: none}
 	clear(b.byWarp)
+	clear(b.used)
 }
 
 // begin makes it an mbarrier.
@@ -157,11 +159,11 @@ func (w *warp) usable(b *mbar, site int32, lane int) bool {
 		w.report(BadBarrier, site, b.init.site(), lane, "%s of %s, which has ended", what, b.name())
 	case !w.view(lane).has(b.init, now):
 		w.report(BadBarrier, site, b.init.site(), lane, "%s of %s, whose init is not ordered before: put a barrier behind it", what, b.name())
-		return true
-	default:
-		return true
 	}
-	return false
+	if b.live {
+		b.used[w.index] = now
+	}
+	return b.live
 }
 
 func (o *barrierOp) initBarrier(w *warp, b *mbar, m uint32) uint64 {
@@ -186,10 +188,16 @@ func (o *barrierOp) invalBarrier(w *warp, b *mbar, m uint32) uint64 {
 			w.report(BadBarrier, o.site, v.waits, l, "inval of %s, for which warp %d%s waits", b.name(), v.id, v.whose())
 		}
 	}
+	now := newRecord(w.epoch, o.site, w.index, l)
+	for i, use := range b.used { // whether or not it has come to it by now
+		if v := w.block.cluster.warps[i]; i != w.index && use != 0 && v.blocked != b && !w.view(l).has(use, now) {
+			w.report(BadBarrier, o.site, use.site(), l, "inval of %s, not ordered after its use by warp %d%s: put a barrier between", b.name(), v.id, v.whose())
+		}
+	}
 	if b.flying > 0 {
 		w.report(BadBarrier, o.site, b.last, l, "inval of %s, at which copies complete", b.name())
 	}
-	b.live, b.init = false, newRecord(w.epoch, o.site, w.index, l)
+	b.live, b.init = false, now
 	return 0
 }
 

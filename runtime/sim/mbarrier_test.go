@@ -205,6 +205,17 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
+// The end of an mbarrier is ordered after what all warps do with it, also where they happen to have done it.
+func TestInvalIsOrdered(t *testing.T) {
+	init, sync := barDo(at(), thr.MBarInit, fullBar, i32(1), first), barrier(at())
+	arrive := barDo(at(), thr.MBarArrive, fullBar, i32(1), first)
+	wait := barDo(at(), thr.MBarWait, fullBar, i32(0), nil)
+	end := barDo(at(), thr.MBarInval, fullBar, nil, first)
+	right(t, two(init, sync, arrive, wait, sync, end))
+	right(t, two(init, sync, arrive, wait, sync, end, init, sync, arrive, wait))
+	wrong(t, two(init, sync, arrive, wait, end), BadBarrier, end, wait)
+}
+
 // A phase that expects the bytes of one copy is over while another one is under way, or never, by who comes first.
 func TestBytesOfTwoCopies(t *testing.T) {
 	half := func(at thr.At, off uint32) thr.Stmt {

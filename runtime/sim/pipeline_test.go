@@ -1,7 +1,9 @@
 package sim_test
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/gotile/gotile/layout"
@@ -174,6 +176,55 @@ func TestPipelines(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// What is filled and not read is reported where no copy is left in flight, too: slots that stores fill, and those that one
+// of two consumers reads.
+func TestSlotsLeftOver(t *testing.T) {
+	left := func(fewer, others int, second bool) func(k *tile.Builder, a pipeArgs) {
+		return func(k *tile.Builder, a pipeArgs) {
+			pipe := tile.NewPipeline(k, 4, rowSlot{A: tile.NewShared[tile.I32](k, pipeCols)})
+			rows := a.X.Dim(0)
+			read := func(fewer int, f func(c tile.Warp, row tile.Index, x tile.Reg[tile.I32])) tile.Role {
+				return tile.ConsumerWarps(1, 0, func(c tile.Warp) {
+					for row := range tile.Range(c, 0, rows.SubInt(fewer), 1) {
+						s := pipe.Wait(c)
+						f(c, row, tile.Load(c, s.A, c.Striped(pipeCols, 1)))
+						s.Release(c)
+					}
+				})
+			}
+			roles := []tile.Role{tile.Producer(0, func(p tile.Warp) {
+				for row := range tile.Range(p, 0, rows, 1) {
+					s := pipe.Acquire(p)
+					tile.Store(p, s.A, tile.Load(p, a.X.At(row), p.Striped(pipeCols, 1)))
+				}
+			}), read(fewer, func(c tile.Warp, row tile.Index, x tile.Reg[tile.I32]) { tile.Store(c, a.Y.At(row), x.Add(x)) })}
+			if second {
+				roles = append(roles, read(others, func(tile.Warp, tile.Index, tile.Reg[tile.I32]) {}))
+			}
+			k.Roles(roles...)
+		}
+	}
+	for _, c := range []struct {
+		fewer, others int
+		second        bool
+		want          string
+	}{
+		{0, 0, false, ""}, {0, 0, true, ""},
+		{1, 0, false, "nobody has waited for phase 1 of pipe_full[1]: a slot is filled that nobody reads"},
+		{2, 2, true, "nobody has waited for phase 1 of pipe_full[0]"},
+		{0, 1, true, "the kernel ends in phase 1 of pipe_empty[1], in which 1 of 2 arrivals have come"},
+	} {
+		k := compiled(t, "sm_90a", left(c.fewer, c.others, c.second), tile.Threads(map[bool]int{false: 64, true: 96}[c.second]))
+		for _, mode := range modes {
+			_, err := k.run(t, 1, map[string]int{"rows": 6, "n": pipeCols}, map[string][]int32{"x": counting(6 * pipeCols)}, sim.Options{Copies: mode})
+			var found *sim.Errors
+			if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &found) || !found.Has(sim.MissedPhase) || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%d and %d fewer, copies %v: %v, want %q", c.fewer, c.others, mode, err, c.want)
+			}
 		}
 	}
 }
