@@ -186,6 +186,9 @@ func (b *Builder) emit(v *Value) *Value {
 			return nil
 		}
 	}
+	if !b.spreads(v) {
+		return nil
+	}
 	v.ID = b.next
 	b.next++
 	b.cur.Ops = append(b.cur.Ops, v)
