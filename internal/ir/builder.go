@@ -81,6 +81,7 @@ func (b *Builder) Finish() (*Kernel, error) {
 	}
 	b.checkRoles()
 	b.checkPipelines()
+	b.checkRegisters()
 	b.done = true
 	if len(b.errs) > 0 {
 		return nil, b.errs.sorted()
