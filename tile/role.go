@@ -23,7 +23,8 @@ type Role struct {
 // that it does not use are parked. The budgets of all threads together are at most the registers that the kernel begins
 // with. 0 leaves a role's registers as they are, and takes no more warps than it uses.
 //
-// Within a role there is no block: its ops name the scope that its function is given, or a warp. Shared tiles that one
+// Within a role there is no block: its ops name the scope that its function is given, which no other role can use, or a
+// warp. Shared tiles that one
 // role alone accesses keep their automatic barriers, which are the role's own. What roles hand to one another goes
 // through pipelines, or through tiles with Manual that their author orders.
 func (k *Builder) Roles(roles ...Role) {
@@ -77,7 +78,7 @@ func ConsumerWarps(n, regs int, f func(c Warp)) Role {
 }
 
 // Group is the scope of the threads of a role that work together: spans spread tiles over them, reductions combine what
-// they hold, and their barriers are their own.
+// they hold, and their barriers are their own. It ends with the function of its role.
 type Group struct {
 	_    [0]func()
 	b    *ir.Builder
@@ -93,6 +94,7 @@ func (s Group) kernel() *ir.Builder {
 	if s.b == nil {
 		ir.Fail(ErrScope, "the Group was never assigned: it is the zero value of its type; take the one that the role is given")
 	}
+	s.b.Within(s.role)
 	return s.b
 }
 

@@ -21,7 +21,7 @@ type Block struct {
 }
 
 // Warp is the scope of 32 threads: each warp of the block executes the op for itself, on its own values. The Warp that a
-// role is given is each warp of that role.
+// role is given is each warp of that role, and ends with the role's function.
 type Warp struct {
 	_    [0]func()
 	b    *ir.Builder
@@ -59,6 +59,7 @@ func (s Warp) kernel() *ir.Builder {
 	if s.b == nil {
 		ir.Fail(ErrScope, "the Warp was never assigned: it is the zero value of its type; take the Builder's Warp()")
 	}
+	s.b.Within(s.role)
 	return s.b
 }
 

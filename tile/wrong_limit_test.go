@@ -1,6 +1,9 @@
 package tile_test
 
-import "github.com/gotile/gotile/tile"
+import (
+	"github.com/gotile/gotile/layout"
+	"github.com/gotile/gotile/tile"
+)
 
 func empty(*tile.Builder, wrongArgs) {}
 
@@ -34,6 +37,61 @@ var wrongLimits = []wrong{
 	{name: "too many threads", rule: tile.ErrLimit, def: func() error {
 		_, err := tile.Define("wrong", empty, tile.Threads(2048), tile.MinBlocks(-1)) // ERR Threads(2048): a block has a multiple of 32 threads, at most 1024; use 1024 // ERR MinBlocks(-1): an SM holds 1 to 32 blocks; use one of these numbers
 		return err
+	}},
+	{name: "an accumulator of more registers than a thread has", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {
+		k.Roles(tile.Consumers(2, 0, func(c tile.Warpgroup) {
+			x, y := matrix(k, 128, 64, layout.Swizzle128), matrix(k, 64, 256, layout.Swizzle128)
+			acc := tile.NewAcc[tile.F32](c, 128, 256) // ERR tiles in variables take 256 registers of a thread at one time (256 of 128x256 f32 at @+0), and a thread has 255 at most; use smaller tiles or more warps, or end one before the next begins
+			tile.MMA(acc, x, y)
+			tile.Store(c, a.X, acc.Get())
+		}))
+	}},
+	{name: "accumulators of more registers than a thread has", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {
+		k.Roles(tile.Consumers(2, 0, func(c tile.Warpgroup) {
+			x, y := matrix(k, 64, 64, layout.Swizzle128), matrix(k, 64, 128, layout.Swizzle128)
+			var accs []tile.Var[tile.F32]
+			for range 4 {
+				accs = append(accs, tile.NewAcc[tile.F32](c, 64, 128)) // ERR tiles in variables take 256 registers of a thread at one time (4 times 64 of 64x128 f32 at @+0), and a thread has 255 at most; use smaller tiles or more warps, or end one before the next begins
+			}
+			for range tile.Range(c, 0, a.X.Dim(0), 64) {
+				for _, acc := range accs {
+					tile.MMA(acc, x, y)
+				}
+			}
+			for _, acc := range accs {
+				tile.Store(c, a.X, acc.Get())
+			}
+		}))
+	}},
+	{name: "accumulators and what a loop carries", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {
+		w := k.Warp()
+		s := matrix(k, 64, 64, layout.Swizzle128)
+		out := tile.NewAcc[tile.F32](w, 64, 64)
+		sum := tile.NewVar(w, tile.Full(w, w.Fragment(32, 64), tile.Operand[tile.F32](a.Eps)))
+		for i := range tile.Range(w, 0, a.X.Dim(0), 64) {
+			sum.Set(sum.Get().Add(tile.Load(w, a.X.At(i), w.Fragment(32, 64)).Fill(tile.F32(0))))
+			part := tile.NewAcc[tile.F32](w, 32, 64) // ERR tiles in variables take 256 registers of a thread at one time (128 of 64x64 f32 at @-4, 64 of 32x64 f32 at @-3, 64 of 32x64 f32 at @+0), and a thread has 255 at most; use smaller tiles or more warps, or end one before the next begins
+			tile.MMA(part, s.Rows(0, 32), s)
+			tile.MMA(out, s, s)
+			tile.Store(w, a.Y.At(i), part.Get())
+		}
+		tile.Store(w, a.X, out.Get())
+		tile.Store(w, a.X, sum.Get())
+	}},
+	{name: "more registers than the role's budget", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {
+		k.Roles(tile.Consumers(1, 120, func(c tile.Warpgroup) {
+			x, y := matrix(k, 64, 64, layout.Swizzle128), matrix(k, 64, 256, layout.Swizzle128)
+			acc := tile.NewAcc[tile.F32](c, 64, 256) // ERR tiles in variables take 128 registers of a thread at one time (128 of 64x256 f32 at @+0), and the consumers of @-2 have 120; use smaller tiles or more warps, or end one before the next begins, or a larger budget
+			tile.MMA(acc, x, y)
+			tile.Store(c, a.X, acc.Get())
+		}), tile.Producer(240, func(tile.Warp) {}))
+	}},
+	{name: "more registers than the threads of full blocks have", rule: tile.ErrLimit, opts: []tile.Option{tile.MinBlocks(8)}, f: func(k *tile.Builder, a wrongArgs) {
+		w := k.Warp()
+		s := matrix(k, 64, 64, layout.Swizzle128)
+		acc := tile.NewAcc[tile.F32](w, 32, 48) // ERR tiles in variables take 48 registers of a thread at one time (48 of 32x48 f32 at @+0), and a thread has 32 at most where a multiprocessor holds 8 blocks of 256; use smaller tiles or more warps, or end one before the next begins
+		tile.MMA(acc, s.Rows(0, 32), s.At(0, 0).Matrix(64, 48))
+		tile.Store(w, a.X, acc.Get())
 	}},
 	{name: "registers", rule: tile.ErrLimit, f: func(k *tile.Builder, a wrongArgs) {
 		tile.Load(k, a.V, k.Block().Striped(1<<20, 4)) // ERR a tile of [1048576] gives each of 256 threads 4096 elements, more than 1024; use more threads, or stream it with tile.Columns

@@ -46,6 +46,42 @@ var wrongRoles = []wrong{
 		k.Roles(tile.ConsumerWarps(4, 0, func(w tile.Warp) { x = tile.LoadScalar(w, a.S) }),
 			tile.ConsumerWarps(4, 0, func(w tile.Warp) { tile.Store(w, a.S, x) })) // ERR a value made in the consumer warps at @-1 is used by warps of another role, which do not have it; let them compute it too, or hand it over through a pipeline
 	}},
+	{name: "a warp of a role after it", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		var kept tile.Warp
+		k.Roles(tile.ConsumerWarps(8, 0, func(w tile.Warp) { kept = w }))
+		tile.Store(kept, a.S, a.Eps) // ERR the scope that the consumer warps of @-1 is given is used outside its role, where there are other warps too; move what names it into the function of the role
+	}},
+	{name: "a warpgroup after its role", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		var kept tile.Warpgroup
+		k.Roles(tile.Consumers(2, 0, func(c tile.Warpgroup) { kept = c }))
+		tile.NewAcc[tile.F32](kept, 64, 64) // ERR the scope that the consumers of @-1 is given is used outside its role, where there are other warps too; move what names it into the function of the role
+	}},
+	{name: "a group after its role", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		var kept tile.Group
+		k.Roles(tile.ConsumerGroup(256, 0, func(c tile.Group) { kept = c }))
+		kept.Sync() // ERR the scope that the consumer group of @-1 is given is used outside its role, where there are other warps too; move what names it into the function of the role
+	}},
+	{name: "a warpgroup of another role", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		var kept tile.Warpgroup
+		k.Roles(tile.Consumers(1, 0, func(c tile.Warpgroup) { kept = c }), tile.ConsumerGroup(128, 0, func(c tile.Group) {
+			for range tile.Range(c, 0, 4, 1) {
+				tile.NewAcc[tile.F32](kept, 64, 64) // ERR the scope that the consumers of @-2 is given is used in the consumer group, whose warps are others; use the one that this role is given
+			}
+		}))
+	}},
+	{name: "a warp of a group of another role", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		var kept tile.Warp
+		k.Roles(tile.Consumers(1, 0, func(c tile.Warpgroup) { kept = c.Warp() }), tile.ConsumerWarps(4, 0, func(w tile.Warp) {
+			tile.WaitMMA(kept, 0) // ERR the scope that the consumers of @-1 is given is used in the consumer warps, whose warps are others; use the one that this role is given
+		}))
+	}},
+	{name: "a span of another role", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		var kept tile.Span
+		k.Roles(tile.Consumers(1, 0, func(c tile.Warpgroup) { kept = c.Striped(128, 1) }), tile.ConsumerGroup(64, 0, func(c tile.Group) {
+			tile.Load(c, a.S, kept) // ERR a tile spread over the 128 threads of another role in the consumer group, of 64; use a span of this role
+		}), tile.ConsumerGroup(64, 0, func(c tile.Group) {}))
+		tile.Coord(kept, 0) // ERR a tile of a role's threads outside the roles: the span ends with the function of the role; use one of the block or of a warp
+	}},
 	{name: "a slot of another role", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
 		pipe := rowsOf(k, 2)
 		var s wrongSlot

@@ -82,6 +82,7 @@ func (b *Builder) Finish() (*Kernel, error) {
 	b.checkRoles()
 	b.checkPipelines()
 	b.checkBarriers()
+	b.checkRegisters()
 	b.done = true
 	if len(b.errs) > 0 {
 		return nil, b.errs.sorted()
@@ -186,6 +187,9 @@ func (b *Builder) emit(v *Value) *Value {
 			b.escape(v, a)
 			return nil
 		}
+	}
+	if !b.spreads(v) {
+		return nil
 	}
 	v.ID = b.next
 	b.next++

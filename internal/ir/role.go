@@ -58,6 +58,35 @@ func (r *Region) InRole() *Role {
 	return nil
 }
 
+// Within ends the author's function if a handle of a role's, which ends with the role's function, is used elsewhere.
+func (b *Builder) Within(r *Role) {
+	switch in := b.cur.InRole(); {
+	case r == nil || in == r:
+	case in == nil:
+		Fail(ErrScope, "the scope that the %s of %s is given is used outside its role, where there are other warps too; move what names it into the function of the role", r.Name, r.Pos)
+	default:
+		Fail(ErrScope, "the scope that the %s of %s is given is used in the %s, whose warps are others; use the one that this role is given", r.Name, r.Pos, in.Name)
+	}
+}
+
+// spreads checks that a tile of a group, whose span may come from another role, is spread over threads of this one.
+func (b *Builder) spreads(v *Value) bool {
+	s := v.Type.Span
+	if s == nil || s.Scope != ScopeGroup {
+		return true
+	}
+	r := b.cur.InRole()
+	switch {
+	case r == nil:
+		b.errorAt(v.Pos, v.Op, ErrScope, "a tile of a role's threads outside the roles: the span ends with the function of the role; use one of the block or of a warp")
+	case s.Dist.Threads() != 32*r.Warps:
+		b.errorAt(v.Pos, v.Op, ErrScope, "a tile spread over the %d threads of another role in the %s, of %d; use a span of this role", s.Dist.Threads(), r.Name, 32*r.Warps)
+	default:
+		return true
+	}
+	return false
+}
+
 // Roles records roles with what each of them does.
 func (b *Builder) Roles(roles []*Role, bodies []func()) {
 	v := &Value{Op: Roles, Scope: ScopeBlock, Attr: RoleList(roles)}
