@@ -188,11 +188,11 @@ var cu_rmsnorm_add_fwd_bf16_bf16_c32768_v string
 //go:embed cuda/rmsnorm_add_fwd_bf16_bf16_c65536_v.cu
 var cu_rmsnorm_add_fwd_bf16_bf16_c65536_v string
 
-//go:embed cuda/rmsnorm_add_fwd_bf16_bf16_c131072_v.cu
-var cu_rmsnorm_add_fwd_bf16_bf16_c131072_v string
+//go:embed cuda/rmsnorm_add_fwd_bf16_bf16_c131072_v_x4.cu
+var cu_rmsnorm_add_fwd_bf16_bf16_c131072_v_x4 string
 
-//go:embed cuda/rmsnorm_add_fwd_bf16_bf16_c262144_v_x2.cu
-var cu_rmsnorm_add_fwd_bf16_bf16_c262144_v_x2 string
+//go:embed cuda/rmsnorm_add_fwd_bf16_bf16_c262144_v_x8.cu
+var cu_rmsnorm_add_fwd_bf16_bf16_c262144_v_x8 string
 
 //go:embed cuda/rmsnorm_add_fwd_bf16_bf16_c131072_v_x2.cu
 var cu_rmsnorm_add_fwd_bf16_bf16_c131072_v_x2 string
@@ -206,11 +206,11 @@ var cu_rmsnorm_add_fwd_f16_f16_c32768_v string
 //go:embed cuda/rmsnorm_add_fwd_f16_f16_c65536_v.cu
 var cu_rmsnorm_add_fwd_f16_f16_c65536_v string
 
-//go:embed cuda/rmsnorm_add_fwd_f16_f16_c131072_v.cu
-var cu_rmsnorm_add_fwd_f16_f16_c131072_v string
+//go:embed cuda/rmsnorm_add_fwd_f16_f16_c131072_v_x4.cu
+var cu_rmsnorm_add_fwd_f16_f16_c131072_v_x4 string
 
-//go:embed cuda/rmsnorm_add_fwd_f16_f16_c262144_v_x2.cu
-var cu_rmsnorm_add_fwd_f16_f16_c262144_v_x2 string
+//go:embed cuda/rmsnorm_add_fwd_f16_f16_c262144_v_x8.cu
+var cu_rmsnorm_add_fwd_f16_f16_c262144_v_x8 string
 
 //go:embed cuda/rmsnorm_add_fwd_f16_f16_c131072_v_x2.cu
 var cu_rmsnorm_add_fwd_f16_f16_c131072_v_x2 string
@@ -224,11 +224,11 @@ var cu_rmsnorm_add_fwd_f32_f32_c16384_v string
 //go:embed cuda/rmsnorm_add_fwd_f32_f32_c32768_v.cu
 var cu_rmsnorm_add_fwd_f32_f32_c32768_v string
 
-//go:embed cuda/rmsnorm_add_fwd_f32_f32_c65536_v.cu
-var cu_rmsnorm_add_fwd_f32_f32_c65536_v string
+//go:embed cuda/rmsnorm_add_fwd_f32_f32_c65536_v_x4.cu
+var cu_rmsnorm_add_fwd_f32_f32_c65536_v_x4 string
 
-//go:embed cuda/rmsnorm_add_fwd_f32_f32_c131072_v_x2.cu
-var cu_rmsnorm_add_fwd_f32_f32_c131072_v_x2 string
+//go:embed cuda/rmsnorm_add_fwd_f32_f32_c131072_v_x8.cu
+var cu_rmsnorm_add_fwd_f32_f32_c131072_v_x8 string
 
 //go:embed cuda/rmsnorm_add_fwd_f32_f32_c65536_v_x2.cu
 var cu_rmsnorm_add_fwd_f32_f32_c65536_v_x2 string
@@ -1060,14 +1060,16 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_bf16_c131072_v",
-				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c131072_v,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Shared:   229504,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_bf16_bf16_c131072_v_x4",
+				Source:    cu_rmsnorm_add_fwd_bf16_bf16_c131072_v_x4,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   512,
+				Cluster:   4,
+				MinBlocks: 2,
+				Shared:    32848,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c131072_v")
+					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c131072_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
@@ -1079,15 +1081,16 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_bf16_bf16_c262144_v_x2",
-				Source:   cu_rmsnorm_add_fwd_bf16_bf16_c262144_v_x2,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Cluster:  2,
-				Shared:   229520,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_bf16_bf16_c262144_v_x8",
+				Source:    cu_rmsnorm_add_fwd_bf16_bf16_c262144_v_x8,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   512,
+				Cluster:   8,
+				MinBlocks: 2,
+				Shared:    32864,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c262144_v_x2")
+					return Kernels().Build("rmsnorm_add_fwd_bf16_bf16_c262144_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
@@ -1178,14 +1181,16 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f16_c131072_v",
-				Source:   cu_rmsnorm_add_fwd_f16_f16_c131072_v,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Shared:   229504,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_f16_f16_c131072_v_x4",
+				Source:    cu_rmsnorm_add_fwd_f16_f16_c131072_v_x4,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   512,
+				Cluster:   4,
+				MinBlocks: 2,
+				Shared:    32848,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c131072_v")
+					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c131072_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
@@ -1197,15 +1202,16 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f16_f16_c262144_v_x2",
-				Source:   cu_rmsnorm_add_fwd_f16_f16_c262144_v_x2,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Cluster:  2,
-				Shared:   229520,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_f16_f16_c262144_v_x8",
+				Source:    cu_rmsnorm_add_fwd_f16_f16_c262144_v_x8,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   512,
+				Cluster:   8,
+				MinBlocks: 2,
+				Shared:    32864,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c262144_v_x2")
+					return Kernels().Build("rmsnorm_add_fwd_f16_f16_c262144_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
@@ -1296,14 +1302,16 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f32_f32_c65536_v",
-				Source:   cu_rmsnorm_add_fwd_f32_f32_c65536_v,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Shared:   229504,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_f32_f32_c65536_v_x4",
+				Source:    cu_rmsnorm_add_fwd_f32_f32_c65536_v_x4,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   512,
+				Cluster:   4,
+				MinBlocks: 2,
+				Shared:    32848,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c65536_v")
+					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c65536_v_x4")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1315,15 +1323,16 @@ var forwardAddFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_add_fwd_f32_f32_c131072_v_x2",
-				Source:   cu_rmsnorm_add_fwd_f32_f32_c131072_v_x2,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Cluster:  2,
-				Shared:   229520,
-				ArgBytes: 96,
+				Name:      "rmsnorm_add_fwd_f32_f32_c131072_v_x8",
+				Source:    cu_rmsnorm_add_fwd_f32_f32_c131072_v_x8,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   512,
+				Cluster:   8,
+				MinBlocks: 2,
+				Shared:    32864,
+				ArgBytes:  96,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c131072_v_x2")
+					return Kernels().Build("rmsnorm_add_fwd_f32_f32_c131072_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},

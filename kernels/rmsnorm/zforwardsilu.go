@@ -183,11 +183,14 @@ var cu_rmsnorm_gated_fwd_silu_bf16_bf16_c32768_v string
 //go:embed cuda/rmsnorm_gated_fwd_silu_bf16_bf16_c65536_v.cu
 var cu_rmsnorm_gated_fwd_silu_bf16_bf16_c65536_v string
 
-//go:embed cuda/rmsnorm_gated_fwd_silu_bf16_bf16_c131072_v.cu
-var cu_rmsnorm_gated_fwd_silu_bf16_bf16_c131072_v string
+//go:embed cuda/rmsnorm_gated_fwd_silu_bf16_bf16_c65536_v_x4.cu
+var cu_rmsnorm_gated_fwd_silu_bf16_bf16_c65536_v_x4 string
 
-//go:embed cuda/rmsnorm_gated_fwd_silu_bf16_bf16_c262144_v_x2.cu
-var cu_rmsnorm_gated_fwd_silu_bf16_bf16_c262144_v_x2 string
+//go:embed cuda/rmsnorm_gated_fwd_silu_bf16_bf16_c131072_v_x8.cu
+var cu_rmsnorm_gated_fwd_silu_bf16_bf16_c131072_v_x8 string
+
+//go:embed cuda/rmsnorm_gated_fwd_silu_bf16_bf16_c262144_v_x8.cu
+var cu_rmsnorm_gated_fwd_silu_bf16_bf16_c262144_v_x8 string
 
 //go:embed cuda/rmsnorm_gated_fwd_silu_bf16_bf16_c131072_v_x2.cu
 var cu_rmsnorm_gated_fwd_silu_bf16_bf16_c131072_v_x2 string
@@ -201,11 +204,14 @@ var cu_rmsnorm_gated_fwd_silu_f16_f16_c32768_v string
 //go:embed cuda/rmsnorm_gated_fwd_silu_f16_f16_c65536_v.cu
 var cu_rmsnorm_gated_fwd_silu_f16_f16_c65536_v string
 
-//go:embed cuda/rmsnorm_gated_fwd_silu_f16_f16_c131072_v.cu
-var cu_rmsnorm_gated_fwd_silu_f16_f16_c131072_v string
+//go:embed cuda/rmsnorm_gated_fwd_silu_f16_f16_c65536_v_x4.cu
+var cu_rmsnorm_gated_fwd_silu_f16_f16_c65536_v_x4 string
 
-//go:embed cuda/rmsnorm_gated_fwd_silu_f16_f16_c262144_v_x2.cu
-var cu_rmsnorm_gated_fwd_silu_f16_f16_c262144_v_x2 string
+//go:embed cuda/rmsnorm_gated_fwd_silu_f16_f16_c131072_v_x8.cu
+var cu_rmsnorm_gated_fwd_silu_f16_f16_c131072_v_x8 string
+
+//go:embed cuda/rmsnorm_gated_fwd_silu_f16_f16_c262144_v_x8.cu
+var cu_rmsnorm_gated_fwd_silu_f16_f16_c262144_v_x8 string
 
 //go:embed cuda/rmsnorm_gated_fwd_silu_f16_f16_c131072_v_x2.cu
 var cu_rmsnorm_gated_fwd_silu_f16_f16_c131072_v_x2 string
@@ -219,11 +225,14 @@ var cu_rmsnorm_gated_fwd_silu_f32_f32_c16384_v string
 //go:embed cuda/rmsnorm_gated_fwd_silu_f32_f32_c32768_v.cu
 var cu_rmsnorm_gated_fwd_silu_f32_f32_c32768_v string
 
-//go:embed cuda/rmsnorm_gated_fwd_silu_f32_f32_c65536_v.cu
-var cu_rmsnorm_gated_fwd_silu_f32_f32_c65536_v string
+//go:embed cuda/rmsnorm_gated_fwd_silu_f32_f32_c32768_v_x4.cu
+var cu_rmsnorm_gated_fwd_silu_f32_f32_c32768_v_x4 string
 
-//go:embed cuda/rmsnorm_gated_fwd_silu_f32_f32_c131072_v_x2.cu
-var cu_rmsnorm_gated_fwd_silu_f32_f32_c131072_v_x2 string
+//go:embed cuda/rmsnorm_gated_fwd_silu_f32_f32_c65536_v_x8.cu
+var cu_rmsnorm_gated_fwd_silu_f32_f32_c65536_v_x8 string
+
+//go:embed cuda/rmsnorm_gated_fwd_silu_f32_f32_c131072_v_x8.cu
+var cu_rmsnorm_gated_fwd_silu_f32_f32_c131072_v_x8 string
 
 //go:embed cuda/rmsnorm_gated_fwd_silu_f32_f32_c65536_v_x2.cu
 var cu_rmsnorm_gated_fwd_silu_f32_f32_c65536_v_x2 string
@@ -1034,7 +1043,7 @@ var forwardSiluFamily = bind.Family{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_fwd_silu_bf16_bf16_c65536_v",
 				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c65536_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   98432,
 				ArgBytes: 80,
@@ -1051,14 +1060,37 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_bf16_bf16_c131072_v",
-				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c131072_v,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Shared:   229504,
-				ArgBytes: 80,
+				Name:      "rmsnorm_gated_fwd_silu_bf16_bf16_c65536_v_x4",
+				Source:    cu_rmsnorm_gated_fwd_silu_bf16_bf16_c65536_v_x4,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   256,
+				Cluster:   4,
+				MinBlocks: 6,
+				Shared:    32816,
+				ArgBytes:  80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_bf16_c131072_v")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_bf16_c65536_v_x4")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
+			Max:      []int{0, 65536},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:      "rmsnorm_gated_fwd_silu_bf16_bf16_c131072_v_x8",
+				Source:    cu_rmsnorm_gated_fwd_silu_bf16_bf16_c131072_v_x8,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   256,
+				Cluster:   8,
+				MinBlocks: 6,
+				Shared:    32832,
+				ArgBytes:  80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_bf16_c131072_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
@@ -1070,15 +1102,16 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_bf16_bf16_c262144_v_x2",
-				Source:   cu_rmsnorm_gated_fwd_silu_bf16_bf16_c262144_v_x2,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Cluster:  2,
-				Shared:   229520,
-				ArgBytes: 80,
+				Name:      "rmsnorm_gated_fwd_silu_bf16_bf16_c262144_v_x8",
+				Source:    cu_rmsnorm_gated_fwd_silu_bf16_bf16_c262144_v_x8,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   512,
+				Cluster:   8,
+				MinBlocks: 3,
+				Shared:    65632,
+				ArgBytes:  80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_bf16_c262144_v_x2")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_bf16_bf16_c262144_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32},
@@ -1152,7 +1185,7 @@ var forwardSiluFamily = bind.Family{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_fwd_silu_f16_f16_c65536_v",
 				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c65536_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   98432,
 				ArgBytes: 80,
@@ -1169,14 +1202,37 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_f16_f16_c131072_v",
-				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c131072_v,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Shared:   229504,
-				ArgBytes: 80,
+				Name:      "rmsnorm_gated_fwd_silu_f16_f16_c65536_v_x4",
+				Source:    cu_rmsnorm_gated_fwd_silu_f16_f16_c65536_v_x4,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   256,
+				Cluster:   4,
+				MinBlocks: 6,
+				Shared:    32816,
+				ArgBytes:  80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f16_c131072_v")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f16_c65536_v_x4")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
+			Max:      []int{0, 65536},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 8},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:      "rmsnorm_gated_fwd_silu_f16_f16_c131072_v_x8",
+				Source:    cu_rmsnorm_gated_fwd_silu_f16_f16_c131072_v_x8,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   256,
+				Cluster:   8,
+				MinBlocks: 6,
+				Shared:    32832,
+				ArgBytes:  80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f16_c131072_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
@@ -1188,15 +1244,16 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_f16_f16_c262144_v_x2",
-				Source:   cu_rmsnorm_gated_fwd_silu_f16_f16_c262144_v_x2,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Cluster:  2,
-				Shared:   229520,
-				ArgBytes: 80,
+				Name:      "rmsnorm_gated_fwd_silu_f16_f16_c262144_v_x8",
+				Source:    cu_rmsnorm_gated_fwd_silu_f16_f16_c262144_v_x8,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   512,
+				Cluster:   8,
+				MinBlocks: 3,
+				Shared:    65632,
+				ArgBytes:  80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f16_c262144_v_x2")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f16_f16_c262144_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32},
@@ -1270,7 +1327,7 @@ var forwardSiluFamily = bind.Family{
 			Kernel: &device.Kernel{
 				Name:     "rmsnorm_gated_fwd_silu_f32_f32_c32768_v",
 				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c32768_v,
-				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Targets:  []string{"sm_80", "sm_86", "sm_89", "sm_120a", "sm_121a", "sm_90a-as-120"},
 				Threads:  1024,
 				Shared:   98432,
 				ArgBytes: 80,
@@ -1287,14 +1344,37 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_f32_f32_c65536_v",
-				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c65536_v,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Shared:   229504,
-				ArgBytes: 80,
+				Name:      "rmsnorm_gated_fwd_silu_f32_f32_c32768_v_x4",
+				Source:    cu_rmsnorm_gated_fwd_silu_f32_f32_c32768_v_x4,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   256,
+				Cluster:   4,
+				MinBlocks: 6,
+				Shared:    32816,
+				ArgBytes:  80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_f32_f32_c65536_v")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f32_f32_c32768_v_x4")
+				},
+			},
+			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
+			Max:      []int{0, 32768},
+			Aligned:  []int{0, 1, 2, 3},
+			Multiple: []int{1, 4},
+			Each:     true,
+			Work:     []int{0},
+		},
+		{
+			Kernel: &device.Kernel{
+				Name:      "rmsnorm_gated_fwd_silu_f32_f32_c65536_v_x8",
+				Source:    cu_rmsnorm_gated_fwd_silu_f32_f32_c65536_v_x8,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   256,
+				Cluster:   8,
+				MinBlocks: 6,
+				Shared:    32832,
+				ArgBytes:  80,
+				Build: func() (device.Program, error) {
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f32_f32_c65536_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},
@@ -1306,15 +1386,16 @@ var forwardSiluFamily = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:     "rmsnorm_gated_fwd_silu_f32_f32_c131072_v_x2",
-				Source:   cu_rmsnorm_gated_fwd_silu_f32_f32_c131072_v_x2,
-				Targets:  []string{"sm_90a", "sm_100a", "sm_103a"},
-				Threads:  1024,
-				Cluster:  2,
-				Shared:   229520,
-				ArgBytes: 80,
+				Name:      "rmsnorm_gated_fwd_silu_f32_f32_c131072_v_x8",
+				Source:    cu_rmsnorm_gated_fwd_silu_f32_f32_c131072_v_x8,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a"},
+				Threads:   512,
+				Cluster:   8,
+				MinBlocks: 3,
+				Shared:    65632,
+				ArgBytes:  80,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("rmsnorm_gated_fwd_silu_f32_f32_c131072_v_x2")
+					return Kernels().Build("rmsnorm_gated_fwd_silu_f32_f32_c131072_v_x8")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F32, dtype.F32, dtype.F32, dtype.F32, dtype.F32},

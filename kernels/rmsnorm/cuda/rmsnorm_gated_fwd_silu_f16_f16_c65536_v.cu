@@ -2,7 +2,7 @@
 
 // rmsnorm_gated_fwd_silu_f16_f16_c65536_v: Gated RMSNorm forward: y = x * rstd * w * silu(z), rstd = 1/sqrt(mean(x^2) + eps).
 //
-// Targets: sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a (lowering simt)
+// Targets: sm_80 sm_86 sm_89 sm_120a sm_121a (lowering simt)
 // Launch: 1024 threads a block, 98432 bytes of dynamic shared memory, a grid of rows/1 blocks, rounded up
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: x, z, y, w on 16 bytes; n a multiple of 8
