@@ -18,6 +18,7 @@ type matrixBlock struct{ rows, cols [2]int }
 
 var (
 	block16x16 = matrixBlock{rows: [2]int{8, 0}, cols: [2]int{0, 8}} // four matrices
+	blockPairs = matrixBlock{rows: [2]int{0, 8}, cols: [2]int{8, 0}} // the same four, those beside one another first
 	block16x8  = matrixBlock{rows: [2]int{8, 0}}                     // two, one below the other
 	block8x16  = matrixBlock{cols: [2]int{8, 0}}                     // two, side by side
 )

@@ -122,7 +122,7 @@ func (m *mmaLowering) sync() {
 				b := m.fragmentB(k, j, 4)
 				l.unrolled(rows, func(i thr.Expr) {
 					for half := range 2 {
-						m.multiply(a(i), thr.Frag{Local: b.Local, First: add(b.First, i32(half)), N: 2, Step: 2}, i, add(mul(j, i32(2)), i32(half)))
+						m.multiply(a(i), m.halfOf(b, half), i, add(mul(j, i32(2)), i32(half)))
 					}
 				})
 			})
@@ -141,12 +141,21 @@ func (m *mmaLowering) fragmentB(k, j thr.Expr, regs int) thr.Frag {
 		return thr.Frag{Local: m.b, First: add(mul(j, i32(m.K/4)), mul(k, i32(4))), N: regs, Step: 1}
 	}
 	b := thr.Frag{Local: m.array("b", dtype.U32, regs), First: i32(0), N: regs, Step: 1}
-	block := block16x16
+	block := blockPairs
 	if regs == 2 {
 		block = block8x16
 	}
 	m.sharedB.move(thr.LdMatrix, b, block, mul(j, i32(16)), mul(k, i32(16)))
 	return b
+}
+
+// halfOf is the fragment of 8 of the 16 columns of a fragment of B. One that was loaded for this has its two registers
+// side by side, as the instruction takes them: otherwise ptxas moves both for each instruction.
+func (m *mmaLowering) halfOf(b thr.Frag, half int) thr.Frag {
+	if m.b != nil {
+		return thr.Frag{Local: b.Local, First: add(b.First, i32(half)), N: 2, Step: 2}
+	}
+	return thr.Frag{Local: b.Local, First: i32(2 * half), N: 2, Step: 1}
 }
 
 // multiply emits one mma.sync into tile (i, j), of 16x8, of the accumulator.

@@ -82,4 +82,12 @@ type (
 	ntWgmma128x256Args[T tile.Float] ntArgs[T]
 	tnWgmma128x256Args[T tile.Float] tnArgs[T]
 	ttWgmma128x256Args[T tile.Float] ttArgs[T]
+	nnWgmma256x192Args[T tile.Float] nnArgs[T]
+	ntWgmma256x192Args[T tile.Float] ntArgs[T]
+	tnWgmma256x192Args[T tile.Float] tnArgs[T]
+	ttWgmma256x192Args[T tile.Float] ttArgs[T]
+	nnWgmma256x176Args[T tile.Float] nnArgs[T]
+	ntWgmma256x176Args[T tile.Float] ntArgs[T]
+	tnWgmma256x176Args[T tile.Float] tnArgs[T]
+	ttWgmma256x176Args[T tile.Float] ttArgs[T]
 )

@@ -122,3 +122,21 @@ func wgmma128x256[T tile.Float]() byForm {
 		TT: define(func(a ttWgmma128x256Args[T]) operands[T] { return operands[T](a) }),
 	}
 }
+
+func wgmma256x192[T tile.Float]() byForm {
+	return byForm{
+		NN: define(func(a nnWgmma256x192Args[T]) operands[T] { return operands[T](a) }),
+		NT: define(func(a ntWgmma256x192Args[T]) operands[T] { return operands[T](a) }),
+		TN: define(func(a tnWgmma256x192Args[T]) operands[T] { return operands[T](a) }),
+		TT: define(func(a ttWgmma256x192Args[T]) operands[T] { return operands[T](a) }),
+	}
+}
+
+func wgmma256x176[T tile.Float]() byForm {
+	return byForm{
+		NN: define(func(a nnWgmma256x176Args[T]) operands[T] { return operands[T](a) }),
+		NT: define(func(a ntWgmma256x176Args[T]) operands[T] { return operands[T](a) }),
+		TN: define(func(a tnWgmma256x176Args[T]) operands[T] { return operands[T](a) }),
+		TT: define(func(a ttWgmma256x176Args[T]) operands[T] { return operands[T](a) }),
+	}
+}

@@ -157,6 +157,8 @@ extern "C" __global__ void __launch_bounds__(128, 2) gemm_tn_f16_async_m128n128k
   int col02 = ((int)threadIdx.x & 15) * 8;
   int matrix_row = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
   int matrix_col = ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
+  int matrix_row2 = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
+  int matrix_col2 = ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
   int div_of = (int)((u32)a.m + 127u) / 128;
   int div_of2 = (int)((u32)a.n + 127u) / 128;
   int mul = (int)((u32)div_of * (u32)div_of2);
@@ -306,11 +308,11 @@ extern "C" __global__ void __launch_bounds__(128, 2) gemm_tn_f16_async_m128n128k
         #pragma unroll
         for (int j = 0; j < 4; j++) {
           u32 b[4];
-          ldmatrix_x4_trans(b, smem + (24576u + (u32)swizzle((rem4 * 4096 + (i * 16 + matrix_row) * 64 + ((mul3 + (j * 16 + matrix_col) & 63) + (mul3 + (j * 16 + matrix_col) >> 6) * 2048)) * 2, 7)));
+          ldmatrix_x4_trans(b, smem + (24576u + (u32)swizzle((rem4 * 4096 + (i * 16 + matrix_row2) * 64 + ((mul3 + (j * 16 + matrix_col2) & 63) + (mul3 + (j * 16 + matrix_col2) >> 6) * 2048)) * 2, 7)));
           #pragma unroll
           for (int k = 0; k < 4; k++) {
-            mma_m16n8k16_f32_f16(&acc[(k * 8 + j * 2) * 4], &a2[k * 4], b[0], b[2]);
-            mma_m16n8k16_f32_f16(&acc[(k * 8 + (j * 2 + 1)) * 4], &a2[k * 4], b[1], b[3]);
+            mma_m16n8k16_f32_f16(&acc[(k * 8 + j * 2) * 4], &a2[k * 4], b[0], b[1]);
+            mma_m16n8k16_f32_f16(&acc[(k * 8 + (j * 2 + 1)) * 4], &a2[k * 4], b[2], b[3]);
           }
         }
       }

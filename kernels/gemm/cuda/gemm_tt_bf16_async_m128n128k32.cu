@@ -162,8 +162,6 @@ extern "C" __global__ void __launch_bounds__(128, 2) gemm_tt_bf16_async_m128n128
   int col03 = ((int)threadIdx.x & 3) * 8;
   int matrix_row = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
   int matrix_col = ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
-  int matrix_row2 = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
-  int matrix_col2 = ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
   int div_of = (int)((u32)a.m + 127u) / 128;
   int div_of2 = (int)((u32)a.n + 127u) / 128;
   int mul = (int)((u32)div_of * (u32)div_of2);
@@ -313,11 +311,11 @@ extern "C" __global__ void __launch_bounds__(128, 2) gemm_tt_bf16_async_m128n128
         #pragma unroll
         for (int j = 0; j < 4; j++) {
           u32 b[4];
-          ldmatrix_x4(b, smem + (24576u + (u32)swizzle((rem4 * 4096 + (mul3 + (j * 16 + matrix_row2)) * 32 + (i * 16 + matrix_col2)) * 2, 3)));
+          ldmatrix_x4(b, smem + (24576u + (u32)swizzle((rem4 * 4096 + (mul3 + (j * 16 + matrix_row)) * 32 + (i * 16 + matrix_col)) * 2, 3)));
           #pragma unroll
           for (int k = 0; k < 4; k++) {
-            mma_m16n8k16_f32_bf16(&acc[(k * 8 + j * 2) * 4], &a2[k * 4], b[0], b[2]);
-            mma_m16n8k16_f32_bf16(&acc[(k * 8 + (j * 2 + 1)) * 4], &a2[k * 4], b[1], b[3]);
+            mma_m16n8k16_f32_bf16(&acc[(k * 8 + j * 2) * 4], &a2[k * 4], b[0], b[1]);
+            mma_m16n8k16_f32_bf16(&acc[(k * 8 + (j * 2 + 1)) * 4], &a2[k * 4], b[2], b[3]);
           }
         }
       }

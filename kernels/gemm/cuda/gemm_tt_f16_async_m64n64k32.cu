@@ -190,8 +190,6 @@ extern "C" __global__ void __launch_bounds__(128) gemm_tt_f16_async_m64n64k32(co
   int col03 = ((int)threadIdx.x & 3) * 8;
   int matrix_row = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
   int matrix_col = ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
-  int matrix_row2 = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
-  int matrix_col2 = ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
   bool wide_vec = aligned(a.wide, 8) && (a.wide_stride0 & 1) == 0 && (a.wide_stride1 & 1) == 0 && (a.f2 & 1) == 0;
   bool d_vec = aligned(a.d, 4) && (a.d_stride0 & 1) == 0 && (a.d_stride1 & 1) == 0 && (a.d2 & 1) == 0;
   int div_of = (int)((u32)a.m + 63u) / 64;
@@ -590,11 +588,11 @@ extern "C" __global__ void __launch_bounds__(128) gemm_tt_f16_async_m64n64k32(co
         #pragma unroll
         for (int j = 0; j < 2; j++) {
           u32 b5[4];
-          ldmatrix_x4(b5, smem + (16384u + (u32)swizzle((rem4 * 2048 + (mul3 + (j * 16 + matrix_row2)) * 32 + (i * 16 + matrix_col2)) * 2, 3)));
+          ldmatrix_x4(b5, smem + (16384u + (u32)swizzle((rem4 * 2048 + (mul3 + (j * 16 + matrix_row)) * 32 + (i * 16 + matrix_col)) * 2, 3)));
           #pragma unroll
           for (int k = 0; k < 2; k++) {
-            mma_m16n8k16_f32_f16(&acc[(k * 4 + j * 2) * 4], &a6[k * 4], b5[0], b5[2]);
-            mma_m16n8k16_f32_f16(&acc[(k * 4 + (j * 2 + 1)) * 4], &a6[k * 4], b5[1], b5[3]);
+            mma_m16n8k16_f32_f16(&acc[(k * 4 + j * 2) * 4], &a6[k * 4], b5[0], b5[1]);
+            mma_m16n8k16_f32_f16(&acc[(k * 4 + (j * 2 + 1)) * 4], &a6[k * 4], b5[2], b5[3]);
           }
         }
       }

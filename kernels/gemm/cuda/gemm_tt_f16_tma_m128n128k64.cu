@@ -197,8 +197,6 @@ extern "C" __global__ void __launch_bounds__(288) gemm_tt_f16_tma_m128n128k64(co
   int col0 = ((int)(threadIdx.x & 31) & 3) * 2;
   int matrix_row = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
   int matrix_col = ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
-  int matrix_row2 = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
-  int matrix_col2 = ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
 
   // pipe: 3 slots, filled by 1 warp and read by 8 warps
   #pragma unroll
@@ -311,11 +309,11 @@ extern "C" __global__ void __launch_bounds__(288) gemm_tt_f16_tma_m128n128k64(co
           #pragma unroll
           for (int j = 0; j < 2; j++) {
             u32 b[4];
-            ldmatrix_x4(b, smem + (50176u + (u32)swizzle((int)(((u32)pipe_slot * 8192u + (u32)((mul4 + (j * 16 + matrix_row2)) * 64) + (u32)(i * 16 + matrix_col2)) * 2u), 7)));
+            ldmatrix_x4(b, smem + (50176u + (u32)swizzle((int)(((u32)pipe_slot * 8192u + (u32)((mul4 + (j * 16 + matrix_row)) * 64) + (u32)(i * 16 + matrix_col)) * 2u), 7)));
             #pragma unroll
             for (int k = 0; k < 4; k++) {
-              mma_m16n8k16_f32_f16(&acc[(k * 4 + j * 2) * 4], &a2[k * 4], b[0], b[2]);
-              mma_m16n8k16_f32_f16(&acc[(k * 4 + (j * 2 + 1)) * 4], &a2[k * 4], b[1], b[3]);
+              mma_m16n8k16_f32_f16(&acc[(k * 4 + j * 2) * 4], &a2[k * 4], b[0], b[1]);
+              mma_m16n8k16_f32_f16(&acc[(k * 4 + (j * 2 + 1)) * 4], &a2[k * 4], b[2], b[3]);
             }
           }
         }
