@@ -17,7 +17,6 @@ func (p *product[T]) blockwide(k *tile.Builder) {
 		at := p.piece(t.Item)
 		row, col := at.row.Add(down), at.col.Add(right)
 		acc := tile.NewAcc[tile.F32](warp, m, n)
-		p.add(warp, acc, at, row, col)
 		ahead(block, p.Stages, p.K, at, block.Sync, func(stage any, k tile.Index) {
 			tile.CopyAsync(block, as.At(stage), view(p.A, at.batch, at.row, k, p.Form.TransA()))
 			tile.CopyAsync(block, bs.At(stage), view(p.B, at.batch, k, at.col, p.Form.TransB()))

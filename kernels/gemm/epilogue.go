@@ -2,13 +2,21 @@ package gemm
 
 import "github.com/gotile/gotile/tile"
 
-// end writes a consumer's part of a tile from its registers.
+// end writes a warp's part of a tile from its registers, with what is added to it, so many columns at a time: for more, what
+// is loaded to be added has no registers beside the accumulators.
 func (p *product[T]) end(c tile.TensorScope, acc tile.Var[tile.F32], at piece, row, col tile.Index) {
-	tile.If(c, p.Wide.Dim(0).GtInt(0), func() {
-		tile.Store(c, p.Wide.At(at.part, row, col), acc.Get())
-	}, func() {
-		tile.Store(c, p.D.At(at.part, row, col), tile.Cast[T](acc.Get()))
-	})
+	const cols = 16
+	x := acc.Get()
+	for j := range p.N / p.Right / cols {
+		col := col.AddInt(j * cols)
+		part := tile.NewVar(c, x.Subtile(1, j*cols, cols))
+		p.add(c, part, at, row, col)
+		tile.If(c, p.Wide.Dim(0).GtInt(0), func() {
+			tile.Store(c, p.Wide.At(at.part, row, col), part.Get())
+		}, func() {
+			tile.Store(c, p.D.At(at.part, row, col), tile.Cast[T](part.Get()))
+		})
+	}
 }
 
 // panels are what warpgroups write their parts of a tile through: by tensor stores of as many columns as a swizzle has, two

@@ -54,9 +54,6 @@ func (p *product[T]) consume(c tile.TensorScope, i tile.Index, pipe tile.Pipelin
 		at := p.piece(t.Item)
 		row, col := at.row.Add(down), at.col.Add(right)
 		acc := tile.NewAcc[tile.F32](c, m, n)
-		if p.Way == warps {
-			p.add(c, acc, at, row, col)
-		}
 		for range tile.Range(c, at.first, at.end, p.K) {
 			s := pipe.Wait(c)
 			tile.MMA(acc, part(s.A.At, down, m, p.K, p.Form.TransA()), part(s.B.At, right, n, p.K, !p.Form.TransB()), p.Form.mma())
