@@ -15,7 +15,7 @@ import (
 // Cases are the differential tests of every committed kernel, for the simulator and for GPUs: each size with the shapes that
 // may go wrong, in bf16; two of them in f16; and what is chosen by the sizes.
 func Cases() []tiletest.Case {
-	out := gateCases()
+	out := append(gateCases(), largeCases()...)
 	add := func(p problem, quick bool) {
 		c := tiletest.Case{Name: p.String(), Run: p.check}
 		if quick {
@@ -157,6 +157,12 @@ func (p problem) matrix(r *tiletest.Run, role tiletest.Role, t dtype.Type, rows,
 	return r.Place(tiletest.Spec{Role: role, DType: t, Shape: shape, Strides: strides, Offset: p.offset, Values: values})
 }
 
+// scratch is poisoned room for the parts of k.
+func (p problem) scratch(r *tiletest.Run) device.Tensor {
+	poison := slices.Repeat([]float64{math.NaN()}, p.Splits*max(p.batch, 1)*p.m*p.n)
+	return r.InOut(dtype.F32, poison, len(poison))
+}
+
 // numbers are n inputs of a type.
 func (p problem) numbers(r *tiletest.Run, t dtype.Type, salt uint64, n int) []float64 {
 	if p.uniform {
@@ -204,8 +210,7 @@ func (p problem) check(r *tiletest.Run) error {
 		}
 	}
 	if p.Splits > 1 {
-		poison := slices.Repeat([]float64{math.NaN()}, p.Splits*ref.Batch*p.m*p.n)
-		in.Scratch = r.InOut(dtype.F32, poison, len(poison))
+		in.Scratch = p.scratch(r)
 	}
 	if err := multiply(r.Stream, p.form, in, d, p.Choice); err != nil {
 		return err

@@ -33,7 +33,7 @@ const (
 )
 
 func (p *product[T]) panels(k *tile.Builder) panels[T] {
-	cols := 64 // 128 bytes
+	cols := 64                 // 128 bytes
 	if p.N/p.Right%cols != 0 { // rows of an odd number of 16 bytes need no swizzle
 		cols = p.N / p.Right / 2
 		return panels[T]{p, cols, tile.NewShared[T](k, p.Down*p.Right, inFlight, panelRows, cols).Manual()}
