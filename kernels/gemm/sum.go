@@ -17,9 +17,9 @@ type sumArgs[T, O tile.Float] struct {
 }
 
 const (
-	sumCols    = 1024 // of a row, that a block adds up at a time
+	sumCols    = 512  // of a row, that a block adds up at a time
 	sumThreads = 128
-	sumAtOnce  = 4 // parts, whose loads do not wait for one another
+	sumAtOnce  = 8 // parts, whose loads do not wait for one another
 )
 
 // sum adds up the parts of products in their order, so that every run has the same result.

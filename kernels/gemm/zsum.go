@@ -166,7 +166,7 @@ func sumWork(config int, p *sumParams, dims []int32) int {
 	batch := int64(dims[7])
 	m := int64(dims[1])
 	n := int64(dims[2])
-	return bind.Work((batch*m)*((n+1023)/1024), 1)
+	return bind.Work((batch*m)*((n+511)/512), 1)
 }
 
 // launchSum checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns

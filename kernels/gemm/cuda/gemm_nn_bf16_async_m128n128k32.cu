@@ -154,14 +154,14 @@ static_assert(field_offset(gemm_nn_bf16_async_m128n128k32_args, f2) == 220, "f2"
 
 extern "C" __global__ void __launch_bounds__(128, 2) gemm_nn_bf16_async_m128n128k32(const __grid_constant__ gemm_nn_bf16_async_m128n128k32_args a) {
   extern __shared__ __align__(1024) char smem[];
-  int row0 = (int)(threadIdx.x & 31) >> 2;
-  int col0 = ((int)(threadIdx.x & 31) & 3) * 2;
-  int row02 = (int)threadIdx.x >> 2;
-  int col02 = ((int)threadIdx.x & 3) * 8;
-  int row03 = (int)threadIdx.x >> 4;
-  int col03 = ((int)threadIdx.x & 15) * 8;
+  int row0 = (int)threadIdx.x >> 2;
+  int col0 = ((int)threadIdx.x & 3) * 8;
+  int row02 = (int)threadIdx.x >> 4;
+  int col02 = ((int)threadIdx.x & 15) * 8;
   int matrix_row = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
   int matrix_col = ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
+  int row03 = (int)(threadIdx.x & 31) >> 2;
+  int col03 = ((int)(threadIdx.x & 31) & 3) * 2;
   int div_of = (int)((u32)a.m + 127u) / 128;
   int div_of2 = (int)((u32)a.n + 127u) / 128;
   int mul = (int)((u32)div_of * (u32)div_of2);
@@ -180,122 +180,66 @@ extern "C" __global__ void __launch_bounds__(128, 2) gemm_nn_bf16_async_m128n128
     int rem2 = rem_i32(rem, mul4);
     int min_of = min((int)((u32)div_of - (u32)mul5), 8);
     int mul6 = (int)(((u32)mul5 + (u32)rem_i32(rem2, min_of)) * 128u);
-    int add = (int)((u32)mul6 + (u32)mul2);
-    int mul7 = (int)((u32)div_i32(rem2, min_of) * 128u);
-    int add2 = (int)((u32)mul7 + (u32)mul3);
-    int div_of3 = div_i32(it, mul);
-    int div_of4 = div_i32(div_of3, a.splits);
-    if (a.c0 > 0) {
-      int c1_left = (int)((u32)a.c1 - (u32)add);
-      int c2_left = (int)((u32)a.c2 - (u32)add2);
-      const bf16* c_at = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)add2);
-
-      // load c
-      u32 c[64];
-      #pragma unroll
-      for (int i = 0; i < 64; i++) {
-        c[i] = load_u32_if(c_at + (i64)(row0 + ((i & 1) * 8 + (i >> 4) * 16)) * a.c_stride1 + (i64)(col0 + (i >> 1 & 7) * 8), row0 + ((i & 1) * 8 + (i >> 4) * 16) < c1_left && col0 + (i >> 1 & 7) * 8 < c2_left);
-      }
-      #pragma unroll
-      for (int i = 0; i < 64; i++) {
-        acc[i * 2] += bf16_lo(c[i]);
-        acc[i * 2 + 1] += bf16_hi(c[i]);
-      }
-    }
-    if (a.e0 > 0) {
-      int e1_left = (int)((u32)a.e1 - (u32)add);
-      int e2_left = (int)((u32)a.e2 - (u32)add2);
-      const float* wideC_at = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)add2);
-
-      // load wideC
-      float wideC[128];
-      #pragma unroll
-      for (int i = 0; i < 64; i++) {
-        load_f32x2_if(&wideC[i * 2], wideC_at + (i64)(row0 + ((i & 1) * 8 + (i >> 4) * 16)) * a.wideC_stride1 + (i64)(col0 + (i >> 1 & 7) * 8), row0 + ((i & 1) * 8 + (i >> 4) * 16) < e1_left && col0 + (i >> 1 & 7) * 8 < e2_left);
-      }
-      #pragma unroll
-      for (int i = 0; i < 128; i++) {
-        acc[i] += wideC[i];
-      }
-    }
-    if (a.biased > 0) {
-      int biased_left = (int)((u32)a.biased - (u32)add2);
-      const bf16* bias_at = a.bias + (i64)add2;
-
-      // load bias
-      u32 bias[8];
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        bias[i] = load_u32_if(bias_at + (i64)(col0 + i * 8), col0 + i * 8 < biased_left);
-      }
-      float cast[16];
-      #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        cast[i * 2] = bf16_lo(bias[i]);
-        cast[i * 2 + 1] = bf16_hi(bias[i]);
-      }
-      #pragma unroll
-      for (int i = 0; i < 128; i++) {
-        acc[i] += cast[(i & 1) + (i >> 2 & 7) * 2];
-      }
-    }
     int m_left = (int)((u32)a.m - (u32)mul6);
-    int mul8 = (int)((u32)div_i32((int)((u32)((int)((u32)a.k + 31u) / 32) + ((u32)a.splits - 1u)), a.splits) * 32u);
-    int mul9 = (int)((u32)rem_i32(div_of3, a.splits) * (u32)mul8);
-    int k_left = (int)((u32)a.k - (u32)mul9);
-    const bf16* a_at = a.a + (i64)((u64)((i64)div_of4 * a.a_stride0) + (u64)((i64)mul6 * a.a_stride1) + (u64)(i64)mul9);
+    int div_of3 = div_i32(it, mul);
+    int mul7 = (int)((u32)div_i32((int)((u32)((int)((u32)a.k + 31u) / 32) + ((u32)a.splits - 1u)), a.splits) * 32u);
+    int mul8 = (int)((u32)rem_i32(div_of3, a.splits) * (u32)mul7);
+    int k_left = (int)((u32)a.k - (u32)mul8);
+    int div_of4 = div_i32(div_of3, a.splits);
+    const bf16* a_at = a.a + (i64)((u64)((i64)div_of4 * a.a_stride0) + (u64)((i64)mul6 * a.a_stride1) + (u64)(i64)mul8);
 
     // copy a to s0 (shared)
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      cp_async_16(smem + (u32)swizzle(((row02 + i * 32) * 32 + col02) * 2, 3), a_at + (i64)(row02 + i * 32) * a.a_stride1 + (i64)col02, col02 < k_left ? (row02 + i * 32 < m_left ? 16 : 0) : 0);
+      cp_async_16(smem + (u32)swizzle(((row0 + i * 32) * 32 + col0) * 2, 3), a_at + (i64)(row0 + i * 32) * a.a_stride1 + (i64)col0, col0 < k_left ? (row0 + i * 32 < m_left ? 16 : 0) : 0);
     }
-    int n_left = (int)((u32)a.n - (u32)mul7);
-    const bf16* b_at = a.b + (i64)((u64)((i64)div_of4 * a.b_stride0) + (u64)((i64)mul9 * a.b_stride1) + (u64)(i64)mul7);
+    int mul9 = (int)((u32)div_i32(rem2, min_of) * 128u);
+    int n_left = (int)((u32)a.n - (u32)mul9);
+    const bf16* b_at = a.b + (i64)((u64)((i64)div_of4 * a.b_stride0) + (u64)((i64)mul8 * a.b_stride1) + (u64)(i64)mul9);
 
     // copy b to s1 (shared)
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      cp_async_16(smem + (24576u + (u32)swizzle(((row03 + i * 8) * 64 + ((col03 & 63) + (col03 >> 6) * 2048)) * 2, 7)), b_at + (i64)(row03 + i * 8) * a.b_stride1 + (i64)col03, col03 < n_left ? (row03 + i * 8 < k_left ? 16 : 0) : 0);
+      cp_async_16(smem + (24576u + (u32)swizzle(((row02 + i * 8) * 64 + ((col02 & 63) + (col02 >> 6) * 2048)) * 2, 7)), b_at + (i64)(row02 + i * 8) * a.b_stride1 + (i64)col02, col02 < n_left ? (row02 + i * 8 < k_left ? 16 : 0) : 0);
     }
     cp_async_commit();
-    int add3 = (int)((u32)mul9 + 32u);
-    int k_left2 = (int)((u32)a.k - (u32)add3);
-    const bf16* a_at2 = a.a + (i64)((u64)((i64)div_of4 * a.a_stride0) + (u64)((i64)mul6 * a.a_stride1) + (u64)(i64)add3);
+    int add = (int)((u32)mul8 + 32u);
+    int k_left2 = (int)((u32)a.k - (u32)add);
+    const bf16* a_at2 = a.a + (i64)((u64)((i64)div_of4 * a.a_stride0) + (u64)((i64)mul6 * a.a_stride1) + (u64)(i64)add);
 
     // copy a to s0 (shared)
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      cp_async_16(smem + (u32)swizzle((4096 + (row02 + i * 32) * 32 + col02) * 2, 3), a_at2 + (i64)(row02 + i * 32) * a.a_stride1 + (i64)col02, col02 < k_left2 ? (row02 + i * 32 < m_left ? 16 : 0) : 0);
+      cp_async_16(smem + (u32)swizzle((4096 + (row0 + i * 32) * 32 + col0) * 2, 3), a_at2 + (i64)(row0 + i * 32) * a.a_stride1 + (i64)col0, col0 < k_left2 ? (row0 + i * 32 < m_left ? 16 : 0) : 0);
     }
-    const bf16* b_at2 = a.b + (i64)((u64)((i64)div_of4 * a.b_stride0) + (u64)((i64)add3 * a.b_stride1) + (u64)(i64)mul7);
+    const bf16* b_at2 = a.b + (i64)((u64)((i64)div_of4 * a.b_stride0) + (u64)((i64)add * a.b_stride1) + (u64)(i64)mul9);
 
     // copy b to s1 (shared)
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      cp_async_16(smem + (24576u + (u32)swizzle((4096 + (row03 + i * 8) * 64 + ((col03 & 63) + (col03 >> 6) * 2048)) * 2, 7)), b_at2 + (i64)(row03 + i * 8) * a.b_stride1 + (i64)col03, col03 < n_left ? (row03 + i * 8 < k_left2 ? 16 : 0) : 0);
+      cp_async_16(smem + (24576u + (u32)swizzle((4096 + (row02 + i * 8) * 64 + ((col02 & 63) + (col02 >> 6) * 2048)) * 2, 7)), b_at2 + (i64)(row02 + i * 8) * a.b_stride1 + (i64)col02, col02 < n_left ? (row02 + i * 8 < k_left2 ? 16 : 0) : 0);
     }
     cp_async_commit();
-    for (int it2 = mul9; it2 < min(a.k, (int)((u32)mul9 + (u32)mul8)); it2 += 32) {
+    for (int it2 = mul8; it2 < min(a.k, (int)((u32)mul8 + (u32)mul7)); it2 += 32) {
       cp_async_wait_1();
       __syncthreads();
-      int div_of5 = (int)((u32)it2 - (u32)mul9) / 32;
+      int div_of5 = (int)((u32)it2 - (u32)mul8) / 32;
       int rem3 = (div_of5 + 2) % 3;
-      int add4 = (int)((u32)it2 + 64u);
-      int k_left3 = (int)((u32)a.k - (u32)add4);
-      const bf16* a_at3 = a.a + (i64)((u64)((i64)div_of4 * a.a_stride0) + (u64)((i64)mul6 * a.a_stride1) + (u64)(i64)add4);
+      int add2 = (int)((u32)it2 + 64u);
+      int k_left3 = (int)((u32)a.k - (u32)add2);
+      const bf16* a_at3 = a.a + (i64)((u64)((i64)div_of4 * a.a_stride0) + (u64)((i64)mul6 * a.a_stride1) + (u64)(i64)add2);
 
       // copy a to s0 (shared)
       #pragma unroll
       for (int i = 0; i < 4; i++) {
-        cp_async_16(smem + (u32)swizzle((rem3 * 4096 + (row02 + i * 32) * 32 + col02) * 2, 3), a_at3 + (i64)(row02 + i * 32) * a.a_stride1 + (i64)col02, col02 < k_left3 ? (row02 + i * 32 < m_left ? 16 : 0) : 0);
+        cp_async_16(smem + (u32)swizzle((rem3 * 4096 + (row0 + i * 32) * 32 + col0) * 2, 3), a_at3 + (i64)(row0 + i * 32) * a.a_stride1 + (i64)col0, col0 < k_left3 ? (row0 + i * 32 < m_left ? 16 : 0) : 0);
       }
-      const bf16* b_at3 = a.b + (i64)((u64)((i64)div_of4 * a.b_stride0) + (u64)((i64)add4 * a.b_stride1) + (u64)(i64)mul7);
+      const bf16* b_at3 = a.b + (i64)((u64)((i64)div_of4 * a.b_stride0) + (u64)((i64)add2 * a.b_stride1) + (u64)(i64)mul9);
 
       // copy b to s1 (shared)
       #pragma unroll
       for (int i = 0; i < 4; i++) {
-        cp_async_16(smem + (24576u + (u32)swizzle((rem3 * 4096 + (row03 + i * 8) * 64 + ((col03 & 63) + (col03 >> 6) * 2048)) * 2, 7)), b_at3 + (i64)(row03 + i * 8) * a.b_stride1 + (i64)col03, col03 < n_left ? (row03 + i * 8 < k_left3 ? 16 : 0) : 0);
+        cp_async_16(smem + (24576u + (u32)swizzle((rem3 * 4096 + (row02 + i * 8) * 64 + ((col02 & 63) + (col02 >> 6) * 2048)) * 2, 7)), b_at3 + (i64)(row02 + i * 8) * a.b_stride1 + (i64)col02, col02 < n_left ? (row02 + i * 8 < k_left3 ? 16 : 0) : 0);
       }
       cp_async_commit();
       int rem4 = div_of5 % 3;
@@ -322,35 +266,381 @@ extern "C" __global__ void __launch_bounds__(128, 2) gemm_nn_bf16_async_m128n128
     }
     cp_async_wait_0();
     __syncthreads();
-    if (a.f0 > 0) {
-      int f1_left = (int)((u32)a.f1 - (u32)add);
-      int f2_left = (int)((u32)a.f2 - (u32)add2);
-      float wide[128];
+    float acc_now[128];
+    #pragma unroll
+    for (int i = 0; i < 128; i++) {
+      acc_now[i] = acc[i];
+    }
+    float acc2[32];
+    #pragma unroll
+    for (int i = 0; i < 32; i++) {
+      acc2[i] = acc_now[(i & 7) + (i >> 3) * 32];
+    }
+    int add3 = (int)((u32)mul6 + (u32)mul2);
+    int add4 = (int)((u32)mul9 + (u32)mul3);
+    bool gt = a.c0 > 0;
+    if (gt) {
+      int c1_left = (int)((u32)a.c1 - (u32)add3);
+      int c2_left = (int)((u32)a.c2 - (u32)add4);
+      const bf16* c_at = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add3 * a.c_stride1) + (u64)(i64)add4);
+
+      // load c
+      u32 c[16];
       #pragma unroll
-      for (int i = 0; i < 128; i++) {
-        wide[i] = acc[i];
+      for (int i = 0; i < 16; i++) {
+        c[i] = load_u32_if(c_at + (i64)(row03 + ((i & 1) * 8 + (i >> 2) * 16)) * a.c_stride1 + (i64)(col03 + (i >> 1 & 1) * 8), row03 + ((i & 1) * 8 + (i >> 2) * 16) < c1_left && col03 + (i >> 1 & 1) * 8 < c2_left);
       }
-      float* wide_at = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add * a.wide_stride1) + (u64)(i64)add2);
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        acc2[i * 2] += bf16_lo(c[i]);
+        acc2[i * 2 + 1] += bf16_hi(c[i]);
+      }
+    }
+    bool gt2 = a.e0 > 0;
+    if (gt2) {
+      int e1_left = (int)((u32)a.e1 - (u32)add3);
+      int e2_left = (int)((u32)a.e2 - (u32)add4);
+      const float* wideC_at = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add3 * a.wideC_stride1) + (u64)(i64)add4);
+
+      // load wideC
+      float wideC[32];
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        load_f32x2_if(&wideC[i * 2], wideC_at + (i64)(row03 + ((i & 1) * 8 + (i >> 2) * 16)) * a.wideC_stride1 + (i64)(col03 + (i >> 1 & 1) * 8), row03 + ((i & 1) * 8 + (i >> 2) * 16) < e1_left && col03 + (i >> 1 & 1) * 8 < e2_left);
+      }
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        acc2[i] += wideC[i];
+      }
+    }
+    bool gt3 = a.biased > 0;
+    if (gt3) {
+      int biased_left = (int)((u32)a.biased - (u32)add4);
+      const bf16* bias_at = a.bias + (i64)add4;
+
+      // load bias
+      u32 bias[2];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        bias[i] = load_u32_if(bias_at + (i64)(col03 + i * 8), col03 + i * 8 < biased_left);
+      }
+      float cast[4];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cast[i * 2] = bf16_lo(bias[i]);
+        cast[i * 2 + 1] = bf16_hi(bias[i]);
+      }
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        acc2[i] += cast[(i & 1) + (i >> 2 & 1) * 2];
+      }
+    }
+    bool gt4 = a.f0 > 0;
+    if (gt4) {
+      int f1_left = (int)((u32)a.f1 - (u32)add3);
+      int f2_left = (int)((u32)a.f2 - (u32)add4);
+      float wide[32];
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        wide[i] = acc2[i];
+      }
+      float* wide_at = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add3 * a.wide_stride1) + (u64)(i64)add4);
 
       // store wide
       #pragma unroll
-      for (int i = 0; i < 64; i++) {
-        store_f32x2_if(wide_at + (i64)(row0 + ((i & 1) * 8 + (i >> 4) * 16)) * a.wide_stride1 + (i64)(col0 + (i >> 1 & 7) * 8), &wide[i * 2], row0 + ((i & 1) * 8 + (i >> 4) * 16) < f1_left && col0 + (i >> 1 & 7) * 8 < f2_left);
+      for (int i = 0; i < 16; i++) {
+        store_f32x2_if(wide_at + (i64)(row03 + ((i & 1) * 8 + (i >> 2) * 16)) * a.wide_stride1 + (i64)(col03 + (i >> 1 & 1) * 8), &wide[i * 2], row03 + ((i & 1) * 8 + (i >> 2) * 16) < f1_left && col03 + (i >> 1 & 1) * 8 < f2_left);
       }
     } else {
-      int d1_left = (int)((u32)a.d1 - (u32)add);
-      int d2_left = (int)((u32)a.d2 - (u32)add2);
-      u32 d[64];
+      int d1_left = (int)((u32)a.d1 - (u32)add3);
+      int d2_left = (int)((u32)a.d2 - (u32)add4);
+      u32 d[16];
       #pragma unroll
-      for (int i = 0; i < 64; i++) {
-        d[i] = bf16_pair(acc[i * 2], acc[i * 2 + 1]);
+      for (int i = 0; i < 16; i++) {
+        d[i] = bf16_pair(acc2[i * 2], acc2[i * 2 + 1]);
       }
-      bf16* d_at = a.d + (i64)((u64)((i64)div_of3 * a.d_stride0) + (u64)((i64)add * a.d_stride1) + (u64)(i64)add2);
+      bf16* d_at = a.d + (i64)((u64)((i64)div_of3 * a.d_stride0) + (u64)((i64)add3 * a.d_stride1) + (u64)(i64)add4);
 
       // store d
       #pragma unroll
-      for (int i = 0; i < 64; i++) {
-        store_u32_if(d_at + (i64)(row0 + ((i & 1) * 8 + (i >> 4) * 16)) * a.d_stride1 + (i64)(col0 + (i >> 1 & 7) * 8), d[i], row0 + ((i & 1) * 8 + (i >> 4) * 16) < d1_left && col0 + (i >> 1 & 7) * 8 < d2_left);
+      for (int i = 0; i < 16; i++) {
+        store_u32_if(d_at + (i64)(row03 + ((i & 1) * 8 + (i >> 2) * 16)) * a.d_stride1 + (i64)(col03 + (i >> 1 & 1) * 8), d[i], row03 + ((i & 1) * 8 + (i >> 2) * 16) < d1_left && col03 + (i >> 1 & 1) * 8 < d2_left);
+      }
+    }
+    float acc3[32];
+    #pragma unroll
+    for (int i = 0; i < 32; i++) {
+      acc3[i] = acc_now[8 + (i & 7) + (i >> 3) * 32];
+    }
+    int add5 = (int)((u32)add4 + 16u);
+    if (gt) {
+      int c1_left2 = (int)((u32)a.c1 - (u32)add3);
+      int c2_left2 = (int)((u32)a.c2 - (u32)add5);
+      const bf16* c_at2 = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add3 * a.c_stride1) + (u64)(i64)add5);
+
+      // load c
+      u32 c2[16];
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        c2[i] = load_u32_if(c_at2 + (i64)(row03 + ((i & 1) * 8 + (i >> 2) * 16)) * a.c_stride1 + (i64)(col03 + (i >> 1 & 1) * 8), row03 + ((i & 1) * 8 + (i >> 2) * 16) < c1_left2 && col03 + (i >> 1 & 1) * 8 < c2_left2);
+      }
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        acc3[i * 2] += bf16_lo(c2[i]);
+        acc3[i * 2 + 1] += bf16_hi(c2[i]);
+      }
+    }
+    if (gt2) {
+      int e1_left2 = (int)((u32)a.e1 - (u32)add3);
+      int e2_left2 = (int)((u32)a.e2 - (u32)add5);
+      const float* wideC_at2 = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add3 * a.wideC_stride1) + (u64)(i64)add5);
+
+      // load wideC
+      float wideC2[32];
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        load_f32x2_if(&wideC2[i * 2], wideC_at2 + (i64)(row03 + ((i & 1) * 8 + (i >> 2) * 16)) * a.wideC_stride1 + (i64)(col03 + (i >> 1 & 1) * 8), row03 + ((i & 1) * 8 + (i >> 2) * 16) < e1_left2 && col03 + (i >> 1 & 1) * 8 < e2_left2);
+      }
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        acc3[i] += wideC2[i];
+      }
+    }
+    if (gt3) {
+      int biased_left2 = (int)((u32)a.biased - (u32)add5);
+      const bf16* bias_at2 = a.bias + (i64)add5;
+
+      // load bias
+      u32 bias2[2];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        bias2[i] = load_u32_if(bias_at2 + (i64)(col03 + i * 8), col03 + i * 8 < biased_left2);
+      }
+      float cast2[4];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cast2[i * 2] = bf16_lo(bias2[i]);
+        cast2[i * 2 + 1] = bf16_hi(bias2[i]);
+      }
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        acc3[i] += cast2[(i & 1) + (i >> 2 & 1) * 2];
+      }
+    }
+    __syncwarp();
+    if (gt4) {
+      int f1_left2 = (int)((u32)a.f1 - (u32)add3);
+      int f2_left2 = (int)((u32)a.f2 - (u32)add5);
+      float wide2[32];
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        wide2[i] = acc3[i];
+      }
+      float* wide_at2 = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add3 * a.wide_stride1) + (u64)(i64)add5);
+
+      // store wide
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        store_f32x2_if(wide_at2 + (i64)(row03 + ((i & 1) * 8 + (i >> 2) * 16)) * a.wide_stride1 + (i64)(col03 + (i >> 1 & 1) * 8), &wide2[i * 2], row03 + ((i & 1) * 8 + (i >> 2) * 16) < f1_left2 && col03 + (i >> 1 & 1) * 8 < f2_left2);
+      }
+    } else {
+      int d1_left2 = (int)((u32)a.d1 - (u32)add3);
+      int d2_left2 = (int)((u32)a.d2 - (u32)add5);
+      u32 d2[16];
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        d2[i] = bf16_pair(acc3[i * 2], acc3[i * 2 + 1]);
+      }
+      bf16* d_at2 = a.d + (i64)((u64)((i64)div_of3 * a.d_stride0) + (u64)((i64)add3 * a.d_stride1) + (u64)(i64)add5);
+
+      // store d
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        store_u32_if(d_at2 + (i64)(row03 + ((i & 1) * 8 + (i >> 2) * 16)) * a.d_stride1 + (i64)(col03 + (i >> 1 & 1) * 8), d2[i], row03 + ((i & 1) * 8 + (i >> 2) * 16) < d1_left2 && col03 + (i >> 1 & 1) * 8 < d2_left2);
+      }
+    }
+    float acc4[32];
+    #pragma unroll
+    for (int i = 0; i < 32; i++) {
+      acc4[i] = acc_now[16 + (i & 7) + (i >> 3) * 32];
+    }
+    int add6 = (int)((u32)add4 + 32u);
+    if (gt) {
+      int c1_left3 = (int)((u32)a.c1 - (u32)add3);
+      int c2_left3 = (int)((u32)a.c2 - (u32)add6);
+      const bf16* c_at3 = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add3 * a.c_stride1) + (u64)(i64)add6);
+
+      // load c
+      u32 c3[16];
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        c3[i] = load_u32_if(c_at3 + (i64)(row03 + ((i & 1) * 8 + (i >> 2) * 16)) * a.c_stride1 + (i64)(col03 + (i >> 1 & 1) * 8), row03 + ((i & 1) * 8 + (i >> 2) * 16) < c1_left3 && col03 + (i >> 1 & 1) * 8 < c2_left3);
+      }
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        acc4[i * 2] += bf16_lo(c3[i]);
+        acc4[i * 2 + 1] += bf16_hi(c3[i]);
+      }
+    }
+    if (gt2) {
+      int e1_left3 = (int)((u32)a.e1 - (u32)add3);
+      int e2_left3 = (int)((u32)a.e2 - (u32)add6);
+      const float* wideC_at3 = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add3 * a.wideC_stride1) + (u64)(i64)add6);
+
+      // load wideC
+      float wideC3[32];
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        load_f32x2_if(&wideC3[i * 2], wideC_at3 + (i64)(row03 + ((i & 1) * 8 + (i >> 2) * 16)) * a.wideC_stride1 + (i64)(col03 + (i >> 1 & 1) * 8), row03 + ((i & 1) * 8 + (i >> 2) * 16) < e1_left3 && col03 + (i >> 1 & 1) * 8 < e2_left3);
+      }
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        acc4[i] += wideC3[i];
+      }
+    }
+    if (gt3) {
+      int biased_left3 = (int)((u32)a.biased - (u32)add6);
+      const bf16* bias_at3 = a.bias + (i64)add6;
+
+      // load bias
+      u32 bias3[2];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        bias3[i] = load_u32_if(bias_at3 + (i64)(col03 + i * 8), col03 + i * 8 < biased_left3);
+      }
+      float cast3[4];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cast3[i * 2] = bf16_lo(bias3[i]);
+        cast3[i * 2 + 1] = bf16_hi(bias3[i]);
+      }
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        acc4[i] += cast3[(i & 1) + (i >> 2 & 1) * 2];
+      }
+    }
+    __syncwarp();
+    if (gt4) {
+      int f1_left3 = (int)((u32)a.f1 - (u32)add3);
+      int f2_left3 = (int)((u32)a.f2 - (u32)add6);
+      float wide3[32];
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        wide3[i] = acc4[i];
+      }
+      float* wide_at3 = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add3 * a.wide_stride1) + (u64)(i64)add6);
+
+      // store wide
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        store_f32x2_if(wide_at3 + (i64)(row03 + ((i & 1) * 8 + (i >> 2) * 16)) * a.wide_stride1 + (i64)(col03 + (i >> 1 & 1) * 8), &wide3[i * 2], row03 + ((i & 1) * 8 + (i >> 2) * 16) < f1_left3 && col03 + (i >> 1 & 1) * 8 < f2_left3);
+      }
+    } else {
+      int d1_left3 = (int)((u32)a.d1 - (u32)add3);
+      int d2_left3 = (int)((u32)a.d2 - (u32)add6);
+      u32 d3[16];
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        d3[i] = bf16_pair(acc4[i * 2], acc4[i * 2 + 1]);
+      }
+      bf16* d_at3 = a.d + (i64)((u64)((i64)div_of3 * a.d_stride0) + (u64)((i64)add3 * a.d_stride1) + (u64)(i64)add6);
+
+      // store d
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        store_u32_if(d_at3 + (i64)(row03 + ((i & 1) * 8 + (i >> 2) * 16)) * a.d_stride1 + (i64)(col03 + (i >> 1 & 1) * 8), d3[i], row03 + ((i & 1) * 8 + (i >> 2) * 16) < d1_left3 && col03 + (i >> 1 & 1) * 8 < d2_left3);
+      }
+    }
+    float acc5[32];
+    #pragma unroll
+    for (int i = 0; i < 32; i++) {
+      acc5[i] = acc_now[24 + (i & 7) + (i >> 3) * 32];
+    }
+    int add7 = (int)((u32)add4 + 48u);
+    if (gt) {
+      int c1_left4 = (int)((u32)a.c1 - (u32)add3);
+      int c2_left4 = (int)((u32)a.c2 - (u32)add7);
+      const bf16* c_at4 = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add3 * a.c_stride1) + (u64)(i64)add7);
+
+      // load c
+      u32 c4[16];
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        c4[i] = load_u32_if(c_at4 + (i64)(row03 + ((i & 1) * 8 + (i >> 2) * 16)) * a.c_stride1 + (i64)(col03 + (i >> 1 & 1) * 8), row03 + ((i & 1) * 8 + (i >> 2) * 16) < c1_left4 && col03 + (i >> 1 & 1) * 8 < c2_left4);
+      }
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        acc5[i * 2] += bf16_lo(c4[i]);
+        acc5[i * 2 + 1] += bf16_hi(c4[i]);
+      }
+    }
+    if (gt2) {
+      int e1_left4 = (int)((u32)a.e1 - (u32)add3);
+      int e2_left4 = (int)((u32)a.e2 - (u32)add7);
+      const float* wideC_at4 = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add3 * a.wideC_stride1) + (u64)(i64)add7);
+
+      // load wideC
+      float wideC4[32];
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        load_f32x2_if(&wideC4[i * 2], wideC_at4 + (i64)(row03 + ((i & 1) * 8 + (i >> 2) * 16)) * a.wideC_stride1 + (i64)(col03 + (i >> 1 & 1) * 8), row03 + ((i & 1) * 8 + (i >> 2) * 16) < e1_left4 && col03 + (i >> 1 & 1) * 8 < e2_left4);
+      }
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        acc5[i] += wideC4[i];
+      }
+    }
+    if (gt3) {
+      int biased_left4 = (int)((u32)a.biased - (u32)add7);
+      const bf16* bias_at4 = a.bias + (i64)add7;
+
+      // load bias
+      u32 bias4[2];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        bias4[i] = load_u32_if(bias_at4 + (i64)(col03 + i * 8), col03 + i * 8 < biased_left4);
+      }
+      float cast4[4];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cast4[i * 2] = bf16_lo(bias4[i]);
+        cast4[i * 2 + 1] = bf16_hi(bias4[i]);
+      }
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        acc5[i] += cast4[(i & 1) + (i >> 2 & 1) * 2];
+      }
+    }
+    __syncwarp();
+    if (gt4) {
+      int f1_left4 = (int)((u32)a.f1 - (u32)add3);
+      int f2_left4 = (int)((u32)a.f2 - (u32)add7);
+      float wide4[32];
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        wide4[i] = acc5[i];
+      }
+      float* wide_at4 = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add3 * a.wide_stride1) + (u64)(i64)add7);
+
+      // store wide
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        store_f32x2_if(wide_at4 + (i64)(row03 + ((i & 1) * 8 + (i >> 2) * 16)) * a.wide_stride1 + (i64)(col03 + (i >> 1 & 1) * 8), &wide4[i * 2], row03 + ((i & 1) * 8 + (i >> 2) * 16) < f1_left4 && col03 + (i >> 1 & 1) * 8 < f2_left4);
+      }
+    } else {
+      int d1_left4 = (int)((u32)a.d1 - (u32)add3);
+      int d2_left4 = (int)((u32)a.d2 - (u32)add7);
+      u32 d4[16];
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        d4[i] = bf16_pair(acc5[i * 2], acc5[i * 2 + 1]);
+      }
+      bf16* d_at4 = a.d + (i64)((u64)((i64)div_of3 * a.d_stride0) + (u64)((i64)add3 * a.d_stride1) + (u64)(i64)add7);
+
+      // store d
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        store_u32_if(d_at4 + (i64)(row03 + ((i & 1) * 8 + (i >> 2) * 16)) * a.d_stride1 + (i64)(col03 + (i >> 1 & 1) * 8), d4[i], row03 + ((i & 1) * 8 + (i >> 2) * 16) < d1_left4 && col03 + (i >> 1 & 1) * 8 < d2_left4);
       }
     }
   }

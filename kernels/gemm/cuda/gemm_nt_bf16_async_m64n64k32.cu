@@ -174,19 +174,19 @@ static_assert(field_offset(gemm_nt_bf16_async_m64n64k32_args, f2) == 220, "f2");
 
 extern "C" __global__ void __launch_bounds__(128) gemm_nt_bf16_async_m64n64k32(const __grid_constant__ gemm_nt_bf16_async_m64n64k32_args a) {
   extern __shared__ __align__(512) char smem[];
-  bool c_vec = aligned(a.c, 4) && (a.c_stride0 & 1) == 0 && (a.c_stride1 & 1) == 0 && (a.c2 & 1) == 0;
-  int row0 = (int)(threadIdx.x & 31) >> 2;
-  int col0 = ((int)(threadIdx.x & 31) & 3) * 2;
-  bool wideC_vec = aligned(a.wideC, 8) && (a.wideC_stride0 & 1) == 0 && (a.wideC_stride1 & 1) == 0 && (a.e2 & 1) == 0;
-  bool bias_vec = aligned(a.bias, 4) && (a.biased & 1) == 0;
   bool a_aligned = aligned(a.a, 16) && (a.a_stride0 & 7) == 0 && (a.a_stride1 & 7) == 0;
-  int row02 = (int)threadIdx.x >> 2;
-  int col02 = ((int)threadIdx.x & 3) * 8;
+  int row0 = (int)threadIdx.x >> 2;
+  int col0 = ((int)threadIdx.x & 3) * 8;
   bool b_aligned = aligned(a.b, 16) && (a.b_stride0 & 7) == 0 && (a.b_stride1 & 7) == 0;
   int matrix_row = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
   int matrix_col = ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
   int matrix_row2 = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
   int matrix_col2 = ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
+  bool c_vec = aligned(a.c, 4) && (a.c_stride0 & 1) == 0 && (a.c_stride1 & 1) == 0 && (a.c2 & 1) == 0;
+  int row02 = (int)(threadIdx.x & 31) >> 2;
+  int col02 = ((int)(threadIdx.x & 31) & 3) * 2;
+  bool wideC_vec = aligned(a.wideC, 8) && (a.wideC_stride0 & 1) == 0 && (a.wideC_stride1 & 1) == 0 && (a.e2 & 1) == 0;
+  bool bias_vec = aligned(a.bias, 4) && (a.biased & 1) == 0;
   bool wide_vec = aligned(a.wide, 8) && (a.wide_stride0 & 1) == 0 && (a.wide_stride1 & 1) == 0 && (a.f2 & 1) == 0;
   bool d_vec = aligned(a.d, 4) && (a.d_stride0 & 1) == 0 && (a.d_stride1 & 1) == 0 && (a.d2 & 1) == 0;
   int div_of = (int)((u32)a.m + 63u) / 64;
@@ -207,368 +207,282 @@ extern "C" __global__ void __launch_bounds__(128) gemm_nt_bf16_async_m64n64k32(c
     int rem2 = rem_i32(rem, mul4);
     int min_of = min((int)((u32)div_of - (u32)mul5), 8);
     int mul6 = (int)(((u32)mul5 + (u32)rem_i32(rem2, min_of)) * 64u);
-    int add = (int)((u32)mul6 + (u32)mul2);
-    int mul7 = (int)((u32)div_i32(rem2, min_of) * 64u);
-    int add2 = (int)((u32)mul7 + (u32)mul3);
-    int div_of3 = div_i32(it, mul);
-    int div_of4 = div_i32(div_of3, a.splits);
-    if (a.c0 > 0) {
-      int c1_left = (int)((u32)a.c1 - (u32)add);
-      int c2_left = (int)((u32)a.c2 - (u32)add2);
-      const bf16* c_at = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)add2);
-
-      // load c
-      u32 c[16];
-      if (c_vec) {
-        #pragma unroll
-        for (int i = 0; i < 16; i++) {
-          c[i] = load_u32_if(c_at + (i64)(row0 + ((i & 1) * 8 + (i >> 3) * 16)) * a.c_stride1 + (i64)(col0 + (i >> 1 & 3) * 8), row0 + ((i & 1) * 8 + (i >> 3) * 16) < c1_left && col0 + (i >> 1 & 3) * 8 < c2_left);
-        }
-      } else {
-        int row0_ = opaque(row0);
-        int col0_ = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 16; i++) {
-          u32 lo = load_u16_if(c_at + (i64)(row0_ + ((i & 1) * 8 + (i >> 3) * 16)) * a.c_stride1 + (i64)(col0_ + (i >> 1 & 3) * 8), row0_ + ((i & 1) * 8 + (i >> 3) * 16) < c1_left && col0_ + (i >> 1 & 3) * 8 < c2_left);
-          u32 hi = load_u16_if(c_at + (i64)(row0_ + ((i & 1) * 8 + (i >> 3) * 16)) * a.c_stride1 + (i64)(col0_ + (1 + (i >> 1 & 3) * 8)), row0_ + ((i & 1) * 8 + (i >> 3) * 16) < c1_left && col0_ + (1 + (i >> 1 & 3) * 8) < c2_left);
-          c[i] = lo | hi << 16;
-        }
-      }
-      #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        acc[i * 2] += bf16_lo(c[i]);
-        acc[i * 2 + 1] += bf16_hi(c[i]);
-      }
-    }
-    if (a.e0 > 0) {
-      int e1_left = (int)((u32)a.e1 - (u32)add);
-      int e2_left = (int)((u32)a.e2 - (u32)add2);
-      const float* wideC_at = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)add2);
-
-      // load wideC
-      float wideC[32];
-      if (wideC_vec) {
-        #pragma unroll
-        for (int i = 0; i < 16; i++) {
-          load_f32x2_if(&wideC[i * 2], wideC_at + (i64)(row0 + ((i & 1) * 8 + (i >> 3) * 16)) * a.wideC_stride1 + (i64)(col0 + (i >> 1 & 3) * 8), row0 + ((i & 1) * 8 + (i >> 3) * 16) < e1_left && col0 + (i >> 1 & 3) * 8 < e2_left);
-        }
-      } else {
-        int row0_2 = opaque(row0);
-        int col0_2 = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 32; i++) {
-          wideC[i] = load_f32_if(wideC_at + (i64)(row0_2 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.wideC_stride1 + (i64)(col0_2 + ((i & 1) + (i >> 2 & 3) * 8)), row0_2 + ((i >> 1 & 1) * 8 + (i >> 4) * 16) < e1_left && col0_2 + ((i & 1) + (i >> 2 & 3) * 8) < e2_left);
-        }
-      }
-      #pragma unroll
-      for (int i = 0; i < 32; i++) {
-        acc[i] += wideC[i];
-      }
-    }
-    if (a.biased > 0) {
-      int biased_left = (int)((u32)a.biased - (u32)add2);
-      const bf16* bias_at = a.bias + (i64)add2;
-
-      // load bias
-      u32 bias[4];
-      if (bias_vec) {
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-          bias[i] = load_u32_if(bias_at + (i64)(col0 + i * 8), col0 + i * 8 < biased_left);
-        }
-      } else {
-        int col0_3 = opaque(col0);
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-          u32 lo2 = load_u16_if(bias_at + (i64)(col0_3 + i * 8), col0_3 + i * 8 < biased_left);
-          u32 hi2 = load_u16_if(bias_at + (i64)(col0_3 + (1 + i * 8)), col0_3 + (1 + i * 8) < biased_left);
-          bias[i] = lo2 | hi2 << 16;
-        }
-      }
-      float cast[8];
-      #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        cast[i * 2] = bf16_lo(bias[i]);
-        cast[i * 2 + 1] = bf16_hi(bias[i]);
-      }
-      #pragma unroll
-      for (int i = 0; i < 32; i++) {
-        acc[i] += cast[(i & 1) + (i >> 2 & 3) * 2];
-      }
-    }
     int m_left = (int)((u32)a.m - (u32)mul6);
-    int mul8 = (int)((u32)div_i32((int)((u32)((int)((u32)a.k + 31u) / 32) + ((u32)a.splits - 1u)), a.splits) * 32u);
-    int mul9 = (int)((u32)rem_i32(div_of3, a.splits) * (u32)mul8);
-    int k_left = (int)((u32)a.k - (u32)mul9);
-    const bf16* a_at = a.a + (i64)((u64)((i64)div_of4 * a.a_stride0) + (u64)((i64)mul6 * a.a_stride1) + (u64)(i64)mul9);
+    int div_of3 = div_i32(it, mul);
+    int mul7 = (int)((u32)div_i32((int)((u32)((int)((u32)a.k + 31u) / 32) + ((u32)a.splits - 1u)), a.splits) * 32u);
+    int mul8 = (int)((u32)rem_i32(div_of3, a.splits) * (u32)mul7);
+    int k_left = (int)((u32)a.k - (u32)mul8);
+    int div_of4 = div_i32(div_of3, a.splits);
+    const bf16* a_at = a.a + (i64)((u64)((i64)div_of4 * a.a_stride0) + (u64)((i64)mul6 * a.a_stride1) + (u64)(i64)mul8);
 
     // copy a to s0 (shared)
     if (a_aligned) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        cp_async_16(smem + (u32)swizzle(((row02 + i * 32) * 32 + col02) * 2, 3), a_at + (i64)(row02 + i * 32) * a.a_stride1 + (i64)col02, min(row02 + i * 32 < m_left ? 16 : 0, max(min((int)((u32)k_left - (u32)col02), 8), 0) * 2));
+        cp_async_16(smem + (u32)swizzle(((row0 + i * 32) * 32 + col0) * 2, 3), a_at + (i64)(row0 + i * 32) * a.a_stride1 + (i64)col0, min(row0 + i * 32 < m_left ? 16 : 0, max(min((int)((u32)k_left - (u32)col0), 8), 0) * 2));
       }
     } else {
-      int row02_ = opaque(row02);
-      int col02_ = opaque(col02);
+      int row0_ = opaque(row0);
+      int col0_ = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
         u32 a2[8];
-        a2[0] = load_u16_if(a_at + (i64)(row02_ + i * 32) * a.a_stride1 + (i64)col02_, row02_ + i * 32 < m_left && col02_ < k_left);
-        a2[1] = load_u16_if(a_at + (i64)(row02_ + i * 32) * a.a_stride1 + (i64)(col02_ + 1), row02_ + i * 32 < m_left && col02_ + 1 < k_left);
-        a2[2] = load_u16_if(a_at + (i64)(row02_ + i * 32) * a.a_stride1 + (i64)(col02_ + 2), row02_ + i * 32 < m_left && col02_ + 2 < k_left);
-        a2[3] = load_u16_if(a_at + (i64)(row02_ + i * 32) * a.a_stride1 + (i64)(col02_ + 3), row02_ + i * 32 < m_left && col02_ + 3 < k_left);
-        a2[4] = load_u16_if(a_at + (i64)(row02_ + i * 32) * a.a_stride1 + (i64)(col02_ + 4), row02_ + i * 32 < m_left && col02_ + 4 < k_left);
-        a2[5] = load_u16_if(a_at + (i64)(row02_ + i * 32) * a.a_stride1 + (i64)(col02_ + 5), row02_ + i * 32 < m_left && col02_ + 5 < k_left);
-        a2[6] = load_u16_if(a_at + (i64)(row02_ + i * 32) * a.a_stride1 + (i64)(col02_ + 6), row02_ + i * 32 < m_left && col02_ + 6 < k_left);
-        a2[7] = load_u16_if(a_at + (i64)(row02_ + i * 32) * a.a_stride1 + (i64)(col02_ + 7), row02_ + i * 32 < m_left && col02_ + 7 < k_left);
-        store_shared_u16(smem + (u32)swizzle(((row02_ + i * 32) * 32 + col02_) * 2, 3), a2[0]);
-        store_shared_u16(smem + (u32)swizzle(((row02_ + i * 32) * 32 + (col02_ + 1)) * 2, 3), a2[1]);
-        store_shared_u16(smem + (u32)swizzle(((row02_ + i * 32) * 32 + (col02_ + 2)) * 2, 3), a2[2]);
-        store_shared_u16(smem + (u32)swizzle(((row02_ + i * 32) * 32 + (col02_ + 3)) * 2, 3), a2[3]);
-        store_shared_u16(smem + (u32)swizzle(((row02_ + i * 32) * 32 + (col02_ + 4)) * 2, 3), a2[4]);
-        store_shared_u16(smem + (u32)swizzle(((row02_ + i * 32) * 32 + (col02_ + 5)) * 2, 3), a2[5]);
-        store_shared_u16(smem + (u32)swizzle(((row02_ + i * 32) * 32 + (col02_ + 6)) * 2, 3), a2[6]);
-        store_shared_u16(smem + (u32)swizzle(((row02_ + i * 32) * 32 + (col02_ + 7)) * 2, 3), a2[7]);
+        a2[0] = load_u16_if(a_at + (i64)(row0_ + i * 32) * a.a_stride1 + (i64)col0_, row0_ + i * 32 < m_left && col0_ < k_left);
+        a2[1] = load_u16_if(a_at + (i64)(row0_ + i * 32) * a.a_stride1 + (i64)(col0_ + 1), row0_ + i * 32 < m_left && col0_ + 1 < k_left);
+        a2[2] = load_u16_if(a_at + (i64)(row0_ + i * 32) * a.a_stride1 + (i64)(col0_ + 2), row0_ + i * 32 < m_left && col0_ + 2 < k_left);
+        a2[3] = load_u16_if(a_at + (i64)(row0_ + i * 32) * a.a_stride1 + (i64)(col0_ + 3), row0_ + i * 32 < m_left && col0_ + 3 < k_left);
+        a2[4] = load_u16_if(a_at + (i64)(row0_ + i * 32) * a.a_stride1 + (i64)(col0_ + 4), row0_ + i * 32 < m_left && col0_ + 4 < k_left);
+        a2[5] = load_u16_if(a_at + (i64)(row0_ + i * 32) * a.a_stride1 + (i64)(col0_ + 5), row0_ + i * 32 < m_left && col0_ + 5 < k_left);
+        a2[6] = load_u16_if(a_at + (i64)(row0_ + i * 32) * a.a_stride1 + (i64)(col0_ + 6), row0_ + i * 32 < m_left && col0_ + 6 < k_left);
+        a2[7] = load_u16_if(a_at + (i64)(row0_ + i * 32) * a.a_stride1 + (i64)(col0_ + 7), row0_ + i * 32 < m_left && col0_ + 7 < k_left);
+        store_shared_u16(smem + (u32)swizzle(((row0_ + i * 32) * 32 + col0_) * 2, 3), a2[0]);
+        store_shared_u16(smem + (u32)swizzle(((row0_ + i * 32) * 32 + (col0_ + 1)) * 2, 3), a2[1]);
+        store_shared_u16(smem + (u32)swizzle(((row0_ + i * 32) * 32 + (col0_ + 2)) * 2, 3), a2[2]);
+        store_shared_u16(smem + (u32)swizzle(((row0_ + i * 32) * 32 + (col0_ + 3)) * 2, 3), a2[3]);
+        store_shared_u16(smem + (u32)swizzle(((row0_ + i * 32) * 32 + (col0_ + 4)) * 2, 3), a2[4]);
+        store_shared_u16(smem + (u32)swizzle(((row0_ + i * 32) * 32 + (col0_ + 5)) * 2, 3), a2[5]);
+        store_shared_u16(smem + (u32)swizzle(((row0_ + i * 32) * 32 + (col0_ + 6)) * 2, 3), a2[6]);
+        store_shared_u16(smem + (u32)swizzle(((row0_ + i * 32) * 32 + (col0_ + 7)) * 2, 3), a2[7]);
       }
     }
-    int n_left = (int)((u32)a.n - (u32)mul7);
-    const bf16* b_at = a.b + (i64)((u64)((i64)div_of4 * a.b_stride0) + (u64)((i64)mul7 * a.b_stride1) + (u64)(i64)mul9);
+    int mul9 = (int)((u32)div_i32(rem2, min_of) * 64u);
+    int n_left = (int)((u32)a.n - (u32)mul9);
+    const bf16* b_at = a.b + (i64)((u64)((i64)div_of4 * a.b_stride0) + (u64)((i64)mul9 * a.b_stride1) + (u64)(i64)mul8);
 
     // copy b to s1 (shared)
     if (b_aligned) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        cp_async_16(smem + (16384u + (u32)swizzle(((row02 + i * 32) * 32 + col02) * 2, 3)), b_at + (i64)(row02 + i * 32) * a.b_stride1 + (i64)col02, min(row02 + i * 32 < n_left ? 16 : 0, max(min((int)((u32)k_left - (u32)col02), 8), 0) * 2));
+        cp_async_16(smem + (16384u + (u32)swizzle(((row0 + i * 32) * 32 + col0) * 2, 3)), b_at + (i64)(row0 + i * 32) * a.b_stride1 + (i64)col0, min(row0 + i * 32 < n_left ? 16 : 0, max(min((int)((u32)k_left - (u32)col0), 8), 0) * 2));
       }
     } else {
-      int row02_2 = opaque(row02);
-      int col02_2 = opaque(col02);
+      int row0_2 = opaque(row0);
+      int col0_2 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
         u32 b[8];
-        b[0] = load_u16_if(b_at + (i64)(row02_2 + i * 32) * a.b_stride1 + (i64)col02_2, row02_2 + i * 32 < n_left && col02_2 < k_left);
-        b[1] = load_u16_if(b_at + (i64)(row02_2 + i * 32) * a.b_stride1 + (i64)(col02_2 + 1), row02_2 + i * 32 < n_left && col02_2 + 1 < k_left);
-        b[2] = load_u16_if(b_at + (i64)(row02_2 + i * 32) * a.b_stride1 + (i64)(col02_2 + 2), row02_2 + i * 32 < n_left && col02_2 + 2 < k_left);
-        b[3] = load_u16_if(b_at + (i64)(row02_2 + i * 32) * a.b_stride1 + (i64)(col02_2 + 3), row02_2 + i * 32 < n_left && col02_2 + 3 < k_left);
-        b[4] = load_u16_if(b_at + (i64)(row02_2 + i * 32) * a.b_stride1 + (i64)(col02_2 + 4), row02_2 + i * 32 < n_left && col02_2 + 4 < k_left);
-        b[5] = load_u16_if(b_at + (i64)(row02_2 + i * 32) * a.b_stride1 + (i64)(col02_2 + 5), row02_2 + i * 32 < n_left && col02_2 + 5 < k_left);
-        b[6] = load_u16_if(b_at + (i64)(row02_2 + i * 32) * a.b_stride1 + (i64)(col02_2 + 6), row02_2 + i * 32 < n_left && col02_2 + 6 < k_left);
-        b[7] = load_u16_if(b_at + (i64)(row02_2 + i * 32) * a.b_stride1 + (i64)(col02_2 + 7), row02_2 + i * 32 < n_left && col02_2 + 7 < k_left);
-        store_shared_u16(smem + (16384u + (u32)swizzle(((row02_2 + i * 32) * 32 + col02_2) * 2, 3)), b[0]);
-        store_shared_u16(smem + (16384u + (u32)swizzle(((row02_2 + i * 32) * 32 + (col02_2 + 1)) * 2, 3)), b[1]);
-        store_shared_u16(smem + (16384u + (u32)swizzle(((row02_2 + i * 32) * 32 + (col02_2 + 2)) * 2, 3)), b[2]);
-        store_shared_u16(smem + (16384u + (u32)swizzle(((row02_2 + i * 32) * 32 + (col02_2 + 3)) * 2, 3)), b[3]);
-        store_shared_u16(smem + (16384u + (u32)swizzle(((row02_2 + i * 32) * 32 + (col02_2 + 4)) * 2, 3)), b[4]);
-        store_shared_u16(smem + (16384u + (u32)swizzle(((row02_2 + i * 32) * 32 + (col02_2 + 5)) * 2, 3)), b[5]);
-        store_shared_u16(smem + (16384u + (u32)swizzle(((row02_2 + i * 32) * 32 + (col02_2 + 6)) * 2, 3)), b[6]);
-        store_shared_u16(smem + (16384u + (u32)swizzle(((row02_2 + i * 32) * 32 + (col02_2 + 7)) * 2, 3)), b[7]);
+        b[0] = load_u16_if(b_at + (i64)(row0_2 + i * 32) * a.b_stride1 + (i64)col0_2, row0_2 + i * 32 < n_left && col0_2 < k_left);
+        b[1] = load_u16_if(b_at + (i64)(row0_2 + i * 32) * a.b_stride1 + (i64)(col0_2 + 1), row0_2 + i * 32 < n_left && col0_2 + 1 < k_left);
+        b[2] = load_u16_if(b_at + (i64)(row0_2 + i * 32) * a.b_stride1 + (i64)(col0_2 + 2), row0_2 + i * 32 < n_left && col0_2 + 2 < k_left);
+        b[3] = load_u16_if(b_at + (i64)(row0_2 + i * 32) * a.b_stride1 + (i64)(col0_2 + 3), row0_2 + i * 32 < n_left && col0_2 + 3 < k_left);
+        b[4] = load_u16_if(b_at + (i64)(row0_2 + i * 32) * a.b_stride1 + (i64)(col0_2 + 4), row0_2 + i * 32 < n_left && col0_2 + 4 < k_left);
+        b[5] = load_u16_if(b_at + (i64)(row0_2 + i * 32) * a.b_stride1 + (i64)(col0_2 + 5), row0_2 + i * 32 < n_left && col0_2 + 5 < k_left);
+        b[6] = load_u16_if(b_at + (i64)(row0_2 + i * 32) * a.b_stride1 + (i64)(col0_2 + 6), row0_2 + i * 32 < n_left && col0_2 + 6 < k_left);
+        b[7] = load_u16_if(b_at + (i64)(row0_2 + i * 32) * a.b_stride1 + (i64)(col0_2 + 7), row0_2 + i * 32 < n_left && col0_2 + 7 < k_left);
+        store_shared_u16(smem + (16384u + (u32)swizzle(((row0_2 + i * 32) * 32 + col0_2) * 2, 3)), b[0]);
+        store_shared_u16(smem + (16384u + (u32)swizzle(((row0_2 + i * 32) * 32 + (col0_2 + 1)) * 2, 3)), b[1]);
+        store_shared_u16(smem + (16384u + (u32)swizzle(((row0_2 + i * 32) * 32 + (col0_2 + 2)) * 2, 3)), b[2]);
+        store_shared_u16(smem + (16384u + (u32)swizzle(((row0_2 + i * 32) * 32 + (col0_2 + 3)) * 2, 3)), b[3]);
+        store_shared_u16(smem + (16384u + (u32)swizzle(((row0_2 + i * 32) * 32 + (col0_2 + 4)) * 2, 3)), b[4]);
+        store_shared_u16(smem + (16384u + (u32)swizzle(((row0_2 + i * 32) * 32 + (col0_2 + 5)) * 2, 3)), b[5]);
+        store_shared_u16(smem + (16384u + (u32)swizzle(((row0_2 + i * 32) * 32 + (col0_2 + 6)) * 2, 3)), b[6]);
+        store_shared_u16(smem + (16384u + (u32)swizzle(((row0_2 + i * 32) * 32 + (col0_2 + 7)) * 2, 3)), b[7]);
       }
     }
     cp_async_commit();
-    int add3 = (int)((u32)mul9 + 32u);
-    int k_left2 = (int)((u32)a.k - (u32)add3);
-    const bf16* a_at2 = a.a + (i64)((u64)((i64)div_of4 * a.a_stride0) + (u64)((i64)mul6 * a.a_stride1) + (u64)(i64)add3);
+    int add = (int)((u32)mul8 + 32u);
+    int k_left2 = (int)((u32)a.k - (u32)add);
+    const bf16* a_at2 = a.a + (i64)((u64)((i64)div_of4 * a.a_stride0) + (u64)((i64)mul6 * a.a_stride1) + (u64)(i64)add);
 
     // copy a to s0 (shared)
     if (a_aligned) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        cp_async_16(smem + (u32)swizzle((2048 + (row02 + i * 32) * 32 + col02) * 2, 3), a_at2 + (i64)(row02 + i * 32) * a.a_stride1 + (i64)col02, min(row02 + i * 32 < m_left ? 16 : 0, max(min((int)((u32)k_left2 - (u32)col02), 8), 0) * 2));
+        cp_async_16(smem + (u32)swizzle((2048 + (row0 + i * 32) * 32 + col0) * 2, 3), a_at2 + (i64)(row0 + i * 32) * a.a_stride1 + (i64)col0, min(row0 + i * 32 < m_left ? 16 : 0, max(min((int)((u32)k_left2 - (u32)col0), 8), 0) * 2));
       }
     } else {
-      int row02_3 = opaque(row02);
-      int col02_3 = opaque(col02);
+      int row0_3 = opaque(row0);
+      int col0_3 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
         u32 a3[8];
-        a3[0] = load_u16_if(a_at2 + (i64)(row02_3 + i * 32) * a.a_stride1 + (i64)col02_3, row02_3 + i * 32 < m_left && col02_3 < k_left2);
-        a3[1] = load_u16_if(a_at2 + (i64)(row02_3 + i * 32) * a.a_stride1 + (i64)(col02_3 + 1), row02_3 + i * 32 < m_left && col02_3 + 1 < k_left2);
-        a3[2] = load_u16_if(a_at2 + (i64)(row02_3 + i * 32) * a.a_stride1 + (i64)(col02_3 + 2), row02_3 + i * 32 < m_left && col02_3 + 2 < k_left2);
-        a3[3] = load_u16_if(a_at2 + (i64)(row02_3 + i * 32) * a.a_stride1 + (i64)(col02_3 + 3), row02_3 + i * 32 < m_left && col02_3 + 3 < k_left2);
-        a3[4] = load_u16_if(a_at2 + (i64)(row02_3 + i * 32) * a.a_stride1 + (i64)(col02_3 + 4), row02_3 + i * 32 < m_left && col02_3 + 4 < k_left2);
-        a3[5] = load_u16_if(a_at2 + (i64)(row02_3 + i * 32) * a.a_stride1 + (i64)(col02_3 + 5), row02_3 + i * 32 < m_left && col02_3 + 5 < k_left2);
-        a3[6] = load_u16_if(a_at2 + (i64)(row02_3 + i * 32) * a.a_stride1 + (i64)(col02_3 + 6), row02_3 + i * 32 < m_left && col02_3 + 6 < k_left2);
-        a3[7] = load_u16_if(a_at2 + (i64)(row02_3 + i * 32) * a.a_stride1 + (i64)(col02_3 + 7), row02_3 + i * 32 < m_left && col02_3 + 7 < k_left2);
-        store_shared_u16(smem + (u32)swizzle((2048 + (row02_3 + i * 32) * 32 + col02_3) * 2, 3), a3[0]);
-        store_shared_u16(smem + (u32)swizzle((2048 + (row02_3 + i * 32) * 32 + (col02_3 + 1)) * 2, 3), a3[1]);
-        store_shared_u16(smem + (u32)swizzle((2048 + (row02_3 + i * 32) * 32 + (col02_3 + 2)) * 2, 3), a3[2]);
-        store_shared_u16(smem + (u32)swizzle((2048 + (row02_3 + i * 32) * 32 + (col02_3 + 3)) * 2, 3), a3[3]);
-        store_shared_u16(smem + (u32)swizzle((2048 + (row02_3 + i * 32) * 32 + (col02_3 + 4)) * 2, 3), a3[4]);
-        store_shared_u16(smem + (u32)swizzle((2048 + (row02_3 + i * 32) * 32 + (col02_3 + 5)) * 2, 3), a3[5]);
-        store_shared_u16(smem + (u32)swizzle((2048 + (row02_3 + i * 32) * 32 + (col02_3 + 6)) * 2, 3), a3[6]);
-        store_shared_u16(smem + (u32)swizzle((2048 + (row02_3 + i * 32) * 32 + (col02_3 + 7)) * 2, 3), a3[7]);
+        a3[0] = load_u16_if(a_at2 + (i64)(row0_3 + i * 32) * a.a_stride1 + (i64)col0_3, row0_3 + i * 32 < m_left && col0_3 < k_left2);
+        a3[1] = load_u16_if(a_at2 + (i64)(row0_3 + i * 32) * a.a_stride1 + (i64)(col0_3 + 1), row0_3 + i * 32 < m_left && col0_3 + 1 < k_left2);
+        a3[2] = load_u16_if(a_at2 + (i64)(row0_3 + i * 32) * a.a_stride1 + (i64)(col0_3 + 2), row0_3 + i * 32 < m_left && col0_3 + 2 < k_left2);
+        a3[3] = load_u16_if(a_at2 + (i64)(row0_3 + i * 32) * a.a_stride1 + (i64)(col0_3 + 3), row0_3 + i * 32 < m_left && col0_3 + 3 < k_left2);
+        a3[4] = load_u16_if(a_at2 + (i64)(row0_3 + i * 32) * a.a_stride1 + (i64)(col0_3 + 4), row0_3 + i * 32 < m_left && col0_3 + 4 < k_left2);
+        a3[5] = load_u16_if(a_at2 + (i64)(row0_3 + i * 32) * a.a_stride1 + (i64)(col0_3 + 5), row0_3 + i * 32 < m_left && col0_3 + 5 < k_left2);
+        a3[6] = load_u16_if(a_at2 + (i64)(row0_3 + i * 32) * a.a_stride1 + (i64)(col0_3 + 6), row0_3 + i * 32 < m_left && col0_3 + 6 < k_left2);
+        a3[7] = load_u16_if(a_at2 + (i64)(row0_3 + i * 32) * a.a_stride1 + (i64)(col0_3 + 7), row0_3 + i * 32 < m_left && col0_3 + 7 < k_left2);
+        store_shared_u16(smem + (u32)swizzle((2048 + (row0_3 + i * 32) * 32 + col0_3) * 2, 3), a3[0]);
+        store_shared_u16(smem + (u32)swizzle((2048 + (row0_3 + i * 32) * 32 + (col0_3 + 1)) * 2, 3), a3[1]);
+        store_shared_u16(smem + (u32)swizzle((2048 + (row0_3 + i * 32) * 32 + (col0_3 + 2)) * 2, 3), a3[2]);
+        store_shared_u16(smem + (u32)swizzle((2048 + (row0_3 + i * 32) * 32 + (col0_3 + 3)) * 2, 3), a3[3]);
+        store_shared_u16(smem + (u32)swizzle((2048 + (row0_3 + i * 32) * 32 + (col0_3 + 4)) * 2, 3), a3[4]);
+        store_shared_u16(smem + (u32)swizzle((2048 + (row0_3 + i * 32) * 32 + (col0_3 + 5)) * 2, 3), a3[5]);
+        store_shared_u16(smem + (u32)swizzle((2048 + (row0_3 + i * 32) * 32 + (col0_3 + 6)) * 2, 3), a3[6]);
+        store_shared_u16(smem + (u32)swizzle((2048 + (row0_3 + i * 32) * 32 + (col0_3 + 7)) * 2, 3), a3[7]);
       }
     }
-    const bf16* b_at2 = a.b + (i64)((u64)((i64)div_of4 * a.b_stride0) + (u64)((i64)mul7 * a.b_stride1) + (u64)(i64)add3);
+    const bf16* b_at2 = a.b + (i64)((u64)((i64)div_of4 * a.b_stride0) + (u64)((i64)mul9 * a.b_stride1) + (u64)(i64)add);
 
     // copy b to s1 (shared)
     if (b_aligned) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        cp_async_16(smem + (16384u + (u32)swizzle((2048 + (row02 + i * 32) * 32 + col02) * 2, 3)), b_at2 + (i64)(row02 + i * 32) * a.b_stride1 + (i64)col02, min(row02 + i * 32 < n_left ? 16 : 0, max(min((int)((u32)k_left2 - (u32)col02), 8), 0) * 2));
+        cp_async_16(smem + (16384u + (u32)swizzle((2048 + (row0 + i * 32) * 32 + col0) * 2, 3)), b_at2 + (i64)(row0 + i * 32) * a.b_stride1 + (i64)col0, min(row0 + i * 32 < n_left ? 16 : 0, max(min((int)((u32)k_left2 - (u32)col0), 8), 0) * 2));
       }
     } else {
-      int row02_4 = opaque(row02);
-      int col02_4 = opaque(col02);
+      int row0_4 = opaque(row0);
+      int col0_4 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
         u32 b2[8];
-        b2[0] = load_u16_if(b_at2 + (i64)(row02_4 + i * 32) * a.b_stride1 + (i64)col02_4, row02_4 + i * 32 < n_left && col02_4 < k_left2);
-        b2[1] = load_u16_if(b_at2 + (i64)(row02_4 + i * 32) * a.b_stride1 + (i64)(col02_4 + 1), row02_4 + i * 32 < n_left && col02_4 + 1 < k_left2);
-        b2[2] = load_u16_if(b_at2 + (i64)(row02_4 + i * 32) * a.b_stride1 + (i64)(col02_4 + 2), row02_4 + i * 32 < n_left && col02_4 + 2 < k_left2);
-        b2[3] = load_u16_if(b_at2 + (i64)(row02_4 + i * 32) * a.b_stride1 + (i64)(col02_4 + 3), row02_4 + i * 32 < n_left && col02_4 + 3 < k_left2);
-        b2[4] = load_u16_if(b_at2 + (i64)(row02_4 + i * 32) * a.b_stride1 + (i64)(col02_4 + 4), row02_4 + i * 32 < n_left && col02_4 + 4 < k_left2);
-        b2[5] = load_u16_if(b_at2 + (i64)(row02_4 + i * 32) * a.b_stride1 + (i64)(col02_4 + 5), row02_4 + i * 32 < n_left && col02_4 + 5 < k_left2);
-        b2[6] = load_u16_if(b_at2 + (i64)(row02_4 + i * 32) * a.b_stride1 + (i64)(col02_4 + 6), row02_4 + i * 32 < n_left && col02_4 + 6 < k_left2);
-        b2[7] = load_u16_if(b_at2 + (i64)(row02_4 + i * 32) * a.b_stride1 + (i64)(col02_4 + 7), row02_4 + i * 32 < n_left && col02_4 + 7 < k_left2);
-        store_shared_u16(smem + (16384u + (u32)swizzle((2048 + (row02_4 + i * 32) * 32 + col02_4) * 2, 3)), b2[0]);
-        store_shared_u16(smem + (16384u + (u32)swizzle((2048 + (row02_4 + i * 32) * 32 + (col02_4 + 1)) * 2, 3)), b2[1]);
-        store_shared_u16(smem + (16384u + (u32)swizzle((2048 + (row02_4 + i * 32) * 32 + (col02_4 + 2)) * 2, 3)), b2[2]);
-        store_shared_u16(smem + (16384u + (u32)swizzle((2048 + (row02_4 + i * 32) * 32 + (col02_4 + 3)) * 2, 3)), b2[3]);
-        store_shared_u16(smem + (16384u + (u32)swizzle((2048 + (row02_4 + i * 32) * 32 + (col02_4 + 4)) * 2, 3)), b2[4]);
-        store_shared_u16(smem + (16384u + (u32)swizzle((2048 + (row02_4 + i * 32) * 32 + (col02_4 + 5)) * 2, 3)), b2[5]);
-        store_shared_u16(smem + (16384u + (u32)swizzle((2048 + (row02_4 + i * 32) * 32 + (col02_4 + 6)) * 2, 3)), b2[6]);
-        store_shared_u16(smem + (16384u + (u32)swizzle((2048 + (row02_4 + i * 32) * 32 + (col02_4 + 7)) * 2, 3)), b2[7]);
+        b2[0] = load_u16_if(b_at2 + (i64)(row0_4 + i * 32) * a.b_stride1 + (i64)col0_4, row0_4 + i * 32 < n_left && col0_4 < k_left2);
+        b2[1] = load_u16_if(b_at2 + (i64)(row0_4 + i * 32) * a.b_stride1 + (i64)(col0_4 + 1), row0_4 + i * 32 < n_left && col0_4 + 1 < k_left2);
+        b2[2] = load_u16_if(b_at2 + (i64)(row0_4 + i * 32) * a.b_stride1 + (i64)(col0_4 + 2), row0_4 + i * 32 < n_left && col0_4 + 2 < k_left2);
+        b2[3] = load_u16_if(b_at2 + (i64)(row0_4 + i * 32) * a.b_stride1 + (i64)(col0_4 + 3), row0_4 + i * 32 < n_left && col0_4 + 3 < k_left2);
+        b2[4] = load_u16_if(b_at2 + (i64)(row0_4 + i * 32) * a.b_stride1 + (i64)(col0_4 + 4), row0_4 + i * 32 < n_left && col0_4 + 4 < k_left2);
+        b2[5] = load_u16_if(b_at2 + (i64)(row0_4 + i * 32) * a.b_stride1 + (i64)(col0_4 + 5), row0_4 + i * 32 < n_left && col0_4 + 5 < k_left2);
+        b2[6] = load_u16_if(b_at2 + (i64)(row0_4 + i * 32) * a.b_stride1 + (i64)(col0_4 + 6), row0_4 + i * 32 < n_left && col0_4 + 6 < k_left2);
+        b2[7] = load_u16_if(b_at2 + (i64)(row0_4 + i * 32) * a.b_stride1 + (i64)(col0_4 + 7), row0_4 + i * 32 < n_left && col0_4 + 7 < k_left2);
+        store_shared_u16(smem + (16384u + (u32)swizzle((2048 + (row0_4 + i * 32) * 32 + col0_4) * 2, 3)), b2[0]);
+        store_shared_u16(smem + (16384u + (u32)swizzle((2048 + (row0_4 + i * 32) * 32 + (col0_4 + 1)) * 2, 3)), b2[1]);
+        store_shared_u16(smem + (16384u + (u32)swizzle((2048 + (row0_4 + i * 32) * 32 + (col0_4 + 2)) * 2, 3)), b2[2]);
+        store_shared_u16(smem + (16384u + (u32)swizzle((2048 + (row0_4 + i * 32) * 32 + (col0_4 + 3)) * 2, 3)), b2[3]);
+        store_shared_u16(smem + (16384u + (u32)swizzle((2048 + (row0_4 + i * 32) * 32 + (col0_4 + 4)) * 2, 3)), b2[4]);
+        store_shared_u16(smem + (16384u + (u32)swizzle((2048 + (row0_4 + i * 32) * 32 + (col0_4 + 5)) * 2, 3)), b2[5]);
+        store_shared_u16(smem + (16384u + (u32)swizzle((2048 + (row0_4 + i * 32) * 32 + (col0_4 + 6)) * 2, 3)), b2[6]);
+        store_shared_u16(smem + (16384u + (u32)swizzle((2048 + (row0_4 + i * 32) * 32 + (col0_4 + 7)) * 2, 3)), b2[7]);
       }
     }
     cp_async_commit();
-    int add4 = (int)((u32)mul9 + 64u);
-    int k_left3 = (int)((u32)a.k - (u32)add4);
-    const bf16* a_at3 = a.a + (i64)((u64)((i64)div_of4 * a.a_stride0) + (u64)((i64)mul6 * a.a_stride1) + (u64)(i64)add4);
+    int add2 = (int)((u32)mul8 + 64u);
+    int k_left3 = (int)((u32)a.k - (u32)add2);
+    const bf16* a_at3 = a.a + (i64)((u64)((i64)div_of4 * a.a_stride0) + (u64)((i64)mul6 * a.a_stride1) + (u64)(i64)add2);
 
     // copy a to s0 (shared)
     if (a_aligned) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        cp_async_16(smem + (u32)swizzle((4096 + (row02 + i * 32) * 32 + col02) * 2, 3), a_at3 + (i64)(row02 + i * 32) * a.a_stride1 + (i64)col02, min(row02 + i * 32 < m_left ? 16 : 0, max(min((int)((u32)k_left3 - (u32)col02), 8), 0) * 2));
+        cp_async_16(smem + (u32)swizzle((4096 + (row0 + i * 32) * 32 + col0) * 2, 3), a_at3 + (i64)(row0 + i * 32) * a.a_stride1 + (i64)col0, min(row0 + i * 32 < m_left ? 16 : 0, max(min((int)((u32)k_left3 - (u32)col0), 8), 0) * 2));
       }
     } else {
-      int row02_5 = opaque(row02);
-      int col02_5 = opaque(col02);
+      int row0_5 = opaque(row0);
+      int col0_5 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
         u32 a4[8];
-        a4[0] = load_u16_if(a_at3 + (i64)(row02_5 + i * 32) * a.a_stride1 + (i64)col02_5, row02_5 + i * 32 < m_left && col02_5 < k_left3);
-        a4[1] = load_u16_if(a_at3 + (i64)(row02_5 + i * 32) * a.a_stride1 + (i64)(col02_5 + 1), row02_5 + i * 32 < m_left && col02_5 + 1 < k_left3);
-        a4[2] = load_u16_if(a_at3 + (i64)(row02_5 + i * 32) * a.a_stride1 + (i64)(col02_5 + 2), row02_5 + i * 32 < m_left && col02_5 + 2 < k_left3);
-        a4[3] = load_u16_if(a_at3 + (i64)(row02_5 + i * 32) * a.a_stride1 + (i64)(col02_5 + 3), row02_5 + i * 32 < m_left && col02_5 + 3 < k_left3);
-        a4[4] = load_u16_if(a_at3 + (i64)(row02_5 + i * 32) * a.a_stride1 + (i64)(col02_5 + 4), row02_5 + i * 32 < m_left && col02_5 + 4 < k_left3);
-        a4[5] = load_u16_if(a_at3 + (i64)(row02_5 + i * 32) * a.a_stride1 + (i64)(col02_5 + 5), row02_5 + i * 32 < m_left && col02_5 + 5 < k_left3);
-        a4[6] = load_u16_if(a_at3 + (i64)(row02_5 + i * 32) * a.a_stride1 + (i64)(col02_5 + 6), row02_5 + i * 32 < m_left && col02_5 + 6 < k_left3);
-        a4[7] = load_u16_if(a_at3 + (i64)(row02_5 + i * 32) * a.a_stride1 + (i64)(col02_5 + 7), row02_5 + i * 32 < m_left && col02_5 + 7 < k_left3);
-        store_shared_u16(smem + (u32)swizzle((4096 + (row02_5 + i * 32) * 32 + col02_5) * 2, 3), a4[0]);
-        store_shared_u16(smem + (u32)swizzle((4096 + (row02_5 + i * 32) * 32 + (col02_5 + 1)) * 2, 3), a4[1]);
-        store_shared_u16(smem + (u32)swizzle((4096 + (row02_5 + i * 32) * 32 + (col02_5 + 2)) * 2, 3), a4[2]);
-        store_shared_u16(smem + (u32)swizzle((4096 + (row02_5 + i * 32) * 32 + (col02_5 + 3)) * 2, 3), a4[3]);
-        store_shared_u16(smem + (u32)swizzle((4096 + (row02_5 + i * 32) * 32 + (col02_5 + 4)) * 2, 3), a4[4]);
-        store_shared_u16(smem + (u32)swizzle((4096 + (row02_5 + i * 32) * 32 + (col02_5 + 5)) * 2, 3), a4[5]);
-        store_shared_u16(smem + (u32)swizzle((4096 + (row02_5 + i * 32) * 32 + (col02_5 + 6)) * 2, 3), a4[6]);
-        store_shared_u16(smem + (u32)swizzle((4096 + (row02_5 + i * 32) * 32 + (col02_5 + 7)) * 2, 3), a4[7]);
+        a4[0] = load_u16_if(a_at3 + (i64)(row0_5 + i * 32) * a.a_stride1 + (i64)col0_5, row0_5 + i * 32 < m_left && col0_5 < k_left3);
+        a4[1] = load_u16_if(a_at3 + (i64)(row0_5 + i * 32) * a.a_stride1 + (i64)(col0_5 + 1), row0_5 + i * 32 < m_left && col0_5 + 1 < k_left3);
+        a4[2] = load_u16_if(a_at3 + (i64)(row0_5 + i * 32) * a.a_stride1 + (i64)(col0_5 + 2), row0_5 + i * 32 < m_left && col0_5 + 2 < k_left3);
+        a4[3] = load_u16_if(a_at3 + (i64)(row0_5 + i * 32) * a.a_stride1 + (i64)(col0_5 + 3), row0_5 + i * 32 < m_left && col0_5 + 3 < k_left3);
+        a4[4] = load_u16_if(a_at3 + (i64)(row0_5 + i * 32) * a.a_stride1 + (i64)(col0_5 + 4), row0_5 + i * 32 < m_left && col0_5 + 4 < k_left3);
+        a4[5] = load_u16_if(a_at3 + (i64)(row0_5 + i * 32) * a.a_stride1 + (i64)(col0_5 + 5), row0_5 + i * 32 < m_left && col0_5 + 5 < k_left3);
+        a4[6] = load_u16_if(a_at3 + (i64)(row0_5 + i * 32) * a.a_stride1 + (i64)(col0_5 + 6), row0_5 + i * 32 < m_left && col0_5 + 6 < k_left3);
+        a4[7] = load_u16_if(a_at3 + (i64)(row0_5 + i * 32) * a.a_stride1 + (i64)(col0_5 + 7), row0_5 + i * 32 < m_left && col0_5 + 7 < k_left3);
+        store_shared_u16(smem + (u32)swizzle((4096 + (row0_5 + i * 32) * 32 + col0_5) * 2, 3), a4[0]);
+        store_shared_u16(smem + (u32)swizzle((4096 + (row0_5 + i * 32) * 32 + (col0_5 + 1)) * 2, 3), a4[1]);
+        store_shared_u16(smem + (u32)swizzle((4096 + (row0_5 + i * 32) * 32 + (col0_5 + 2)) * 2, 3), a4[2]);
+        store_shared_u16(smem + (u32)swizzle((4096 + (row0_5 + i * 32) * 32 + (col0_5 + 3)) * 2, 3), a4[3]);
+        store_shared_u16(smem + (u32)swizzle((4096 + (row0_5 + i * 32) * 32 + (col0_5 + 4)) * 2, 3), a4[4]);
+        store_shared_u16(smem + (u32)swizzle((4096 + (row0_5 + i * 32) * 32 + (col0_5 + 5)) * 2, 3), a4[5]);
+        store_shared_u16(smem + (u32)swizzle((4096 + (row0_5 + i * 32) * 32 + (col0_5 + 6)) * 2, 3), a4[6]);
+        store_shared_u16(smem + (u32)swizzle((4096 + (row0_5 + i * 32) * 32 + (col0_5 + 7)) * 2, 3), a4[7]);
       }
     }
-    const bf16* b_at3 = a.b + (i64)((u64)((i64)div_of4 * a.b_stride0) + (u64)((i64)mul7 * a.b_stride1) + (u64)(i64)add4);
+    const bf16* b_at3 = a.b + (i64)((u64)((i64)div_of4 * a.b_stride0) + (u64)((i64)mul9 * a.b_stride1) + (u64)(i64)add2);
 
     // copy b to s1 (shared)
     if (b_aligned) {
       #pragma unroll
       for (int i = 0; i < 2; i++) {
-        cp_async_16(smem + (16384u + (u32)swizzle((4096 + (row02 + i * 32) * 32 + col02) * 2, 3)), b_at3 + (i64)(row02 + i * 32) * a.b_stride1 + (i64)col02, min(row02 + i * 32 < n_left ? 16 : 0, max(min((int)((u32)k_left3 - (u32)col02), 8), 0) * 2));
+        cp_async_16(smem + (16384u + (u32)swizzle((4096 + (row0 + i * 32) * 32 + col0) * 2, 3)), b_at3 + (i64)(row0 + i * 32) * a.b_stride1 + (i64)col0, min(row0 + i * 32 < n_left ? 16 : 0, max(min((int)((u32)k_left3 - (u32)col0), 8), 0) * 2));
       }
     } else {
-      int row02_6 = opaque(row02);
-      int col02_6 = opaque(col02);
+      int row0_6 = opaque(row0);
+      int col0_6 = opaque(col0);
       #pragma unroll
       for (int i = 0; i < 2; i++) {
         u32 b3[8];
-        b3[0] = load_u16_if(b_at3 + (i64)(row02_6 + i * 32) * a.b_stride1 + (i64)col02_6, row02_6 + i * 32 < n_left && col02_6 < k_left3);
-        b3[1] = load_u16_if(b_at3 + (i64)(row02_6 + i * 32) * a.b_stride1 + (i64)(col02_6 + 1), row02_6 + i * 32 < n_left && col02_6 + 1 < k_left3);
-        b3[2] = load_u16_if(b_at3 + (i64)(row02_6 + i * 32) * a.b_stride1 + (i64)(col02_6 + 2), row02_6 + i * 32 < n_left && col02_6 + 2 < k_left3);
-        b3[3] = load_u16_if(b_at3 + (i64)(row02_6 + i * 32) * a.b_stride1 + (i64)(col02_6 + 3), row02_6 + i * 32 < n_left && col02_6 + 3 < k_left3);
-        b3[4] = load_u16_if(b_at3 + (i64)(row02_6 + i * 32) * a.b_stride1 + (i64)(col02_6 + 4), row02_6 + i * 32 < n_left && col02_6 + 4 < k_left3);
-        b3[5] = load_u16_if(b_at3 + (i64)(row02_6 + i * 32) * a.b_stride1 + (i64)(col02_6 + 5), row02_6 + i * 32 < n_left && col02_6 + 5 < k_left3);
-        b3[6] = load_u16_if(b_at3 + (i64)(row02_6 + i * 32) * a.b_stride1 + (i64)(col02_6 + 6), row02_6 + i * 32 < n_left && col02_6 + 6 < k_left3);
-        b3[7] = load_u16_if(b_at3 + (i64)(row02_6 + i * 32) * a.b_stride1 + (i64)(col02_6 + 7), row02_6 + i * 32 < n_left && col02_6 + 7 < k_left3);
-        store_shared_u16(smem + (16384u + (u32)swizzle((4096 + (row02_6 + i * 32) * 32 + col02_6) * 2, 3)), b3[0]);
-        store_shared_u16(smem + (16384u + (u32)swizzle((4096 + (row02_6 + i * 32) * 32 + (col02_6 + 1)) * 2, 3)), b3[1]);
-        store_shared_u16(smem + (16384u + (u32)swizzle((4096 + (row02_6 + i * 32) * 32 + (col02_6 + 2)) * 2, 3)), b3[2]);
-        store_shared_u16(smem + (16384u + (u32)swizzle((4096 + (row02_6 + i * 32) * 32 + (col02_6 + 3)) * 2, 3)), b3[3]);
-        store_shared_u16(smem + (16384u + (u32)swizzle((4096 + (row02_6 + i * 32) * 32 + (col02_6 + 4)) * 2, 3)), b3[4]);
-        store_shared_u16(smem + (16384u + (u32)swizzle((4096 + (row02_6 + i * 32) * 32 + (col02_6 + 5)) * 2, 3)), b3[5]);
-        store_shared_u16(smem + (16384u + (u32)swizzle((4096 + (row02_6 + i * 32) * 32 + (col02_6 + 6)) * 2, 3)), b3[6]);
-        store_shared_u16(smem + (16384u + (u32)swizzle((4096 + (row02_6 + i * 32) * 32 + (col02_6 + 7)) * 2, 3)), b3[7]);
+        b3[0] = load_u16_if(b_at3 + (i64)(row0_6 + i * 32) * a.b_stride1 + (i64)col0_6, row0_6 + i * 32 < n_left && col0_6 < k_left3);
+        b3[1] = load_u16_if(b_at3 + (i64)(row0_6 + i * 32) * a.b_stride1 + (i64)(col0_6 + 1), row0_6 + i * 32 < n_left && col0_6 + 1 < k_left3);
+        b3[2] = load_u16_if(b_at3 + (i64)(row0_6 + i * 32) * a.b_stride1 + (i64)(col0_6 + 2), row0_6 + i * 32 < n_left && col0_6 + 2 < k_left3);
+        b3[3] = load_u16_if(b_at3 + (i64)(row0_6 + i * 32) * a.b_stride1 + (i64)(col0_6 + 3), row0_6 + i * 32 < n_left && col0_6 + 3 < k_left3);
+        b3[4] = load_u16_if(b_at3 + (i64)(row0_6 + i * 32) * a.b_stride1 + (i64)(col0_6 + 4), row0_6 + i * 32 < n_left && col0_6 + 4 < k_left3);
+        b3[5] = load_u16_if(b_at3 + (i64)(row0_6 + i * 32) * a.b_stride1 + (i64)(col0_6 + 5), row0_6 + i * 32 < n_left && col0_6 + 5 < k_left3);
+        b3[6] = load_u16_if(b_at3 + (i64)(row0_6 + i * 32) * a.b_stride1 + (i64)(col0_6 + 6), row0_6 + i * 32 < n_left && col0_6 + 6 < k_left3);
+        b3[7] = load_u16_if(b_at3 + (i64)(row0_6 + i * 32) * a.b_stride1 + (i64)(col0_6 + 7), row0_6 + i * 32 < n_left && col0_6 + 7 < k_left3);
+        store_shared_u16(smem + (16384u + (u32)swizzle((4096 + (row0_6 + i * 32) * 32 + col0_6) * 2, 3)), b3[0]);
+        store_shared_u16(smem + (16384u + (u32)swizzle((4096 + (row0_6 + i * 32) * 32 + (col0_6 + 1)) * 2, 3)), b3[1]);
+        store_shared_u16(smem + (16384u + (u32)swizzle((4096 + (row0_6 + i * 32) * 32 + (col0_6 + 2)) * 2, 3)), b3[2]);
+        store_shared_u16(smem + (16384u + (u32)swizzle((4096 + (row0_6 + i * 32) * 32 + (col0_6 + 3)) * 2, 3)), b3[3]);
+        store_shared_u16(smem + (16384u + (u32)swizzle((4096 + (row0_6 + i * 32) * 32 + (col0_6 + 4)) * 2, 3)), b3[4]);
+        store_shared_u16(smem + (16384u + (u32)swizzle((4096 + (row0_6 + i * 32) * 32 + (col0_6 + 5)) * 2, 3)), b3[5]);
+        store_shared_u16(smem + (16384u + (u32)swizzle((4096 + (row0_6 + i * 32) * 32 + (col0_6 + 6)) * 2, 3)), b3[6]);
+        store_shared_u16(smem + (16384u + (u32)swizzle((4096 + (row0_6 + i * 32) * 32 + (col0_6 + 7)) * 2, 3)), b3[7]);
       }
     }
     cp_async_commit();
-    for (int it2 = mul9; it2 < min(a.k, (int)((u32)mul9 + (u32)mul8)); it2 += 32) {
+    for (int it2 = mul8; it2 < min(a.k, (int)((u32)mul8 + (u32)mul7)); it2 += 32) {
       cp_async_wait_2();
       __syncthreads();
-      int div_of5 = (int)((u32)it2 - (u32)mul9) / 32;
+      int div_of5 = (int)((u32)it2 - (u32)mul8) / 32;
       int rem3 = (div_of5 + 3) % 4;
-      int add5 = (int)((u32)it2 + 96u);
-      int k_left4 = (int)((u32)a.k - (u32)add5);
-      const bf16* a_at4 = a.a + (i64)((u64)((i64)div_of4 * a.a_stride0) + (u64)((i64)mul6 * a.a_stride1) + (u64)(i64)add5);
+      int add3 = (int)((u32)it2 + 96u);
+      int k_left4 = (int)((u32)a.k - (u32)add3);
+      const bf16* a_at4 = a.a + (i64)((u64)((i64)div_of4 * a.a_stride0) + (u64)((i64)mul6 * a.a_stride1) + (u64)(i64)add3);
 
       // copy a to s0 (shared)
       if (a_aligned) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
-          cp_async_16(smem + (u32)swizzle((rem3 * 2048 + (row02 + i * 32) * 32 + col02) * 2, 3), a_at4 + (i64)(row02 + i * 32) * a.a_stride1 + (i64)col02, min(row02 + i * 32 < m_left ? 16 : 0, max(min((int)((u32)k_left4 - (u32)col02), 8), 0) * 2));
+          cp_async_16(smem + (u32)swizzle((rem3 * 2048 + (row0 + i * 32) * 32 + col0) * 2, 3), a_at4 + (i64)(row0 + i * 32) * a.a_stride1 + (i64)col0, min(row0 + i * 32 < m_left ? 16 : 0, max(min((int)((u32)k_left4 - (u32)col0), 8), 0) * 2));
         }
       } else {
-        int row02_7 = opaque(row02);
-        int col02_7 = opaque(col02);
+        int row0_7 = opaque(row0);
+        int col0_7 = opaque(col0);
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           u32 a5[8];
-          a5[0] = load_u16_if(a_at4 + (i64)(row02_7 + i * 32) * a.a_stride1 + (i64)col02_7, row02_7 + i * 32 < m_left && col02_7 < k_left4);
-          a5[1] = load_u16_if(a_at4 + (i64)(row02_7 + i * 32) * a.a_stride1 + (i64)(col02_7 + 1), row02_7 + i * 32 < m_left && col02_7 + 1 < k_left4);
-          a5[2] = load_u16_if(a_at4 + (i64)(row02_7 + i * 32) * a.a_stride1 + (i64)(col02_7 + 2), row02_7 + i * 32 < m_left && col02_7 + 2 < k_left4);
-          a5[3] = load_u16_if(a_at4 + (i64)(row02_7 + i * 32) * a.a_stride1 + (i64)(col02_7 + 3), row02_7 + i * 32 < m_left && col02_7 + 3 < k_left4);
-          a5[4] = load_u16_if(a_at4 + (i64)(row02_7 + i * 32) * a.a_stride1 + (i64)(col02_7 + 4), row02_7 + i * 32 < m_left && col02_7 + 4 < k_left4);
-          a5[5] = load_u16_if(a_at4 + (i64)(row02_7 + i * 32) * a.a_stride1 + (i64)(col02_7 + 5), row02_7 + i * 32 < m_left && col02_7 + 5 < k_left4);
-          a5[6] = load_u16_if(a_at4 + (i64)(row02_7 + i * 32) * a.a_stride1 + (i64)(col02_7 + 6), row02_7 + i * 32 < m_left && col02_7 + 6 < k_left4);
-          a5[7] = load_u16_if(a_at4 + (i64)(row02_7 + i * 32) * a.a_stride1 + (i64)(col02_7 + 7), row02_7 + i * 32 < m_left && col02_7 + 7 < k_left4);
-          store_shared_u16(smem + (u32)swizzle((rem3 * 2048 + (row02_7 + i * 32) * 32 + col02_7) * 2, 3), a5[0]);
-          store_shared_u16(smem + (u32)swizzle((rem3 * 2048 + (row02_7 + i * 32) * 32 + (col02_7 + 1)) * 2, 3), a5[1]);
-          store_shared_u16(smem + (u32)swizzle((rem3 * 2048 + (row02_7 + i * 32) * 32 + (col02_7 + 2)) * 2, 3), a5[2]);
-          store_shared_u16(smem + (u32)swizzle((rem3 * 2048 + (row02_7 + i * 32) * 32 + (col02_7 + 3)) * 2, 3), a5[3]);
-          store_shared_u16(smem + (u32)swizzle((rem3 * 2048 + (row02_7 + i * 32) * 32 + (col02_7 + 4)) * 2, 3), a5[4]);
-          store_shared_u16(smem + (u32)swizzle((rem3 * 2048 + (row02_7 + i * 32) * 32 + (col02_7 + 5)) * 2, 3), a5[5]);
-          store_shared_u16(smem + (u32)swizzle((rem3 * 2048 + (row02_7 + i * 32) * 32 + (col02_7 + 6)) * 2, 3), a5[6]);
-          store_shared_u16(smem + (u32)swizzle((rem3 * 2048 + (row02_7 + i * 32) * 32 + (col02_7 + 7)) * 2, 3), a5[7]);
+          a5[0] = load_u16_if(a_at4 + (i64)(row0_7 + i * 32) * a.a_stride1 + (i64)col0_7, row0_7 + i * 32 < m_left && col0_7 < k_left4);
+          a5[1] = load_u16_if(a_at4 + (i64)(row0_7 + i * 32) * a.a_stride1 + (i64)(col0_7 + 1), row0_7 + i * 32 < m_left && col0_7 + 1 < k_left4);
+          a5[2] = load_u16_if(a_at4 + (i64)(row0_7 + i * 32) * a.a_stride1 + (i64)(col0_7 + 2), row0_7 + i * 32 < m_left && col0_7 + 2 < k_left4);
+          a5[3] = load_u16_if(a_at4 + (i64)(row0_7 + i * 32) * a.a_stride1 + (i64)(col0_7 + 3), row0_7 + i * 32 < m_left && col0_7 + 3 < k_left4);
+          a5[4] = load_u16_if(a_at4 + (i64)(row0_7 + i * 32) * a.a_stride1 + (i64)(col0_7 + 4), row0_7 + i * 32 < m_left && col0_7 + 4 < k_left4);
+          a5[5] = load_u16_if(a_at4 + (i64)(row0_7 + i * 32) * a.a_stride1 + (i64)(col0_7 + 5), row0_7 + i * 32 < m_left && col0_7 + 5 < k_left4);
+          a5[6] = load_u16_if(a_at4 + (i64)(row0_7 + i * 32) * a.a_stride1 + (i64)(col0_7 + 6), row0_7 + i * 32 < m_left && col0_7 + 6 < k_left4);
+          a5[7] = load_u16_if(a_at4 + (i64)(row0_7 + i * 32) * a.a_stride1 + (i64)(col0_7 + 7), row0_7 + i * 32 < m_left && col0_7 + 7 < k_left4);
+          store_shared_u16(smem + (u32)swizzle((rem3 * 2048 + (row0_7 + i * 32) * 32 + col0_7) * 2, 3), a5[0]);
+          store_shared_u16(smem + (u32)swizzle((rem3 * 2048 + (row0_7 + i * 32) * 32 + (col0_7 + 1)) * 2, 3), a5[1]);
+          store_shared_u16(smem + (u32)swizzle((rem3 * 2048 + (row0_7 + i * 32) * 32 + (col0_7 + 2)) * 2, 3), a5[2]);
+          store_shared_u16(smem + (u32)swizzle((rem3 * 2048 + (row0_7 + i * 32) * 32 + (col0_7 + 3)) * 2, 3), a5[3]);
+          store_shared_u16(smem + (u32)swizzle((rem3 * 2048 + (row0_7 + i * 32) * 32 + (col0_7 + 4)) * 2, 3), a5[4]);
+          store_shared_u16(smem + (u32)swizzle((rem3 * 2048 + (row0_7 + i * 32) * 32 + (col0_7 + 5)) * 2, 3), a5[5]);
+          store_shared_u16(smem + (u32)swizzle((rem3 * 2048 + (row0_7 + i * 32) * 32 + (col0_7 + 6)) * 2, 3), a5[6]);
+          store_shared_u16(smem + (u32)swizzle((rem3 * 2048 + (row0_7 + i * 32) * 32 + (col0_7 + 7)) * 2, 3), a5[7]);
         }
       }
-      const bf16* b_at4 = a.b + (i64)((u64)((i64)div_of4 * a.b_stride0) + (u64)((i64)mul7 * a.b_stride1) + (u64)(i64)add5);
+      const bf16* b_at4 = a.b + (i64)((u64)((i64)div_of4 * a.b_stride0) + (u64)((i64)mul9 * a.b_stride1) + (u64)(i64)add3);
 
       // copy b to s1 (shared)
       if (b_aligned) {
         #pragma unroll
         for (int i = 0; i < 2; i++) {
-          cp_async_16(smem + (16384u + (u32)swizzle((rem3 * 2048 + (row02 + i * 32) * 32 + col02) * 2, 3)), b_at4 + (i64)(row02 + i * 32) * a.b_stride1 + (i64)col02, min(row02 + i * 32 < n_left ? 16 : 0, max(min((int)((u32)k_left4 - (u32)col02), 8), 0) * 2));
+          cp_async_16(smem + (16384u + (u32)swizzle((rem3 * 2048 + (row0 + i * 32) * 32 + col0) * 2, 3)), b_at4 + (i64)(row0 + i * 32) * a.b_stride1 + (i64)col0, min(row0 + i * 32 < n_left ? 16 : 0, max(min((int)((u32)k_left4 - (u32)col0), 8), 0) * 2));
         }
       } else {
-        int row02_8 = opaque(row02);
-        int col02_8 = opaque(col02);
+        int row0_8 = opaque(row0);
+        int col0_8 = opaque(col0);
         #pragma unroll
         for (int i = 0; i < 2; i++) {
           u32 b4[8];
-          b4[0] = load_u16_if(b_at4 + (i64)(row02_8 + i * 32) * a.b_stride1 + (i64)col02_8, row02_8 + i * 32 < n_left && col02_8 < k_left4);
-          b4[1] = load_u16_if(b_at4 + (i64)(row02_8 + i * 32) * a.b_stride1 + (i64)(col02_8 + 1), row02_8 + i * 32 < n_left && col02_8 + 1 < k_left4);
-          b4[2] = load_u16_if(b_at4 + (i64)(row02_8 + i * 32) * a.b_stride1 + (i64)(col02_8 + 2), row02_8 + i * 32 < n_left && col02_8 + 2 < k_left4);
-          b4[3] = load_u16_if(b_at4 + (i64)(row02_8 + i * 32) * a.b_stride1 + (i64)(col02_8 + 3), row02_8 + i * 32 < n_left && col02_8 + 3 < k_left4);
-          b4[4] = load_u16_if(b_at4 + (i64)(row02_8 + i * 32) * a.b_stride1 + (i64)(col02_8 + 4), row02_8 + i * 32 < n_left && col02_8 + 4 < k_left4);
-          b4[5] = load_u16_if(b_at4 + (i64)(row02_8 + i * 32) * a.b_stride1 + (i64)(col02_8 + 5), row02_8 + i * 32 < n_left && col02_8 + 5 < k_left4);
-          b4[6] = load_u16_if(b_at4 + (i64)(row02_8 + i * 32) * a.b_stride1 + (i64)(col02_8 + 6), row02_8 + i * 32 < n_left && col02_8 + 6 < k_left4);
-          b4[7] = load_u16_if(b_at4 + (i64)(row02_8 + i * 32) * a.b_stride1 + (i64)(col02_8 + 7), row02_8 + i * 32 < n_left && col02_8 + 7 < k_left4);
-          store_shared_u16(smem + (16384u + (u32)swizzle((rem3 * 2048 + (row02_8 + i * 32) * 32 + col02_8) * 2, 3)), b4[0]);
-          store_shared_u16(smem + (16384u + (u32)swizzle((rem3 * 2048 + (row02_8 + i * 32) * 32 + (col02_8 + 1)) * 2, 3)), b4[1]);
-          store_shared_u16(smem + (16384u + (u32)swizzle((rem3 * 2048 + (row02_8 + i * 32) * 32 + (col02_8 + 2)) * 2, 3)), b4[2]);
-          store_shared_u16(smem + (16384u + (u32)swizzle((rem3 * 2048 + (row02_8 + i * 32) * 32 + (col02_8 + 3)) * 2, 3)), b4[3]);
-          store_shared_u16(smem + (16384u + (u32)swizzle((rem3 * 2048 + (row02_8 + i * 32) * 32 + (col02_8 + 4)) * 2, 3)), b4[4]);
-          store_shared_u16(smem + (16384u + (u32)swizzle((rem3 * 2048 + (row02_8 + i * 32) * 32 + (col02_8 + 5)) * 2, 3)), b4[5]);
-          store_shared_u16(smem + (16384u + (u32)swizzle((rem3 * 2048 + (row02_8 + i * 32) * 32 + (col02_8 + 6)) * 2, 3)), b4[6]);
-          store_shared_u16(smem + (16384u + (u32)swizzle((rem3 * 2048 + (row02_8 + i * 32) * 32 + (col02_8 + 7)) * 2, 3)), b4[7]);
+          b4[0] = load_u16_if(b_at4 + (i64)(row0_8 + i * 32) * a.b_stride1 + (i64)col0_8, row0_8 + i * 32 < n_left && col0_8 < k_left4);
+          b4[1] = load_u16_if(b_at4 + (i64)(row0_8 + i * 32) * a.b_stride1 + (i64)(col0_8 + 1), row0_8 + i * 32 < n_left && col0_8 + 1 < k_left4);
+          b4[2] = load_u16_if(b_at4 + (i64)(row0_8 + i * 32) * a.b_stride1 + (i64)(col0_8 + 2), row0_8 + i * 32 < n_left && col0_8 + 2 < k_left4);
+          b4[3] = load_u16_if(b_at4 + (i64)(row0_8 + i * 32) * a.b_stride1 + (i64)(col0_8 + 3), row0_8 + i * 32 < n_left && col0_8 + 3 < k_left4);
+          b4[4] = load_u16_if(b_at4 + (i64)(row0_8 + i * 32) * a.b_stride1 + (i64)(col0_8 + 4), row0_8 + i * 32 < n_left && col0_8 + 4 < k_left4);
+          b4[5] = load_u16_if(b_at4 + (i64)(row0_8 + i * 32) * a.b_stride1 + (i64)(col0_8 + 5), row0_8 + i * 32 < n_left && col0_8 + 5 < k_left4);
+          b4[6] = load_u16_if(b_at4 + (i64)(row0_8 + i * 32) * a.b_stride1 + (i64)(col0_8 + 6), row0_8 + i * 32 < n_left && col0_8 + 6 < k_left4);
+          b4[7] = load_u16_if(b_at4 + (i64)(row0_8 + i * 32) * a.b_stride1 + (i64)(col0_8 + 7), row0_8 + i * 32 < n_left && col0_8 + 7 < k_left4);
+          store_shared_u16(smem + (16384u + (u32)swizzle((rem3 * 2048 + (row0_8 + i * 32) * 32 + col0_8) * 2, 3)), b4[0]);
+          store_shared_u16(smem + (16384u + (u32)swizzle((rem3 * 2048 + (row0_8 + i * 32) * 32 + (col0_8 + 1)) * 2, 3)), b4[1]);
+          store_shared_u16(smem + (16384u + (u32)swizzle((rem3 * 2048 + (row0_8 + i * 32) * 32 + (col0_8 + 2)) * 2, 3)), b4[2]);
+          store_shared_u16(smem + (16384u + (u32)swizzle((rem3 * 2048 + (row0_8 + i * 32) * 32 + (col0_8 + 3)) * 2, 3)), b4[3]);
+          store_shared_u16(smem + (16384u + (u32)swizzle((rem3 * 2048 + (row0_8 + i * 32) * 32 + (col0_8 + 4)) * 2, 3)), b4[4]);
+          store_shared_u16(smem + (16384u + (u32)swizzle((rem3 * 2048 + (row0_8 + i * 32) * 32 + (col0_8 + 5)) * 2, 3)), b4[5]);
+          store_shared_u16(smem + (16384u + (u32)swizzle((rem3 * 2048 + (row0_8 + i * 32) * 32 + (col0_8 + 6)) * 2, 3)), b4[6]);
+          store_shared_u16(smem + (16384u + (u32)swizzle((rem3 * 2048 + (row0_8 + i * 32) * 32 + (col0_8 + 7)) * 2, 3)), b4[7]);
         }
       }
       cp_async_commit();
@@ -596,53 +510,294 @@ extern "C" __global__ void __launch_bounds__(128) gemm_nt_bf16_async_m64n64k32(c
     }
     cp_async_wait_0();
     __syncthreads();
-    if (a.f0 > 0) {
-      int f1_left = (int)((u32)a.f1 - (u32)add);
-      int f2_left = (int)((u32)a.f2 - (u32)add2);
-      float wide[32];
-      #pragma unroll
-      for (int i = 0; i < 32; i++) {
-        wide[i] = acc[i];
+    float acc_now[32];
+    #pragma unroll
+    for (int i = 0; i < 32; i++) {
+      acc_now[i] = acc[i];
+    }
+    float acc2[16];
+    #pragma unroll
+    for (int i = 0; i < 16; i++) {
+      acc2[i] = acc_now[(i & 7) + (i >> 3) * 16];
+    }
+    int add4 = (int)((u32)mul6 + (u32)mul2);
+    int add5 = (int)((u32)mul9 + (u32)mul3);
+    bool gt = a.c0 > 0;
+    if (gt) {
+      int c1_left = (int)((u32)a.c1 - (u32)add4);
+      int c2_left = (int)((u32)a.c2 - (u32)add5);
+      const bf16* c_at = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add4 * a.c_stride1) + (u64)(i64)add5);
+
+      // load c
+      u32 c[8];
+      if (c_vec) {
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          c[i] = load_u32_if(c_at + (i64)(row02 + ((i & 1) * 8 + (i >> 2) * 16)) * a.c_stride1 + (i64)(col02 + (i >> 1 & 1) * 8), row02 + ((i & 1) * 8 + (i >> 2) * 16) < c1_left && col02 + (i >> 1 & 1) * 8 < c2_left);
+        }
+      } else {
+        int row02_ = opaque(row02);
+        int col02_ = opaque(col02);
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          u32 lo = load_u16_if(c_at + (i64)(row02_ + ((i & 1) * 8 + (i >> 2) * 16)) * a.c_stride1 + (i64)(col02_ + (i >> 1 & 1) * 8), row02_ + ((i & 1) * 8 + (i >> 2) * 16) < c1_left && col02_ + (i >> 1 & 1) * 8 < c2_left);
+          u32 hi = load_u16_if(c_at + (i64)(row02_ + ((i & 1) * 8 + (i >> 2) * 16)) * a.c_stride1 + (i64)(col02_ + (1 + (i >> 1 & 1) * 8)), row02_ + ((i & 1) * 8 + (i >> 2) * 16) < c1_left && col02_ + (1 + (i >> 1 & 1) * 8) < c2_left);
+          c[i] = lo | hi << 16;
+        }
       }
-      float* wide_at = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add * a.wide_stride1) + (u64)(i64)add2);
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        acc2[i * 2] += bf16_lo(c[i]);
+        acc2[i * 2 + 1] += bf16_hi(c[i]);
+      }
+    }
+    bool gt2 = a.e0 > 0;
+    if (gt2) {
+      int e1_left = (int)((u32)a.e1 - (u32)add4);
+      int e2_left = (int)((u32)a.e2 - (u32)add5);
+      const float* wideC_at = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add4 * a.wideC_stride1) + (u64)(i64)add5);
+
+      // load wideC
+      float wideC[16];
+      if (wideC_vec) {
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          load_f32x2_if(&wideC[i * 2], wideC_at + (i64)(row02 + ((i & 1) * 8 + (i >> 2) * 16)) * a.wideC_stride1 + (i64)(col02 + (i >> 1 & 1) * 8), row02 + ((i & 1) * 8 + (i >> 2) * 16) < e1_left && col02 + (i >> 1 & 1) * 8 < e2_left);
+        }
+      } else {
+        int row02_2 = opaque(row02);
+        int col02_2 = opaque(col02);
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          wideC[i] = load_f32_if(wideC_at + (i64)(row02_2 + ((i >> 1 & 1) * 8 + (i >> 3) * 16)) * a.wideC_stride1 + (i64)(col02_2 + ((i & 1) + (i >> 2 & 1) * 8)), row02_2 + ((i >> 1 & 1) * 8 + (i >> 3) * 16) < e1_left && col02_2 + ((i & 1) + (i >> 2 & 1) * 8) < e2_left);
+        }
+      }
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        acc2[i] += wideC[i];
+      }
+    }
+    bool gt3 = a.biased > 0;
+    if (gt3) {
+      int biased_left = (int)((u32)a.biased - (u32)add5);
+      const bf16* bias_at = a.bias + (i64)add5;
+
+      // load bias
+      u32 bias[2];
+      if (bias_vec) {
+        #pragma unroll
+        for (int i = 0; i < 2; i++) {
+          bias[i] = load_u32_if(bias_at + (i64)(col02 + i * 8), col02 + i * 8 < biased_left);
+        }
+      } else {
+        int col02_3 = opaque(col02);
+        #pragma unroll
+        for (int i = 0; i < 2; i++) {
+          u32 lo2 = load_u16_if(bias_at + (i64)(col02_3 + i * 8), col02_3 + i * 8 < biased_left);
+          u32 hi2 = load_u16_if(bias_at + (i64)(col02_3 + (1 + i * 8)), col02_3 + (1 + i * 8) < biased_left);
+          bias[i] = lo2 | hi2 << 16;
+        }
+      }
+      float cast[4];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cast[i * 2] = bf16_lo(bias[i]);
+        cast[i * 2 + 1] = bf16_hi(bias[i]);
+      }
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        acc2[i] += cast[(i & 1) + (i >> 2 & 1) * 2];
+      }
+    }
+    bool gt4 = a.f0 > 0;
+    if (gt4) {
+      int f1_left = (int)((u32)a.f1 - (u32)add4);
+      int f2_left = (int)((u32)a.f2 - (u32)add5);
+      float wide[16];
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        wide[i] = acc2[i];
+      }
+      float* wide_at = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add4 * a.wide_stride1) + (u64)(i64)add5);
 
       // store wide
       if (wide_vec) {
         #pragma unroll
-        for (int i = 0; i < 16; i++) {
-          store_f32x2_if(wide_at + (i64)(row0 + ((i & 1) * 8 + (i >> 3) * 16)) * a.wide_stride1 + (i64)(col0 + (i >> 1 & 3) * 8), &wide[i * 2], row0 + ((i & 1) * 8 + (i >> 3) * 16) < f1_left && col0 + (i >> 1 & 3) * 8 < f2_left);
+        for (int i = 0; i < 8; i++) {
+          store_f32x2_if(wide_at + (i64)(row02 + ((i & 1) * 8 + (i >> 2) * 16)) * a.wide_stride1 + (i64)(col02 + (i >> 1 & 1) * 8), &wide[i * 2], row02 + ((i & 1) * 8 + (i >> 2) * 16) < f1_left && col02 + (i >> 1 & 1) * 8 < f2_left);
         }
       } else {
-        int row0_3 = opaque(row0);
-        int col0_4 = opaque(col0);
+        int row02_3 = opaque(row02);
+        int col02_4 = opaque(col02);
         #pragma unroll
-        for (int i = 0; i < 32; i++) {
-          store_f32_if(wide_at + (i64)(row0_3 + ((i >> 1 & 1) * 8 + (i >> 4) * 16)) * a.wide_stride1 + (i64)(col0_4 + ((i & 1) + (i >> 2 & 3) * 8)), wide[i], row0_3 + ((i >> 1 & 1) * 8 + (i >> 4) * 16) < f1_left && col0_4 + ((i & 1) + (i >> 2 & 3) * 8) < f2_left);
+        for (int i = 0; i < 16; i++) {
+          store_f32_if(wide_at + (i64)(row02_3 + ((i >> 1 & 1) * 8 + (i >> 3) * 16)) * a.wide_stride1 + (i64)(col02_4 + ((i & 1) + (i >> 2 & 1) * 8)), wide[i], row02_3 + ((i >> 1 & 1) * 8 + (i >> 3) * 16) < f1_left && col02_4 + ((i & 1) + (i >> 2 & 1) * 8) < f2_left);
         }
       }
     } else {
-      int d1_left = (int)((u32)a.d1 - (u32)add);
-      int d2_left = (int)((u32)a.d2 - (u32)add2);
-      u32 d[16];
+      int d1_left = (int)((u32)a.d1 - (u32)add4);
+      int d2_left = (int)((u32)a.d2 - (u32)add5);
+      u32 d[8];
       #pragma unroll
-      for (int i = 0; i < 16; i++) {
-        d[i] = bf16_pair(acc[i * 2], acc[i * 2 + 1]);
+      for (int i = 0; i < 8; i++) {
+        d[i] = bf16_pair(acc2[i * 2], acc2[i * 2 + 1]);
       }
-      bf16* d_at = a.d + (i64)((u64)((i64)div_of3 * a.d_stride0) + (u64)((i64)add * a.d_stride1) + (u64)(i64)add2);
+      bf16* d_at = a.d + (i64)((u64)((i64)div_of3 * a.d_stride0) + (u64)((i64)add4 * a.d_stride1) + (u64)(i64)add5);
 
       // store d
       if (d_vec) {
         #pragma unroll
-        for (int i = 0; i < 16; i++) {
-          store_u32_if(d_at + (i64)(row0 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col0 + (i >> 1 & 3) * 8), d[i], row0 + ((i & 1) * 8 + (i >> 3) * 16) < d1_left && col0 + (i >> 1 & 3) * 8 < d2_left);
+        for (int i = 0; i < 8; i++) {
+          store_u32_if(d_at + (i64)(row02 + ((i & 1) * 8 + (i >> 2) * 16)) * a.d_stride1 + (i64)(col02 + (i >> 1 & 1) * 8), d[i], row02 + ((i & 1) * 8 + (i >> 2) * 16) < d1_left && col02 + (i >> 1 & 1) * 8 < d2_left);
         }
       } else {
-        int row0_4 = opaque(row0);
-        int col0_5 = opaque(col0);
+        int row02_4 = opaque(row02);
+        int col02_5 = opaque(col02);
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          store_u16_if(d_at + (i64)(row02_4 + ((i & 1) * 8 + (i >> 2) * 16)) * a.d_stride1 + (i64)(col02_5 + (i >> 1 & 1) * 8), d[i], row02_4 + ((i & 1) * 8 + (i >> 2) * 16) < d1_left && col02_5 + (i >> 1 & 1) * 8 < d2_left);
+          store_u16_if(d_at + (i64)(row02_4 + ((i & 1) * 8 + (i >> 2) * 16)) * a.d_stride1 + (i64)(col02_5 + (1 + (i >> 1 & 1) * 8)), d[i] >> 16, row02_4 + ((i & 1) * 8 + (i >> 2) * 16) < d1_left && col02_5 + (1 + (i >> 1 & 1) * 8) < d2_left);
+        }
+      }
+    }
+    float acc3[16];
+    #pragma unroll
+    for (int i = 0; i < 16; i++) {
+      acc3[i] = acc_now[8 + (i & 7) + (i >> 3) * 16];
+    }
+    int add6 = (int)((u32)add5 + 16u);
+    if (gt) {
+      int c1_left2 = (int)((u32)a.c1 - (u32)add4);
+      int c2_left2 = (int)((u32)a.c2 - (u32)add6);
+      const bf16* c_at2 = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add4 * a.c_stride1) + (u64)(i64)add6);
+
+      // load c
+      u32 c2[8];
+      if (c_vec) {
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          c2[i] = load_u32_if(c_at2 + (i64)(row02 + ((i & 1) * 8 + (i >> 2) * 16)) * a.c_stride1 + (i64)(col02 + (i >> 1 & 1) * 8), row02 + ((i & 1) * 8 + (i >> 2) * 16) < c1_left2 && col02 + (i >> 1 & 1) * 8 < c2_left2);
+        }
+      } else {
+        int row02_5 = opaque(row02);
+        int col02_6 = opaque(col02);
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          u32 lo3 = load_u16_if(c_at2 + (i64)(row02_5 + ((i & 1) * 8 + (i >> 2) * 16)) * a.c_stride1 + (i64)(col02_6 + (i >> 1 & 1) * 8), row02_5 + ((i & 1) * 8 + (i >> 2) * 16) < c1_left2 && col02_6 + (i >> 1 & 1) * 8 < c2_left2);
+          u32 hi3 = load_u16_if(c_at2 + (i64)(row02_5 + ((i & 1) * 8 + (i >> 2) * 16)) * a.c_stride1 + (i64)(col02_6 + (1 + (i >> 1 & 1) * 8)), row02_5 + ((i & 1) * 8 + (i >> 2) * 16) < c1_left2 && col02_6 + (1 + (i >> 1 & 1) * 8) < c2_left2);
+          c2[i] = lo3 | hi3 << 16;
+        }
+      }
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        acc3[i * 2] += bf16_lo(c2[i]);
+        acc3[i * 2 + 1] += bf16_hi(c2[i]);
+      }
+    }
+    if (gt2) {
+      int e1_left2 = (int)((u32)a.e1 - (u32)add4);
+      int e2_left2 = (int)((u32)a.e2 - (u32)add6);
+      const float* wideC_at2 = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add4 * a.wideC_stride1) + (u64)(i64)add6);
+
+      // load wideC
+      float wideC2[16];
+      if (wideC_vec) {
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          load_f32x2_if(&wideC2[i * 2], wideC_at2 + (i64)(row02 + ((i & 1) * 8 + (i >> 2) * 16)) * a.wideC_stride1 + (i64)(col02 + (i >> 1 & 1) * 8), row02 + ((i & 1) * 8 + (i >> 2) * 16) < e1_left2 && col02 + (i >> 1 & 1) * 8 < e2_left2);
+        }
+      } else {
+        int row02_6 = opaque(row02);
+        int col02_7 = opaque(col02);
         #pragma unroll
         for (int i = 0; i < 16; i++) {
-          store_u16_if(d_at + (i64)(row0_4 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col0_5 + (i >> 1 & 3) * 8), d[i], row0_4 + ((i & 1) * 8 + (i >> 3) * 16) < d1_left && col0_5 + (i >> 1 & 3) * 8 < d2_left);
-          store_u16_if(d_at + (i64)(row0_4 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col0_5 + (1 + (i >> 1 & 3) * 8)), d[i] >> 16, row0_4 + ((i & 1) * 8 + (i >> 3) * 16) < d1_left && col0_5 + (1 + (i >> 1 & 3) * 8) < d2_left);
+          wideC2[i] = load_f32_if(wideC_at2 + (i64)(row02_6 + ((i >> 1 & 1) * 8 + (i >> 3) * 16)) * a.wideC_stride1 + (i64)(col02_7 + ((i & 1) + (i >> 2 & 1) * 8)), row02_6 + ((i >> 1 & 1) * 8 + (i >> 3) * 16) < e1_left2 && col02_7 + ((i & 1) + (i >> 2 & 1) * 8) < e2_left2);
+        }
+      }
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        acc3[i] += wideC2[i];
+      }
+    }
+    if (gt3) {
+      int biased_left2 = (int)((u32)a.biased - (u32)add6);
+      const bf16* bias_at2 = a.bias + (i64)add6;
+
+      // load bias
+      u32 bias2[2];
+      if (bias_vec) {
+        #pragma unroll
+        for (int i = 0; i < 2; i++) {
+          bias2[i] = load_u32_if(bias_at2 + (i64)(col02 + i * 8), col02 + i * 8 < biased_left2);
+        }
+      } else {
+        int col02_8 = opaque(col02);
+        #pragma unroll
+        for (int i = 0; i < 2; i++) {
+          u32 lo4 = load_u16_if(bias_at2 + (i64)(col02_8 + i * 8), col02_8 + i * 8 < biased_left2);
+          u32 hi4 = load_u16_if(bias_at2 + (i64)(col02_8 + (1 + i * 8)), col02_8 + (1 + i * 8) < biased_left2);
+          bias2[i] = lo4 | hi4 << 16;
+        }
+      }
+      float cast2[4];
+      #pragma unroll
+      for (int i = 0; i < 2; i++) {
+        cast2[i * 2] = bf16_lo(bias2[i]);
+        cast2[i * 2 + 1] = bf16_hi(bias2[i]);
+      }
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        acc3[i] += cast2[(i & 1) + (i >> 2 & 1) * 2];
+      }
+    }
+    __syncwarp();
+    if (gt4) {
+      int f1_left2 = (int)((u32)a.f1 - (u32)add4);
+      int f2_left2 = (int)((u32)a.f2 - (u32)add6);
+      float wide2[16];
+      #pragma unroll
+      for (int i = 0; i < 16; i++) {
+        wide2[i] = acc3[i];
+      }
+      float* wide_at2 = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add4 * a.wide_stride1) + (u64)(i64)add6);
+
+      // store wide
+      if (wide_vec) {
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          store_f32x2_if(wide_at2 + (i64)(row02 + ((i & 1) * 8 + (i >> 2) * 16)) * a.wide_stride1 + (i64)(col02 + (i >> 1 & 1) * 8), &wide2[i * 2], row02 + ((i & 1) * 8 + (i >> 2) * 16) < f1_left2 && col02 + (i >> 1 & 1) * 8 < f2_left2);
+        }
+      } else {
+        int row02_7 = opaque(row02);
+        int col02_9 = opaque(col02);
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          store_f32_if(wide_at2 + (i64)(row02_7 + ((i >> 1 & 1) * 8 + (i >> 3) * 16)) * a.wide_stride1 + (i64)(col02_9 + ((i & 1) + (i >> 2 & 1) * 8)), wide2[i], row02_7 + ((i >> 1 & 1) * 8 + (i >> 3) * 16) < f1_left2 && col02_9 + ((i & 1) + (i >> 2 & 1) * 8) < f2_left2);
+        }
+      }
+    } else {
+      int d1_left2 = (int)((u32)a.d1 - (u32)add4);
+      int d2_left2 = (int)((u32)a.d2 - (u32)add6);
+      u32 d2[8];
+      #pragma unroll
+      for (int i = 0; i < 8; i++) {
+        d2[i] = bf16_pair(acc3[i * 2], acc3[i * 2 + 1]);
+      }
+      bf16* d_at2 = a.d + (i64)((u64)((i64)div_of3 * a.d_stride0) + (u64)((i64)add4 * a.d_stride1) + (u64)(i64)add6);
+
+      // store d
+      if (d_vec) {
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          store_u32_if(d_at2 + (i64)(row02 + ((i & 1) * 8 + (i >> 2) * 16)) * a.d_stride1 + (i64)(col02 + (i >> 1 & 1) * 8), d2[i], row02 + ((i & 1) * 8 + (i >> 2) * 16) < d1_left2 && col02 + (i >> 1 & 1) * 8 < d2_left2);
+        }
+      } else {
+        int row02_8 = opaque(row02);
+        int col02_10 = opaque(col02);
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+          store_u16_if(d_at2 + (i64)(row02_8 + ((i & 1) * 8 + (i >> 2) * 16)) * a.d_stride1 + (i64)(col02_10 + (i >> 1 & 1) * 8), d2[i], row02_8 + ((i & 1) * 8 + (i >> 2) * 16) < d1_left2 && col02_10 + (i >> 1 & 1) * 8 < d2_left2);
+          store_u16_if(d_at2 + (i64)(row02_8 + ((i & 1) * 8 + (i >> 2) * 16)) * a.d_stride1 + (i64)(col02_10 + (1 + (i >> 1 & 1) * 8)), d2[i] >> 16, row02_8 + ((i & 1) * 8 + (i >> 2) * 16) < d1_left2 && col02_10 + (1 + (i >> 1 & 1) * 8) < d2_left2);
         }
       }
     }

@@ -52,15 +52,15 @@ __device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) 
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }" : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3]) : "l"(p), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
-  r[0] = r[1] = r[2] = r[3] = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
+__device__ __forceinline__ void load_u32x2_if(u32* r, const void* p, bool on) {
+  r[0] = r[1] = 0;
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.v2.u32 {%0, %1}, [%2]; }" : "+r"(r[0]), "+r"(r[1]) : "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void store_u16_if(void* p, u32 r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q st.global.u16 [%1], %0; }" :: "r"(r), "l"(p), "r"((u32)on) : "memory");
 }
-__device__ __forceinline__ void store_u32x4_if(void* p, const u32* r, bool on) {
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q st.global.v4.u32 [%4], {%0, %1, %2, %3}; }" :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(p), "r"((u32)on) : "memory");
+__device__ __forceinline__ void store_u32x2_if(void* p, const u32* r, bool on) {
+  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q st.global.v2.u32 [%2], {%0, %1}; }" :: "r"(r[0]), "r"(r[1]), "l"(p), "r"((u32)on) : "memory");
 }
 
 struct gemm_sum_bf16_bf16_args {
@@ -108,22 +108,22 @@ static_assert(field_offset(gemm_sum_bf16_bf16_args, batch) == 112, "batch");
 
 extern "C" __global__ void __launch_bounds__(128) gemm_sum_bf16_bf16(const __grid_constant__ gemm_sum_bf16_bf16_args a) {
   bool parts_vec = aligned(a.parts, 16) && (a.parts_stride0 & 3) == 0 && (a.parts_stride1 & 3) == 0;
-  int col0 = (int)threadIdx.x * 8;
-  bool c_vec = aligned(a.c, 16) && (a.c_stride0 & 7) == 0 && (a.c_stride1 & 7) == 0 && (a.c2 & 7) == 0;
-  bool bias_vec = aligned(a.bias, 16) && (a.biased & 7) == 0;
-  bool d_vec = aligned(a.d, 16) && (a.d_stride0 & 7) == 0 && (a.d_stride1 & 7) == 0 && (a.n & 7) == 0;
-  int div_of = (int)((u32)a.n + 1023u) / 1024;
+  int col0 = (int)threadIdx.x * 4;
+  bool c_vec = aligned(a.c, 8) && (a.c_stride0 & 3) == 0 && (a.c_stride1 & 3) == 0 && (a.c2 & 3) == 0;
+  bool bias_vec = aligned(a.bias, 8) && (a.biased & 3) == 0;
+  bool d_vec = aligned(a.d, 8) && (a.d_stride0 & 3) == 0 && (a.d_stride1 & 3) == 0 && (a.n & 3) == 0;
+  int div_of = (int)((u32)a.n + 511u) / 512;
   for (int it = (int)blockIdx.x; it < (int)((u32)a.batch * (u32)a.m * (u32)div_of); it += (int)gridDim.x) {
-    float acc[8];
+    float acc[4];
     #pragma unroll
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 4; i++) {
       acc[i] = 0.0f;
     }
     int div_of2 = div_i32(it, div_of);
     int div_of3 = div_i32(div_of2, a.m);
-    int mul = (int)((u32)rem_i32(it, div_of) * 1024u);
+    int mul = (int)((u32)rem_i32(it, div_of) * 512u);
     int rem = rem_i32(div_of2, a.m);
-    for (int it2 = 0; it2 < a.splits; it2 += 4) {
+    for (int it2 = 0; it2 < a.splits; it2 += 8) {
       int n_left = (int)((u32)a.n - (u32)mul);
       int mul2 = n_left * min(max((int)((u32)a.splits - (u32)it2), 0), 1);
       int mul3 = (int)((u32)div_of3 * (u32)a.splits);
@@ -131,14 +131,13 @@ extern "C" __global__ void __launch_bounds__(128) gemm_sum_bf16_bf16(const __gri
       const float* parts_at = a.parts + (i64)((u64)((i64)add * a.parts_stride0) + (u64)((i64)rem * a.parts_stride1) + (u64)(i64)mul);
 
       // load parts
-      float parts[8];
-      if (parts_vec && (mul2 & 7) == 0) {
+      float parts[4];
+      if (parts_vec && (mul2 & 3) == 0) {
         load_f32x4_if(parts, parts_at + (i64)col0, col0 < mul2);
-        load_f32x4_if(&parts[4], parts_at + (i64)(col0 + 4), col0 + 4 < mul2);
       } else {
         int col0_ = opaque(col0);
         #pragma unroll
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 4; i++) {
           parts[i] = load_f32_if(parts_at + (i64)(col0_ + i), col0_ + i < mul2);
         }
       }
@@ -148,14 +147,13 @@ extern "C" __global__ void __launch_bounds__(128) gemm_sum_bf16_bf16(const __gri
       const float* parts_at2 = a.parts + (i64)((u64)((i64)add3 * a.parts_stride0) + (u64)((i64)rem * a.parts_stride1) + (u64)(i64)mul);
 
       // load parts
-      float parts2[8];
-      if (parts_vec && (mul4 & 7) == 0) {
+      float parts2[4];
+      if (parts_vec && (mul4 & 3) == 0) {
         load_f32x4_if(parts2, parts_at2 + (i64)col0, col0 < mul4);
-        load_f32x4_if(&parts2[4], parts_at2 + (i64)(col0 + 4), col0 + 4 < mul4);
       } else {
         int col0_2 = opaque(col0);
         #pragma unroll
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 4; i++) {
           parts2[i] = load_f32_if(parts_at2 + (i64)(col0_2 + i), col0_2 + i < mul4);
         }
       }
@@ -165,14 +163,13 @@ extern "C" __global__ void __launch_bounds__(128) gemm_sum_bf16_bf16(const __gri
       const float* parts_at3 = a.parts + (i64)((u64)((i64)add5 * a.parts_stride0) + (u64)((i64)rem * a.parts_stride1) + (u64)(i64)mul);
 
       // load parts
-      float parts3[8];
-      if (parts_vec && (mul5 & 7) == 0) {
+      float parts3[4];
+      if (parts_vec && (mul5 & 3) == 0) {
         load_f32x4_if(parts3, parts_at3 + (i64)col0, col0 < mul5);
-        load_f32x4_if(&parts3[4], parts_at3 + (i64)(col0 + 4), col0 + 4 < mul5);
       } else {
         int col0_3 = opaque(col0);
         #pragma unroll
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 4; i++) {
           parts3[i] = load_f32_if(parts_at3 + (i64)(col0_3 + i), col0_3 + i < mul5);
         }
       }
@@ -182,23 +179,90 @@ extern "C" __global__ void __launch_bounds__(128) gemm_sum_bf16_bf16(const __gri
       const float* parts_at4 = a.parts + (i64)((u64)((i64)add7 * a.parts_stride0) + (u64)((i64)rem * a.parts_stride1) + (u64)(i64)mul);
 
       // load parts
-      float parts4[8];
-      if (parts_vec && (mul6 & 7) == 0) {
+      float parts4[4];
+      if (parts_vec && (mul6 & 3) == 0) {
         load_f32x4_if(parts4, parts_at4 + (i64)col0, col0 < mul6);
-        load_f32x4_if(&parts4[4], parts_at4 + (i64)(col0 + 4), col0 + 4 < mul6);
       } else {
         int col0_4 = opaque(col0);
         #pragma unroll
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 4; i++) {
           parts4[i] = load_f32_if(parts_at4 + (i64)(col0_4 + i), col0_4 + i < mul6);
         }
       }
+      int add8 = (int)((u32)it2 + 4u);
+      int mul7 = n_left * min(max((int)((u32)a.splits - (u32)add8), 0), 1);
+      int add9 = (int)((u32)mul3 + (u32)add8);
+      const float* parts_at5 = a.parts + (i64)((u64)((i64)add9 * a.parts_stride0) + (u64)((i64)rem * a.parts_stride1) + (u64)(i64)mul);
+
+      // load parts
+      float parts5[4];
+      if (parts_vec && (mul7 & 3) == 0) {
+        load_f32x4_if(parts5, parts_at5 + (i64)col0, col0 < mul7);
+      } else {
+        int col0_5 = opaque(col0);
+        #pragma unroll
+        for (int i = 0; i < 4; i++) {
+          parts5[i] = load_f32_if(parts_at5 + (i64)(col0_5 + i), col0_5 + i < mul7);
+        }
+      }
+      int add10 = (int)((u32)it2 + 5u);
+      int mul8 = n_left * min(max((int)((u32)a.splits - (u32)add10), 0), 1);
+      int add11 = (int)((u32)mul3 + (u32)add10);
+      const float* parts_at6 = a.parts + (i64)((u64)((i64)add11 * a.parts_stride0) + (u64)((i64)rem * a.parts_stride1) + (u64)(i64)mul);
+
+      // load parts
+      float parts6[4];
+      if (parts_vec && (mul8 & 3) == 0) {
+        load_f32x4_if(parts6, parts_at6 + (i64)col0, col0 < mul8);
+      } else {
+        int col0_6 = opaque(col0);
+        #pragma unroll
+        for (int i = 0; i < 4; i++) {
+          parts6[i] = load_f32_if(parts_at6 + (i64)(col0_6 + i), col0_6 + i < mul8);
+        }
+      }
+      int add12 = (int)((u32)it2 + 6u);
+      int mul9 = n_left * min(max((int)((u32)a.splits - (u32)add12), 0), 1);
+      int add13 = (int)((u32)mul3 + (u32)add12);
+      const float* parts_at7 = a.parts + (i64)((u64)((i64)add13 * a.parts_stride0) + (u64)((i64)rem * a.parts_stride1) + (u64)(i64)mul);
+
+      // load parts
+      float parts7[4];
+      if (parts_vec && (mul9 & 3) == 0) {
+        load_f32x4_if(parts7, parts_at7 + (i64)col0, col0 < mul9);
+      } else {
+        int col0_7 = opaque(col0);
+        #pragma unroll
+        for (int i = 0; i < 4; i++) {
+          parts7[i] = load_f32_if(parts_at7 + (i64)(col0_7 + i), col0_7 + i < mul9);
+        }
+      }
+      int add14 = (int)((u32)it2 + 7u);
+      int mul10 = n_left * min(max((int)((u32)a.splits - (u32)add14), 0), 1);
+      int add15 = (int)((u32)mul3 + (u32)add14);
+      const float* parts_at8 = a.parts + (i64)((u64)((i64)add15 * a.parts_stride0) + (u64)((i64)rem * a.parts_stride1) + (u64)(i64)mul);
+
+      // load parts
+      float parts8[4];
+      if (parts_vec && (mul10 & 3) == 0) {
+        load_f32x4_if(parts8, parts_at8 + (i64)col0, col0 < mul10);
+      } else {
+        int col0_8 = opaque(col0);
+        #pragma unroll
+        for (int i = 0; i < 4; i++) {
+          parts8[i] = load_f32_if(parts_at8 + (i64)(col0_8 + i), col0_8 + i < mul10);
+        }
+      }
       #pragma unroll
-      for (int i = 0; i < 8; i++) {
+      for (int i = 0; i < 4; i++) {
         acc[i] += parts[i];
         acc[i] += parts2[i];
         acc[i] += parts3[i];
         acc[i] += parts4[i];
+        acc[i] += parts5[i];
+        acc[i] += parts6[i];
+        acc[i] += parts7[i];
+        acc[i] += parts8[i];
       }
     }
     if (a.c0 > 0) {
@@ -206,20 +270,20 @@ extern "C" __global__ void __launch_bounds__(128) gemm_sum_bf16_bf16(const __gri
       const bf16* c_at = a.c + (i64)((u64)((i64)div_of3 * a.c_stride0) + (u64)((i64)rem * a.c_stride1) + (u64)(i64)mul);
 
       // load c
-      u32 c[4];
+      u32 c[2];
       if (c_vec) {
-        load_u32x4_if(c, c_at + (i64)col0, col0 < c2_left);
+        load_u32x2_if(c, c_at + (i64)col0, col0 < c2_left);
       } else {
-        int col0_5 = opaque(col0);
+        int col0_9 = opaque(col0);
         #pragma unroll
-        for (int i = 0; i < 4; i++) {
-          u32 lo = load_u16_if(c_at + (i64)(col0_5 + i * 2), col0_5 + i * 2 < c2_left);
-          u32 hi = load_u16_if(c_at + (i64)(col0_5 + (i * 2 + 1)), col0_5 + (i * 2 + 1) < c2_left);
+        for (int i = 0; i < 2; i++) {
+          u32 lo = load_u16_if(c_at + (i64)(col0_9 + i * 2), col0_9 + i * 2 < c2_left);
+          u32 hi = load_u16_if(c_at + (i64)(col0_9 + (i * 2 + 1)), col0_9 + (i * 2 + 1) < c2_left);
           c[i] = lo | hi << 16;
         }
       }
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
+      for (int i = 0; i < 2; i++) {
         acc[i * 2] += bf16_lo(c[i]);
         acc[i * 2 + 1] += bf16_hi(c[i]);
       }
@@ -229,28 +293,28 @@ extern "C" __global__ void __launch_bounds__(128) gemm_sum_bf16_bf16(const __gri
       const bf16* bias_at = a.bias + (i64)mul;
 
       // load bias
-      u32 bias[4];
+      u32 bias[2];
       if (bias_vec) {
-        load_u32x4_if(bias, bias_at + (i64)col0, col0 < biased_left);
+        load_u32x2_if(bias, bias_at + (i64)col0, col0 < biased_left);
       } else {
-        int col0_6 = opaque(col0);
+        int col0_10 = opaque(col0);
         #pragma unroll
-        for (int i = 0; i < 4; i++) {
-          u32 lo2 = load_u16_if(bias_at + (i64)(col0_6 + i * 2), col0_6 + i * 2 < biased_left);
-          u32 hi2 = load_u16_if(bias_at + (i64)(col0_6 + (i * 2 + 1)), col0_6 + (i * 2 + 1) < biased_left);
+        for (int i = 0; i < 2; i++) {
+          u32 lo2 = load_u16_if(bias_at + (i64)(col0_10 + i * 2), col0_10 + i * 2 < biased_left);
+          u32 hi2 = load_u16_if(bias_at + (i64)(col0_10 + (i * 2 + 1)), col0_10 + (i * 2 + 1) < biased_left);
           bias[i] = lo2 | hi2 << 16;
         }
       }
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
+      for (int i = 0; i < 2; i++) {
         acc[i * 2] += bf16_lo(bias[i]);
         acc[i * 2 + 1] += bf16_hi(bias[i]);
       }
     }
     int n_left2 = (int)((u32)a.n - (u32)mul);
-    u32 d[4];
+    u32 d[2];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
       d[i] = bf16_pair(acc[i * 2], acc[i * 2 + 1]);
     }
     bf16* d_at = a.d + (i64)((u64)((i64)div_of3 * a.d_stride0) + (u64)((i64)rem * a.d_stride1) + (u64)(i64)mul);
@@ -258,13 +322,13 @@ extern "C" __global__ void __launch_bounds__(128) gemm_sum_bf16_bf16(const __gri
     // store d
     __syncthreads();
     if (d_vec) {
-      store_u32x4_if(d_at + (i64)col0, d, col0 < n_left2);
+      store_u32x2_if(d_at + (i64)col0, d, col0 < n_left2);
     } else {
-      int col0_7 = opaque(col0);
+      int col0_11 = opaque(col0);
       #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        store_u16_if(d_at + (i64)(col0_7 + i * 2), d[i], col0_7 + i * 2 < n_left2);
-        store_u16_if(d_at + (i64)(col0_7 + (i * 2 + 1)), d[i] >> 16, col0_7 + (i * 2 + 1) < n_left2);
+      for (int i = 0; i < 2; i++) {
+        store_u16_if(d_at + (i64)(col0_11 + i * 2), d[i], col0_11 + i * 2 < n_left2);
+        store_u16_if(d_at + (i64)(col0_11 + (i * 2 + 1)), d[i] >> 16, col0_11 + (i * 2 + 1) < n_left2);
       }
     }
   }

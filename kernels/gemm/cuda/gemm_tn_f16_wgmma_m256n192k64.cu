@@ -83,7 +83,7 @@ __device__ __forceinline__ bool elect() { // all lanes: true in one
 }
 __device__ __forceinline__ void fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 __device__ __forceinline__ i64 wgmma_desc_128(const void* p, int lbo, int sbo) { // 128-byte swizzle
-  return (i64)((u64)(shared_at(p) >> 4) | (u64)(lbo >> 4) << 16 | (u64)(sbo >> 4) << 32 | (u64)1 << 62);
+  return (i64)((u64)((shared_at(p) & 0x3ffff) >> 4) | (u64)(lbo >> 4) << 16 | (u64)(sbo >> 4) << 32 | (u64)1 << 62);
 }
 __device__ __forceinline__ u32 load_u32_if(const void* p, bool on) {
   u32 r = 0;

@@ -193,10 +193,10 @@ static_assert(field_offset(gemm_tt_bf16_tma_m128n128k64_args, f2) == 476, "f2");
 
 extern "C" __global__ void __launch_bounds__(288) gemm_tt_bf16_tma_m128n128k64(const __grid_constant__ gemm_tt_bf16_tma_m128n128k64_args a) {
   extern __shared__ __align__(1024) char smem[];
-  int row0 = (int)(threadIdx.x & 31) >> 2;
-  int col0 = ((int)(threadIdx.x & 31) & 3) * 2;
   int matrix_row = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
   int matrix_col = ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
+  int row0 = (int)(threadIdx.x & 31) >> 2;
+  int col0 = ((int)(threadIdx.x & 31) & 3) * 2;
 
   // pipe: 3 slots, filled by 1 warp and read by 8 warps
   #pragma unroll
@@ -226,72 +226,10 @@ extern "C" __global__ void __launch_bounds__(288) gemm_tt_bf16_tma_m128n128k64(c
       for (int i = 0; i < 64; i++) {
         acc[i] = 0.0f;
       }
-      int rem = rem_i32(it, mul);
-      int mul5 = div_of2 * 8;
-      int mul6 = (int)((u32)div_i32(rem, mul5) * 8u);
-      int rem2 = rem_i32(rem, mul5);
-      int min_of = min((int)((u32)div_of - (u32)mul6), 8);
-      int add = (int)(((u32)mul6 + (u32)rem_i32(rem2, min_of)) * 128u + (u32)mul3);
-      int add2 = (int)((u32)div_i32(rem2, min_of) * 128u + (u32)mul4);
       int div_of3 = div_i32(it, mul);
-      int div_of4 = div_i32(div_of3, a.splits);
-      if (a.c0 > 0) {
-        int c1_left = (int)((u32)a.c1 - (u32)add);
-        int c2_left = (int)((u32)a.c2 - (u32)add2);
-        const bf16* c_at = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)add2);
-
-        // load c
-        u32 c[32];
-        #pragma unroll
-        for (int i = 0; i < 32; i++) {
-          c[i] = load_u32_if(c_at + (i64)(row0 + ((i & 1) * 8 + (i >> 3) * 16)) * a.c_stride1 + (i64)(col0 + (i >> 1 & 3) * 8), row0 + ((i & 1) * 8 + (i >> 3) * 16) < c1_left && col0 + (i >> 1 & 3) * 8 < c2_left);
-        }
-        #pragma unroll
-        for (int i = 0; i < 32; i++) {
-          acc[i * 2] += bf16_lo(c[i]);
-          acc[i * 2 + 1] += bf16_hi(c[i]);
-        }
-      }
-      if (a.e0 > 0) {
-        int e1_left = (int)((u32)a.e1 - (u32)add);
-        int e2_left = (int)((u32)a.e2 - (u32)add2);
-        const float* wideC_at = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)add2);
-
-        // load wideC
-        float wideC[64];
-        #pragma unroll
-        for (int i = 0; i < 32; i++) {
-          load_f32x2_if(&wideC[i * 2], wideC_at + (i64)(row0 + ((i & 1) * 8 + (i >> 3) * 16)) * a.wideC_stride1 + (i64)(col0 + (i >> 1 & 3) * 8), row0 + ((i & 1) * 8 + (i >> 3) * 16) < e1_left && col0 + (i >> 1 & 3) * 8 < e2_left);
-        }
-        #pragma unroll
-        for (int i = 0; i < 64; i++) {
-          acc[i] += wideC[i];
-        }
-      }
-      if (a.biased > 0) {
-        int biased_left = (int)((u32)a.biased - (u32)add2);
-        const bf16* bias_at = a.bias + (i64)add2;
-
-        // load bias
-        u32 bias[4];
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-          bias[i] = load_u32_if(bias_at + (i64)(col0 + i * 8), col0 + i * 8 < biased_left);
-        }
-        float cast[8];
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-          cast[i * 2] = bf16_lo(bias[i]);
-          cast[i * 2 + 1] = bf16_hi(bias[i]);
-        }
-        #pragma unroll
-        for (int i = 0; i < 64; i++) {
-          acc[i] += cast[(i & 1) + (i >> 2 & 3) * 2];
-        }
-      }
-      int mul7 = (int)((u32)div_i32((int)((u32)((int)((u32)a.k + 63u) / 64) + ((u32)a.splits - 1u)), a.splits) * 64u);
-      int mul8 = (int)((u32)rem_i32(div_of3, a.splits) * (u32)mul7);
-      for (int it2 = mul8; it2 < min(a.k, (int)((u32)mul8 + (u32)mul7)); it2 += 64) {
+      int mul5 = (int)((u32)div_i32((int)((u32)((int)((u32)a.k + 63u) / 64) + ((u32)a.splits - 1u)), a.splits) * 64u);
+      int mul6 = (int)((u32)rem_i32(div_of3, a.splits) * (u32)mul5);
+      for (int it2 = mul6; it2 < min(a.k, (int)((u32)mul6 + (u32)mul5)); it2 += 64) {
         // pipe: a slot to read
         int pipe_slot = pipe_stage;
         mbarrier_wait(smem + (u32)pipe_slot * 8u, pipe_parity);
@@ -320,36 +258,204 @@ extern "C" __global__ void __launch_bounds__(288) gemm_tt_bf16_tma_m128n128k64(c
         __syncwarp();
         if (elect()) mbarrier_arrive(smem + (32u + (u32)pipe_slot * 8u));
       }
+      float acc_now[64];
+      #pragma unroll
+      for (int i = 0; i < 64; i++) {
+        acc_now[i] = acc[i];
+      }
+      float acc2[32];
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        acc2[i] = acc_now[(i & 7) + (i >> 3) * 16];
+      }
+      int rem = rem_i32(it, mul);
+      int mul7 = div_of2 * 8;
+      int mul8 = (int)((u32)div_i32(rem, mul7) * 8u);
+      int rem2 = rem_i32(rem, mul7);
+      int min_of = min((int)((u32)div_of - (u32)mul8), 8);
+      int add = (int)(((u32)mul8 + (u32)rem_i32(rem2, min_of)) * 128u + (u32)mul3);
+      int add2 = (int)((u32)div_i32(rem2, min_of) * 128u + (u32)mul4);
+      int div_of4 = div_i32(div_of3, a.splits);
+      bool gt = a.c0 > 0;
+      if (gt) {
+        int c1_left = (int)((u32)a.c1 - (u32)add);
+        int c2_left = (int)((u32)a.c2 - (u32)add2);
+        const bf16* c_at = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)add2);
+
+        // load c
+        u32 c[16];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          c[i] = load_u32_if(c_at + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.c_stride1 + (i64)(col0 + (i >> 1 & 1) * 8), row0 + ((i & 1) * 8 + (i >> 2) * 16) < c1_left && col0 + (i >> 1 & 1) * 8 < c2_left);
+        }
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          acc2[i * 2] += bf16_lo(c[i]);
+          acc2[i * 2 + 1] += bf16_hi(c[i]);
+        }
+      }
+      bool gt2 = a.e0 > 0;
+      if (gt2) {
+        int e1_left = (int)((u32)a.e1 - (u32)add);
+        int e2_left = (int)((u32)a.e2 - (u32)add2);
+        const float* wideC_at = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)add2);
+
+        // load wideC
+        float wideC[32];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          load_f32x2_if(&wideC[i * 2], wideC_at + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.wideC_stride1 + (i64)(col0 + (i >> 1 & 1) * 8), row0 + ((i & 1) * 8 + (i >> 2) * 16) < e1_left && col0 + (i >> 1 & 1) * 8 < e2_left);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc2[i] += wideC[i];
+        }
+      }
+      bool gt3 = a.biased > 0;
+      if (gt3) {
+        int biased_left = (int)((u32)a.biased - (u32)add2);
+        const bf16* bias_at = a.bias + (i64)add2;
+
+        // load bias
+        u32 bias[2];
+        #pragma unroll
+        for (int i = 0; i < 2; i++) {
+          bias[i] = load_u32_if(bias_at + (i64)(col0 + i * 8), col0 + i * 8 < biased_left);
+        }
+        float cast[4];
+        #pragma unroll
+        for (int i = 0; i < 2; i++) {
+          cast[i * 2] = bf16_lo(bias[i]);
+          cast[i * 2 + 1] = bf16_hi(bias[i]);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc2[i] += cast[(i & 1) + (i >> 2 & 1) * 2];
+        }
+      }
+      bool gt4 = a.f0 > 0;
       __syncwarp();
-      if (a.f0 > 0) {
+      if (gt4) {
         int f1_left = (int)((u32)a.f1 - (u32)add);
         int f2_left = (int)((u32)a.f2 - (u32)add2);
-        float wide[64];
+        float wide[32];
         #pragma unroll
-        for (int i = 0; i < 64; i++) {
-          wide[i] = acc[i];
+        for (int i = 0; i < 32; i++) {
+          wide[i] = acc2[i];
         }
         float* wide_at = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add * a.wide_stride1) + (u64)(i64)add2);
 
         // store wide
         #pragma unroll
-        for (int i = 0; i < 32; i++) {
-          store_f32x2_if(wide_at + (i64)(row0 + ((i & 1) * 8 + (i >> 3) * 16)) * a.wide_stride1 + (i64)(col0 + (i >> 1 & 3) * 8), &wide[i * 2], row0 + ((i & 1) * 8 + (i >> 3) * 16) < f1_left && col0 + (i >> 1 & 3) * 8 < f2_left);
+        for (int i = 0; i < 16; i++) {
+          store_f32x2_if(wide_at + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.wide_stride1 + (i64)(col0 + (i >> 1 & 1) * 8), &wide[i * 2], row0 + ((i & 1) * 8 + (i >> 2) * 16) < f1_left && col0 + (i >> 1 & 1) * 8 < f2_left);
         }
       } else {
         int d1_left = (int)((u32)a.d1 - (u32)add);
         int d2_left = (int)((u32)a.d2 - (u32)add2);
-        u32 d[32];
+        u32 d[16];
         #pragma unroll
-        for (int i = 0; i < 32; i++) {
-          d[i] = bf16_pair(acc[i * 2], acc[i * 2 + 1]);
+        for (int i = 0; i < 16; i++) {
+          d[i] = bf16_pair(acc2[i * 2], acc2[i * 2 + 1]);
         }
         bf16* d_at = a.d + (i64)((u64)((i64)div_of3 * a.d_stride0) + (u64)((i64)add * a.d_stride1) + (u64)(i64)add2);
 
         // store d
         #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          store_u32_if(d_at + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.d_stride1 + (i64)(col0 + (i >> 1 & 1) * 8), d[i], row0 + ((i & 1) * 8 + (i >> 2) * 16) < d1_left && col0 + (i >> 1 & 1) * 8 < d2_left);
+        }
+      }
+      float acc3[32];
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        acc3[i] = acc_now[8 + (i & 7) + (i >> 3) * 16];
+      }
+      int add3 = (int)((u32)add2 + 16u);
+      if (gt) {
+        int c1_left2 = (int)((u32)a.c1 - (u32)add);
+        int c2_left2 = (int)((u32)a.c2 - (u32)add3);
+        const bf16* c_at2 = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)add3);
+
+        // load c
+        u32 c2[16];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          c2[i] = load_u32_if(c_at2 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.c_stride1 + (i64)(col0 + (i >> 1 & 1) * 8), row0 + ((i & 1) * 8 + (i >> 2) * 16) < c1_left2 && col0 + (i >> 1 & 1) * 8 < c2_left2);
+        }
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          acc3[i * 2] += bf16_lo(c2[i]);
+          acc3[i * 2 + 1] += bf16_hi(c2[i]);
+        }
+      }
+      if (gt2) {
+        int e1_left2 = (int)((u32)a.e1 - (u32)add);
+        int e2_left2 = (int)((u32)a.e2 - (u32)add3);
+        const float* wideC_at2 = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)add3);
+
+        // load wideC
+        float wideC2[32];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          load_f32x2_if(&wideC2[i * 2], wideC_at2 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.wideC_stride1 + (i64)(col0 + (i >> 1 & 1) * 8), row0 + ((i & 1) * 8 + (i >> 2) * 16) < e1_left2 && col0 + (i >> 1 & 1) * 8 < e2_left2);
+        }
+        #pragma unroll
         for (int i = 0; i < 32; i++) {
-          store_u32_if(d_at + (i64)(row0 + ((i & 1) * 8 + (i >> 3) * 16)) * a.d_stride1 + (i64)(col0 + (i >> 1 & 3) * 8), d[i], row0 + ((i & 1) * 8 + (i >> 3) * 16) < d1_left && col0 + (i >> 1 & 3) * 8 < d2_left);
+          acc3[i] += wideC2[i];
+        }
+      }
+      if (gt3) {
+        int biased_left2 = (int)((u32)a.biased - (u32)add3);
+        const bf16* bias_at2 = a.bias + (i64)add3;
+
+        // load bias
+        u32 bias2[2];
+        #pragma unroll
+        for (int i = 0; i < 2; i++) {
+          bias2[i] = load_u32_if(bias_at2 + (i64)(col0 + i * 8), col0 + i * 8 < biased_left2);
+        }
+        float cast2[4];
+        #pragma unroll
+        for (int i = 0; i < 2; i++) {
+          cast2[i * 2] = bf16_lo(bias2[i]);
+          cast2[i * 2 + 1] = bf16_hi(bias2[i]);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc3[i] += cast2[(i & 1) + (i >> 2 & 1) * 2];
+        }
+      }
+      __syncwarp();
+      if (gt4) {
+        int f1_left2 = (int)((u32)a.f1 - (u32)add);
+        int f2_left2 = (int)((u32)a.f2 - (u32)add3);
+        float wide2[32];
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          wide2[i] = acc3[i];
+        }
+        float* wide_at2 = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add * a.wide_stride1) + (u64)(i64)add3);
+
+        // store wide
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          store_f32x2_if(wide_at2 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.wide_stride1 + (i64)(col0 + (i >> 1 & 1) * 8), &wide2[i * 2], row0 + ((i & 1) * 8 + (i >> 2) * 16) < f1_left2 && col0 + (i >> 1 & 1) * 8 < f2_left2);
+        }
+      } else {
+        int d1_left2 = (int)((u32)a.d1 - (u32)add);
+        int d2_left2 = (int)((u32)a.d2 - (u32)add3);
+        u32 d2[16];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          d2[i] = bf16_pair(acc3[i * 2], acc3[i * 2 + 1]);
+        }
+        bf16* d_at2 = a.d + (i64)((u64)((i64)div_of3 * a.d_stride0) + (u64)((i64)add * a.d_stride1) + (u64)(i64)add3);
+
+        // store d
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          store_u32_if(d_at2 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.d_stride1 + (i64)(col0 + (i >> 1 & 1) * 8), d2[i], row0 + ((i & 1) * 8 + (i >> 2) * 16) < d1_left2 && col0 + (i >> 1 & 1) * 8 < d2_left2);
         }
       }
     }
