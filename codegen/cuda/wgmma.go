@@ -15,8 +15,7 @@ import (
 // swizzleModes are the codes of swizzles, by bytes, in a matrix descriptor.
 var swizzleModes = map[uint64]int{0: 0, 128: 1, 64: 2, 32: 3}
 
-// wgmmaDesc prints a matrix descriptor; each swizzle has a function. The address is that in the block: in a kernel with
-// clusters its upper bits are the block's rank, which would lie in the field of the leading dimension's offset.
+// wgmmaDesc prints a matrix descriptor; each swizzle has a function.
 func wgmmaDesc(p *printer, e thr.Call) code {
 	c, ok := e.Args[3].(thr.Const)
 	mode, known := swizzleModes[c.Bits]

@@ -70,23 +70,6 @@ func checkWGMMAPipe(r run) error {
 	return nil
 }
 
-// checkWGMMACluster has two clusters, the second of which has a part of its rows.
-func checkWGMMACluster(r run) error {
-	const m, n, k = 3*wgmmaM - 3, wgmmaSide - 1, wgmmaSide - 7
-	a, at := mmaOperand(r, dtype.BF16, 1, m, k, true)
-	b, bt := mmaOperand(r, dtype.BF16, 2, k, n, false)
-	p := wgmmaClusterParams{A: a, B: b, C: r.Out(dtype.F32, m, n)}
-	if err := launchWgmmaCluster(r.Stream, p); err != nil {
-		return err
-	}
-	want := make([]int, m*n)
-	for i := range want {
-		want[i] = product(at, bt, k, i/n, i%n)
-	}
-	ints(r, "product", p.C, want)
-	return nil
-}
-
 // checkWGMMAChain keeps all numbers below 2048, which f16 has exactly.
 func checkWGMMAChain(r run) error {
 	const m, n, k = wgmmaRows - 2, wgmmaSide - 1, wgmmaSide - 14
