@@ -68,8 +68,28 @@ func (a *matrixAccess) move(fn thr.Fn, frag thr.Frag, b matrixBlock, row, col th
 	}
 	r, c := b.lanes(l, a.trans)
 	at := slices.Clone(a.offsets)
-	at[a.first], at[a.first+1] = add(at[a.first], add(row, r)), add(at[a.first+1], add(col, c))
-	l.emit(thr.Do{At: l.at(), Fn: fn, Args: []thr.Expr{a.place(at)}, Frags: []thr.Frag{frag}, Buf: a.shared, Scope: a.Scope})
+	at[a.first], at[a.first+1] = add(at[a.first], row), add(at[a.first+1], add(col, c))
+	l.emit(thr.Do{At: l.at(), Fn: fn, Args: []thr.Expr{a.placeIn(at, r)}, Frags: []thr.Frag{frag}, Buf: a.shared, Scope: a.Scope})
+}
+
+// placeIn is the address of the row with number r from a block's place on. What lies before the block in whole periods of
+// the swizzle, 8 rows, is added behind the swizzle: the rest is the same in all blocks below one another and in all slots,
+// so it is computed once.
+func (a *matrixAccess) placeIn(at []thr.Expr, r thr.Expr) thr.Expr {
+	sw, tile := a.Shared.Swizzle, a.Shared
+	rows := tile.Shape[len(tile.Shape)-2]
+	if sw.Bits() == 0 || rows%8 != 0 || !a.l.flow.isMultiple(a.at[len(a.at)-2], 8) {
+		at[a.first] = add(at[a.first], r)
+		return a.place(at)
+	}
+	var before thr.Expr = i32(0)
+	for d := range a.first + 1 {
+		before = add(before, a.step(d, at[d]))
+	}
+	panels, col := a.split(at[a.first+1])
+	size := i32(a.dt.Size())
+	within := mul(add(a.step(a.first, r), col), size)
+	return address(a.shared, add(mul(add(before, panels), size), swizzled(sw, within)))
 }
 
 // warpRow is the first row of a warp in each 16*warps rows of a fragment; 0 for that of a warp.

@@ -32,14 +32,24 @@ func (a *access) step(dim int, n thr.Expr) thr.Expr {
 	if dim < len(a.Shared.Shape)-1 || a.Shared.Shape[dim] == cols {
 		return mul(n, i32(a.rowElems(dim)))
 	}
+	panels, col := a.split(n)
+	return add(col, panels)
+}
+
+// split is a column as the elements of the panels before that which has it, and the column in that.
+func (a *access) split(n thr.Expr) (panels, col thr.Expr) {
+	cols := a.Shared.PanelCols()
+	if a.Shared.Shape[len(a.Shared.Shape)-1] == cols {
+		return i32(0), n
+	}
 	if v, ok := intOf(n); ok {
-		return i32(v%cols + v/cols*a.panelElems())
+		return i32(v / cols * a.panelElems()), i32(v % cols)
 	}
 	shift := 0 // a panel's width is a power of two
 	for 1<<shift < cols {
 		shift++
 	}
-	return add(bin(ir.And, n, i32(cols-1)), mul(bin(ir.Shr, n, i32(shift)), i32(a.panelElems())))
+	return mul(bin(ir.Shr, n, i32(shift)), i32(a.panelElems())), bin(ir.And, n, i32(cols-1))
 }
 
 // panelElems is the size of a panel of a shared tile: all rows of its columns.

@@ -25,6 +25,7 @@ type config struct {
 
 	Down, Right int // consumers below and beside one another
 	Way         way // how the block computes its tile
+	Cluster     int // blocks side by side that share A; 0: none
 	Stages      int // of the pipeline
 	Height      int // of a super-row, in tiles
 
@@ -36,8 +37,15 @@ type config struct {
 
 // KernelName says all that configs differ in.
 func (c config) KernelName() string {
-	return fmt.Sprintf("gemm_%s_%v_%s_m%dn%dk%d", strings.ToLower(c.Form.String()), c.T, c.Way, c.M, c.N, c.K)
+	how := c.Way.String()
+	if c.Cluster > 0 {
+		how += fmt.Sprintf("_x%d", c.Cluster)
+	}
+	return fmt.Sprintf("gemm_%s_%v_%s_m%dn%dk%d", strings.ToLower(c.Form.String()), c.T, how, c.M, c.N, c.K)
 }
+
+// width is how many columns of D a block computes, or a cluster.
+func (c config) width() int { return c.N * max(1, c.Cluster) }
 
 func (w way) String() string { return [...]string{"async", "tma", "wgmma"}[w] }
 
@@ -47,9 +55,9 @@ func (c config) threads() int {
 	switch n := c.Down * c.Right; {
 	case c.Way == blockwide:
 		return warp * n
-	case c.Way == warps:
-		return warp * (n + 1)
-	default: // the producer's warp has a register budget, so a warpgroup
+	case c.Way == warps: // register budgets are those of warpgroups, and the producer has one
+		return warp*n + group
+	default:
 		return group * (n + 1)
 	}
 }
@@ -58,6 +66,9 @@ func (c config) options() []tile.Option {
 	out := []tile.Option{tile.Threads(c.threads()), tile.Doc("D = A B + C + bias by tensor cores, in " + c.Form.String() + " form.")}
 	if c.Whole {
 		out = append(out, tile.WholeVectors())
+	}
+	if c.Cluster > 0 {
+		out = append(out, tile.ClusterSize(c.Cluster))
 	}
 	if c.MinBlocks > 0 {
 		out = append(out, tile.MinBlocks(c.MinBlocks))

@@ -28,7 +28,8 @@ var sizes = []size{
 	{"wgmma256x176", wgmma(256, 176), wgmma256x176[tile.BF16](), wgmma256x176[tile.F16]()},
 	{"wgmma256x192", wgmma(256, 192), wgmma256x192[tile.BF16](), wgmma256x192[tile.F16]()},
 	{"wgmma128x192", wgmma(128, 192), wgmma128x192[tile.BF16](), wgmma128x192[tile.F16]()},
-	{"tma128", config{Way: warps, M: 128, N: 128, K: 64, Down: 2, Right: 4, Stages: 3, Height: 8, Whole: true, Targets: tensorTargets}, tma128[tile.BF16](), tma128[tile.F16]()},
+	{"tma128", config{Way: warps, M: 128, N: 128, K: 64, Down: 2, Right: 2, Stages: 3, Height: 8,
+		ProducerRegs: 40, ConsumerRegs: 216, MinBlocks: 2, Whole: true, Targets: tensorTargets}, tma128[tile.BF16](), tma128[tile.F16]()},
 	{"async128", config{M: 128, N: 128, K: 32, Down: 2, Right: 2, Stages: 3, Height: 8, MinBlocks: 2, Whole: true}, async128[tile.BF16](), async128[tile.F16]()},
 	{"async64", config{M: 64, N: 64, K: 32, Down: 2, Right: 2, Stages: 4, Height: 8}, async64[tile.BF16](), async64[tile.F16]()},
 }

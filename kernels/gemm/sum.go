@@ -17,7 +17,7 @@ type sumArgs[T, O tile.Float] struct {
 }
 
 const (
-	sumCols    = 512  // of a row, that a block adds up at a time
+	sumCols    = 512 // of a row, that a block adds up at a time
 	sumThreads = 128
 	sumAtOnce  = 8 // parts, whose loads do not wait for one another
 )

@@ -141,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(128) op_matrix_group_bf16(const __g
     // store s0 (shared)
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      stmatrix_x4(smem + (u32)swizzle(((warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7), &x2[i * 4]);
+      stmatrix_x4(smem + (u32)(int)((u32)(warp_row * 64 * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7)), &x2[i * 4]);
     }
 
     // load s0 (shared)
@@ -176,14 +176,14 @@ extern "C" __global__ void __launch_bounds__(128) op_matrix_group_bf16(const __g
     // store s1 (shared)
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      stmatrix_x4_trans(smem + (8192u + (u32)swizzle(((i * 16 + matrix_row2) * 64 + (warp_row + matrix_col2)) * 2, 7)), &x3[i * 4]);
+      stmatrix_x4_trans(smem + (8192u + (u32)(int)((u32)(i * 16 * 64 * 2) + (u32)swizzle((matrix_row2 * 64 + (warp_row + matrix_col2)) * 2, 7))), &x3[i * 4]);
     }
 
     // load s0 (shared)
     u32 y2[16];
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      ldmatrix_x4(&y2[i * 4], smem + (u32)swizzle(((warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7));
+      ldmatrix_x4(&y2[i * 4], smem + (u32)(int)((u32)(warp_row * 64 * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7)));
     }
     bf16* y_at = a.y + a.y_stride0;
 
@@ -208,7 +208,7 @@ extern "C" __global__ void __launch_bounds__(128) op_matrix_group_bf16(const __g
     named_sync(1, 128);
     #pragma unroll
     for (int i = 0; i < 4; i++) {
-      ldmatrix_x4(&t[i * 4], smem + (8192u + (u32)swizzle(((warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)));
+      ldmatrix_x4(&t[i * 4], smem + (8192u + (u32)(int)((u32)(warp_row * 64 * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7))));
     }
 
     // store t

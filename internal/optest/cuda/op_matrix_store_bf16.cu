@@ -139,7 +139,7 @@ extern "C" __global__ void __launch_bounds__(32) op_matrix_store_bf16(const __gr
   // store s0 (shared)
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    stmatrix_x4(smem + (u32)swizzle((matrix_row * 32 + ((8 + (i * 16 + matrix_col) & 31) + (8 + (i * 16 + matrix_col) >> 5) * 512)) * 2, 3), &x2[i * 4]);
+    stmatrix_x4(smem + (u32)(int)((u32)((8 + (i * 16 + matrix_col) >> 5) * 512 * 2) + (u32)swizzle((matrix_row * 32 + (8 + (i * 16 + matrix_col) & 31)) * 2, 3)), &x2[i * 4]);
   }
 
   // load s0 (shared)
@@ -226,7 +226,7 @@ extern "C" __global__ void __launch_bounds__(32) op_matrix_store_bf16(const __gr
   // store s0 (shared)
   #pragma unroll
   for (int i = 0; i < 2; i++) {
-    stmatrix_x4_trans(smem + (u32)swizzle((matrix_row2 * 32 + ((8 + (i * 16 + matrix_col2) & 31) + (8 + (i * 16 + matrix_col2) >> 5) * 512)) * 2, 3), &x6[i * 4]);
+    stmatrix_x4_trans(smem + (u32)(int)((u32)((8 + (i * 16 + matrix_col2) >> 5) * 512 * 2) + (u32)swizzle((matrix_row2 * 32 + (8 + (i * 16 + matrix_col2) & 31)) * 2, 3)), &x6[i * 4]);
   }
 
   // load s0 (shared)

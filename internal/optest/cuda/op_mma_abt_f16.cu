@@ -259,12 +259,12 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_abt_f16(const __grid_con
     u32 a4[8];
     #pragma unroll
     for (int j = 0; j < 2; j++) {
-      ldmatrix_x4(&a4[j * 4], smem + (u32)swizzle(((j * 16 + matrix_row) * 32 + (i * 16 + matrix_col)) * 2, 3));
+      ldmatrix_x4(&a4[j * 4], smem + (u32)(int)((u32)(j * 16 * 32 * 2) + (u32)swizzle((matrix_row * 32 + (i * 16 + matrix_col)) * 2, 3)));
     }
     #pragma unroll
     for (int j = 0; j < 2; j++) {
       u32 b3[4];
-      ldmatrix_x4(b3, smem + (2048u + (u32)swizzle(((j * 16 + matrix_row2) * 32 + (i * 16 + matrix_col2)) * 2, 3)));
+      ldmatrix_x4(b3, smem + (2048u + (u32)(int)((u32)(j * 16 * 32 * 2) + (u32)swizzle((matrix_row2 * 32 + (i * 16 + matrix_col2)) * 2, 3))));
       #pragma unroll
       for (int k = 0; k < 2; k++) {
         mma_m16n8k16_f32_f16(&acc[(k * 4 + j * 2) * 4], &a4[k * 4], b3[0], b3[1]);
@@ -306,7 +306,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_abt_f16(const __grid_con
     #pragma unroll
     for (int j = 0; j < 2; j++) {
       u32 b4[4];
-      ldmatrix_x4(b4, smem + (2048u + (u32)swizzle(((j * 16 + matrix_row2) * 32 + (i * 16 + matrix_col2)) * 2, 3)));
+      ldmatrix_x4(b4, smem + (2048u + (u32)(int)((u32)(j * 16 * 32 * 2) + (u32)swizzle((matrix_row2 * 32 + (i * 16 + matrix_col2)) * 2, 3))));
       #pragma unroll
       for (int k = 0; k < 2; k++) {
         mma_m16n8k16_f32_f16(&acc2[(k * 4 + j * 2) * 4], &x4[k * 8 + i * 4], b4[0], b4[1]);
@@ -349,7 +349,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_abt_f16(const __grid_con
     u32 a5[8];
     #pragma unroll
     for (int j = 0; j < 2; j++) {
-      ldmatrix_x4(&a5[j * 4], smem + (u32)swizzle(((j * 16 + matrix_row) * 32 + (i * 16 + matrix_col)) * 2, 3));
+      ldmatrix_x4(&a5[j * 4], smem + (u32)(int)((u32)(j * 16 * 32 * 2) + (u32)swizzle((matrix_row * 32 + (i * 16 + matrix_col)) * 2, 3)));
     }
     #pragma unroll
     for (int j = 0; j < 2; j++) {
@@ -443,7 +443,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_abt_f16(const __grid_con
     u32 a6[8];
     #pragma unroll
     for (int j = 0; j < 2; j++) {
-      ldmatrix_x4(&a6[j * 4], smem + (u32)swizzle(((j * 16 + matrix_row) * 32 + (i * 16 + matrix_col)) * 2, 3));
+      ldmatrix_x4(&a6[j * 4], smem + (u32)(int)((u32)(j * 16 * 32 * 2) + (u32)swizzle((matrix_row * 32 + (i * 16 + matrix_col)) * 2, 3)));
     }
     u32 b5[4];
     ldmatrix_x4(b5, smem + (2048u + (u32)swizzle((matrix_row2 * 32 + (i * 16 + matrix_col2)) * 2, 3)));
@@ -453,7 +453,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_abt_f16(const __grid_con
       mma_m16n8k16_f32_f16(&acc5[(j * 3 + 1) * 4], &a6[j * 4], b5[2], b5[3]);
     }
     u32 b6[2];
-    ldmatrix_x2(b6, smem + (2048u + (u32)swizzle(((16 + matrix_row3) * 32 + (i * 16 + matrix_col2)) * 2, 3)));
+    ldmatrix_x2(b6, smem + (2048u + (u32)(int)(1024u + (u32)swizzle((matrix_row3 * 32 + (i * 16 + matrix_col2)) * 2, 3))));
     #pragma unroll
     for (int j = 0; j < 2; j++) {
       mma_m16n8k16_f32_f16(&acc5[(j * 3 + 2) * 4], &a6[j * 4], b6[0], b6[1]);

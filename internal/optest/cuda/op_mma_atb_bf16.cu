@@ -240,12 +240,12 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_atb_bf16(const __grid_co
     u32 a4[8];
     #pragma unroll
     for (int j = 0; j < 2; j++) {
-      ldmatrix_x4_trans(&a4[j * 4], smem + (u32)swizzle(((i * 16 + matrix_row) * 32 + (j * 16 + matrix_col)) * 2, 3));
+      ldmatrix_x4_trans(&a4[j * 4], smem + (u32)(int)((u32)(i * 16 * 32 * 2) + (u32)swizzle((matrix_row * 32 + (j * 16 + matrix_col)) * 2, 3)));
     }
     #pragma unroll
     for (int j = 0; j < 2; j++) {
       u32 b3[4];
-      ldmatrix_x4_trans(b3, smem + (2048u + (u32)swizzle(((i * 16 + matrix_row2) * 32 + (j * 16 + matrix_col2)) * 2, 3)));
+      ldmatrix_x4_trans(b3, smem + (2048u + (u32)(int)((u32)(i * 16 * 32 * 2) + (u32)swizzle((matrix_row2 * 32 + (j * 16 + matrix_col2)) * 2, 3))));
       #pragma unroll
       for (int k = 0; k < 2; k++) {
         mma_m16n8k16_f32_bf16(&acc[(k * 4 + j * 2) * 4], &a4[k * 4], b3[0], b3[1]);
@@ -287,7 +287,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_atb_bf16(const __grid_co
     #pragma unroll
     for (int j = 0; j < 2; j++) {
       u32 b4[4];
-      ldmatrix_x4_trans(b4, smem + (2048u + (u32)swizzle(((i * 16 + matrix_row2) * 32 + (j * 16 + matrix_col2)) * 2, 3)));
+      ldmatrix_x4_trans(b4, smem + (2048u + (u32)(int)((u32)(i * 16 * 32 * 2) + (u32)swizzle((matrix_row2 * 32 + (j * 16 + matrix_col2)) * 2, 3))));
       #pragma unroll
       for (int k = 0; k < 2; k++) {
         mma_m16n8k16_f32_bf16(&acc2[(k * 4 + j * 2) * 4], &x4[k * 8 + i * 4], b4[0], b4[1]);
@@ -330,7 +330,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_atb_bf16(const __grid_co
     u32 a5[8];
     #pragma unroll
     for (int j = 0; j < 2; j++) {
-      ldmatrix_x4_trans(&a5[j * 4], smem + (u32)swizzle(((i * 16 + matrix_row) * 32 + (j * 16 + matrix_col)) * 2, 3));
+      ldmatrix_x4_trans(&a5[j * 4], smem + (u32)(int)((u32)(i * 16 * 32 * 2) + (u32)swizzle((matrix_row * 32 + (j * 16 + matrix_col)) * 2, 3)));
     }
     #pragma unroll
     for (int j = 0; j < 2; j++) {
@@ -424,17 +424,17 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_atb_bf16(const __grid_co
     u32 a6[8];
     #pragma unroll
     for (int j = 0; j < 2; j++) {
-      ldmatrix_x4_trans(&a6[j * 4], smem + (u32)swizzle(((i * 16 + matrix_row) * 32 + (j * 16 + matrix_col)) * 2, 3));
+      ldmatrix_x4_trans(&a6[j * 4], smem + (u32)(int)((u32)(i * 16 * 32 * 2) + (u32)swizzle((matrix_row * 32 + (j * 16 + matrix_col)) * 2, 3)));
     }
     u32 b5[4];
-    ldmatrix_x4_trans(b5, smem + (2048u + (u32)swizzle(((i * 16 + matrix_row2) * 32 + matrix_col2) * 2, 3)));
+    ldmatrix_x4_trans(b5, smem + (2048u + (u32)(int)((u32)(i * 16 * 32 * 2) + (u32)swizzle((matrix_row2 * 32 + matrix_col2) * 2, 3))));
     #pragma unroll
     for (int j = 0; j < 2; j++) {
       mma_m16n8k16_f32_bf16(&acc5[j * 3 * 4], &a6[j * 4], b5[0], b5[1]);
       mma_m16n8k16_f32_bf16(&acc5[(j * 3 + 1) * 4], &a6[j * 4], b5[2], b5[3]);
     }
     u32 b6[2];
-    ldmatrix_x2_trans(b6, smem + (2048u + (u32)swizzle(((i * 16 + matrix_row2) * 32 + 16) * 2, 3)));
+    ldmatrix_x2_trans(b6, smem + (2048u + (u32)(int)((u32)(i * 16 * 32 * 2) + (u32)swizzle((matrix_row2 * 32 + 16) * 2, 3))));
     #pragma unroll
     for (int j = 0; j < 2; j++) {
       mma_m16n8k16_f32_bf16(&acc5[(j * 3 + 2) * 4], &a6[j * 4], b6[0], b6[1]);

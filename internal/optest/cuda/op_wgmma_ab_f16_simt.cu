@@ -242,11 +242,11 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_ab_f16(const __grid_c
     #pragma unroll
     for (int i = 0; i < 8; i++) {
       u32 a4[4];
-      ldmatrix_x4(a4, smem + (u32)swizzle(((warp_row + matrix_row) * 32 + ((i * 16 + matrix_col & 31) + (i * 16 + matrix_col >> 5) * 2048)) * 2, 3));
+      ldmatrix_x4(a4, smem + (u32)(int)((u32)((warp_row * 32 + (i * 16 + matrix_col >> 5) * 2048) * 2) + (u32)swizzle((matrix_row * 32 + (i * 16 + matrix_col & 31)) * 2, 3)));
       #pragma unroll
       for (int j = 0; j < 4; j++) {
         u32 b2[4];
-        ldmatrix_x4_trans(b2, smem + (16384u + (u32)swizzle(((i * 16 + matrix_row) * 32 + ((j * 16 + matrix_col & 31) + (j * 16 + matrix_col >> 5) * 4096)) * 2, 3)));
+        ldmatrix_x4_trans(b2, smem + (16384u + (u32)(int)((u32)((i * 16 * 32 + (j * 16 + matrix_col >> 5) * 4096) * 2) + (u32)swizzle((matrix_row * 32 + (j * 16 + matrix_col & 31)) * 2, 3))));
         mma_m16n8k16_f32_f16(&acc[j * 2 * 4], a4, b2[0], b2[1]);
         mma_m16n8k16_f32_f16(&acc[(j * 2 + 1) * 4], a4, b2[2], b2[3]);
       }
@@ -285,7 +285,7 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_ab_f16(const __grid_c
       #pragma unroll
       for (int j = 0; j < 4; j++) {
         u32 b3[4];
-        ldmatrix_x4_trans(b3, smem + (16384u + (u32)swizzle(((i * 16 + matrix_row) * 32 + ((j * 16 + matrix_col & 31) + (j * 16 + matrix_col >> 5) * 4096)) * 2, 3)));
+        ldmatrix_x4_trans(b3, smem + (16384u + (u32)(int)((u32)((i * 16 * 32 + (j * 16 + matrix_col >> 5) * 4096) * 2) + (u32)swizzle((matrix_row * 32 + (j * 16 + matrix_col & 31)) * 2, 3))));
         mma_m16n8k16_f32_f16(&acc2[j * 2 * 4], &x4[i * 4], b3[0], b3[1]);
         mma_m16n8k16_f32_f16(&acc2[(j * 2 + 1) * 4], &x4[i * 4], b3[2], b3[3]);
       }
@@ -325,13 +325,13 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_ab_f16(const __grid_c
     #pragma unroll
     for (int i = 0; i < 8; i++) {
       u32 a5[4];
-      ldmatrix_x4(a5, smem + (u32)swizzle(((warp_row + matrix_row) * 32 + ((i * 16 + matrix_col & 31) + (i * 16 + matrix_col >> 5) * 2048)) * 2, 3));
+      ldmatrix_x4(a5, smem + (u32)(int)((u32)((warp_row * 32 + (i * 16 + matrix_col >> 5) * 2048) * 2) + (u32)swizzle((matrix_row * 32 + (i * 16 + matrix_col & 31)) * 2, 3)));
       u32 b4[4];
-      ldmatrix_x4_trans(b4, smem + (16384u + (u32)swizzle(((i * 16 + matrix_row) * 32 + ((matrix_col & 31) + (matrix_col >> 5) * 4096)) * 2, 3)));
+      ldmatrix_x4_trans(b4, smem + (16384u + (u32)(int)((u32)((i * 16 * 32 + (matrix_col >> 5) * 4096) * 2) + (u32)swizzle((matrix_row * 32 + (matrix_col & 31)) * 2, 3))));
       mma_m16n8k16_f32_f16(acc3, a5, b4[0], b4[1]);
       mma_m16n8k16_f32_f16(&acc3[4], a5, b4[2], b4[3]);
       u32 b5[2];
-      ldmatrix_x2_trans(b5, smem + (16384u + (u32)swizzle(((i * 16 + matrix_row) * 32 + 16) * 2, 3)));
+      ldmatrix_x2_trans(b5, smem + (16384u + (u32)(int)((u32)(i * 16 * 32 * 2) + (u32)swizzle((matrix_row * 32 + 16) * 2, 3))));
       mma_m16n8k16_f32_f16(&acc3[8], a5, b5[0], b5[1]);
     }
     float e[12];

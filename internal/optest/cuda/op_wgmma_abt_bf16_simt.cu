@@ -242,11 +242,11 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_abt_bf16(const __grid
     #pragma unroll
     for (int i = 0; i < 8; i++) {
       u32 a4[4];
-      ldmatrix_x4(a4, smem + (u32)swizzle(((warp_row + matrix_row) * 16 + ((i * 16 + matrix_col & 15) + (i * 16 + matrix_col >> 4) * 1024)) * 2, 1));
+      ldmatrix_x4(a4, smem + (u32)(int)((u32)((warp_row * 16 + (i * 16 + matrix_col >> 4) * 1024) * 2) + (u32)swizzle((matrix_row * 16 + (i * 16 + matrix_col & 15)) * 2, 1)));
       #pragma unroll
       for (int j = 0; j < 4; j++) {
         u32 b2[4];
-        ldmatrix_x4(b2, smem + (16384u + (u32)swizzle(((j * 16 + matrix_row2) * 16 + ((i * 16 + matrix_col2 & 15) + (i * 16 + matrix_col2 >> 4) * 1024)) * 2, 1)));
+        ldmatrix_x4(b2, smem + (16384u + (u32)(int)((u32)((j * 16 * 16 + (i * 16 + matrix_col2 >> 4) * 1024) * 2) + (u32)swizzle((matrix_row2 * 16 + (i * 16 + matrix_col2 & 15)) * 2, 1))));
         mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a4, b2[0], b2[1]);
         mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a4, b2[2], b2[3]);
       }
@@ -285,7 +285,7 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_abt_bf16(const __grid
       #pragma unroll
       for (int j = 0; j < 4; j++) {
         u32 b3[4];
-        ldmatrix_x4(b3, smem + (16384u + (u32)swizzle(((j * 16 + matrix_row2) * 16 + ((i * 16 + matrix_col2 & 15) + (i * 16 + matrix_col2 >> 4) * 1024)) * 2, 1)));
+        ldmatrix_x4(b3, smem + (16384u + (u32)(int)((u32)((j * 16 * 16 + (i * 16 + matrix_col2 >> 4) * 1024) * 2) + (u32)swizzle((matrix_row2 * 16 + (i * 16 + matrix_col2 & 15)) * 2, 1))));
         mma_m16n8k16_f32_bf16(&acc2[j * 2 * 4], &x4[i * 4], b3[0], b3[1]);
         mma_m16n8k16_f32_bf16(&acc2[(j * 2 + 1) * 4], &x4[i * 4], b3[2], b3[3]);
       }
@@ -325,13 +325,13 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_abt_bf16(const __grid
     #pragma unroll
     for (int i = 0; i < 8; i++) {
       u32 a5[4];
-      ldmatrix_x4(a5, smem + (u32)swizzle(((warp_row + matrix_row) * 16 + ((i * 16 + matrix_col & 15) + (i * 16 + matrix_col >> 4) * 1024)) * 2, 1));
+      ldmatrix_x4(a5, smem + (u32)(int)((u32)((warp_row * 16 + (i * 16 + matrix_col >> 4) * 1024) * 2) + (u32)swizzle((matrix_row * 16 + (i * 16 + matrix_col & 15)) * 2, 1)));
       u32 b4[4];
-      ldmatrix_x4(b4, smem + (16384u + (u32)swizzle((matrix_row2 * 16 + ((i * 16 + matrix_col2 & 15) + (i * 16 + matrix_col2 >> 4) * 1024)) * 2, 1)));
+      ldmatrix_x4(b4, smem + (16384u + (u32)(int)((u32)((i * 16 + matrix_col2 >> 4) * 1024 * 2) + (u32)swizzle((matrix_row2 * 16 + (i * 16 + matrix_col2 & 15)) * 2, 1))));
       mma_m16n8k16_f32_bf16(acc3, a5, b4[0], b4[1]);
       mma_m16n8k16_f32_bf16(&acc3[4], a5, b4[2], b4[3]);
       u32 b5[2];
-      ldmatrix_x2(b5, smem + (16384u + (u32)swizzle(((16 + matrix_row3) * 16 + ((i * 16 + matrix_col2 & 15) + (i * 16 + matrix_col2 >> 4) * 1024)) * 2, 1)));
+      ldmatrix_x2(b5, smem + (16384u + (u32)(int)((u32)((256 + (i * 16 + matrix_col2 >> 4) * 1024) * 2) + (u32)swizzle((matrix_row3 * 16 + (i * 16 + matrix_col2 & 15)) * 2, 1))));
       mma_m16n8k16_f32_bf16(&acc3[8], a5, b5[0], b5[1]);
     }
     float e[12];

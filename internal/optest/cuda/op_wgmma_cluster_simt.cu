@@ -189,11 +189,11 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(128) op_w
     #pragma unroll
     for (int i = 0; i < 4; i++) {
       u32 a3[4];
-      ldmatrix_x4(a3, smem + (u32)swizzle(((warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7));
+      ldmatrix_x4(a3, smem + (u32)(int)((u32)(warp_row * 64 * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7)));
       #pragma unroll
       for (int j = 0; j < 8; j++) {
         u32 b2[4];
-        ldmatrix_x4_trans(b2, smem + (8192u + (u32)swizzle(((i * 16 + matrix_row) * 64 + ((j * 16 + matrix_col & 63) + (j * 16 + matrix_col >> 6) * 4096)) * 2, 7)));
+        ldmatrix_x4_trans(b2, smem + (8192u + (u32)(int)((u32)((i * 16 * 64 + (j * 16 + matrix_col >> 6) * 4096) * 2) + (u32)swizzle((matrix_row * 64 + (j * 16 + matrix_col & 63)) * 2, 7))));
         mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a3, b2[0], b2[1]);
         mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a3, b2[2], b2[3]);
       }

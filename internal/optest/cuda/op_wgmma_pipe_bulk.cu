@@ -174,11 +174,11 @@ extern "C" __global__ void __launch_bounds__(288) op_wgmma_pipe(const __grid_con
         #pragma unroll
         for (int i = 0; i < 4; i++) {
           u32 a2[4];
-          ldmatrix_x4(a2, smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 8192u + (u32)((mul2 + (warp_row + matrix_row)) * 64) + (u32)(i * 16 + matrix_col)) * 2u), 7)));
+          ldmatrix_x4(a2, smem + (1024u + (u32)(int)(((u32)pipe_slot * 8192u + (u32)((mul2 + warp_row) * 64)) * 2u + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7))));
           #pragma unroll
           for (int j = 0; j < 4; j++) {
             u32 b[4];
-            ldmatrix_x4_trans(b, smem + (50176u + (u32)swizzle((int)(((u32)pipe_slot * 4096u + (u32)((i * 16 + matrix_row) * 64) + (u32)(j * 16 + matrix_col)) * 2u), 7)));
+            ldmatrix_x4_trans(b, smem + (50176u + (u32)(int)(((u32)pipe_slot * 4096u + (u32)(i * 16 * 64)) * 2u + (u32)swizzle((matrix_row * 64 + (j * 16 + matrix_col)) * 2, 7))));
             mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a2, b[0], b[1]);
             mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a2, b[2], b[3]);
           }
