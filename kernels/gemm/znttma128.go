@@ -140,11 +140,12 @@ var ntTma128Family = bind.Family{
 	Configs: []bind.Config{
 		{
 			Kernel: &device.Kernel{
-				Name:    "gemm_nt_bf16_tma_m128n128k64",
-				Source:  cu_gemm_nt_bf16_tma_m128n128k64,
-				Targets: []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads: 288,
-				Shared:  99328,
+				Name:      "gemm_nt_bf16_tma_m128n128k64",
+				Source:    cu_gemm_nt_bf16_tma_m128n128k64,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   256,
+				MinBlocks: 2,
+				Shared:    99328,
 				Maps: []device.TensorMap{
 					{Tensor: 0, Box: []int{1, 128, 64}, Swizzle: 128, Promotion: 128},
 					{Tensor: 1, Box: []int{1, 128, 64}, Swizzle: 128, Promotion: 128},
@@ -162,11 +163,12 @@ var ntTma128Family = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:    "gemm_nt_f16_tma_m128n128k64",
-				Source:  cu_gemm_nt_f16_tma_m128n128k64,
-				Targets: []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
-				Threads: 288,
-				Shared:  99328,
+				Name:      "gemm_nt_f16_tma_m128n128k64",
+				Source:    cu_gemm_nt_f16_tma_m128n128k64,
+				Targets:   []string{"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a", "sm_90a-as-120"},
+				Threads:   256,
+				MinBlocks: 2,
+				Shared:    99328,
 				Maps: []device.TensorMap{
 					{Tensor: 0, Box: []int{1, 128, 64}, Swizzle: 128, Promotion: 128},
 					{Tensor: 1, Box: []int{1, 128, 64}, Swizzle: 128, Promotion: 128},

@@ -381,7 +381,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nn_bf16_wgmma_m128n192
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00028400u + (u32)swizzle((t * 8192 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &acc_now_bf16[i * 4]);
+          stmatrix_x4(smem + (0x00028400u + (u32)(int)((u32)((t * 8192 + warp_row * 64) * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7))), &acc_now_bf16[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
@@ -478,7 +478,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nn_bf16_wgmma_m128n192
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00028400u + (u32)swizzle((t * 8192 + 4096 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &acc_now_bf162[i * 4]);
+          stmatrix_x4(smem + (0x00028400u + (u32)(int)((u32)((t * 8192 + 4096 + warp_row * 64) * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7))), &acc_now_bf162[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
@@ -575,7 +575,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nn_bf16_wgmma_m128n192
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00028400u + (u32)swizzle((t * 8192 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &acc_now_bf163[i * 4]);
+          stmatrix_x4(smem + (0x00028400u + (u32)(int)((u32)((t * 8192 + warp_row * 64) * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7))), &acc_now_bf163[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);

@@ -497,12 +497,12 @@ extern "C" __global__ void __launch_bounds__(128) gemm_nn_f16_async_m64n64k32(co
         u32 a6[8];
         #pragma unroll
         for (int j = 0; j < 2; j++) {
-          ldmatrix_x4(&a6[j * 4], smem + (u32)swizzle((rem4 * 2048 + (mul2 + (j * 16 + matrix_row)) * 32 + (i * 16 + matrix_col)) * 2, 3));
+          ldmatrix_x4(&a6[j * 4], smem + (u32)(int)((u32)((rem4 * 2048 + (mul2 + j * 16) * 32) * 2) + (u32)swizzle((matrix_row * 32 + (i * 16 + matrix_col)) * 2, 3)));
         }
         #pragma unroll
         for (int j = 0; j < 2; j++) {
           u32 b5[4];
-          ldmatrix_x4_trans(b5, smem + (16384u + (u32)swizzle((rem4 * 2048 + (i * 16 + matrix_row) * 64 + (mul3 + (j * 16 + matrix_col))) * 2, 7)));
+          ldmatrix_x4_trans(b5, smem + (16384u + (u32)(int)((u32)((rem4 * 2048 + i * 16 * 64) * 2) + (u32)swizzle((matrix_row * 64 + (mul3 + (j * 16 + matrix_col))) * 2, 7))));
           #pragma unroll
           for (int k = 0; k < 2; k++) {
             mma_m16n8k16_f32_f16(&acc[(k * 4 + j * 2) * 4], &a6[k * 4], b5[0], b5[1]);

@@ -3,7 +3,7 @@
 // gemm_nn_f16_tma_m128n128k64: D = A B + C + bias by tensor cores, in NN form.
 //
 // Targets: sm_90a sm_100a sm_103a sm_120a sm_121a (lowering bulk)
-// Launch: 288 threads a block, 99328 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most one an iteration
+// Launch: 256 threads a block, at least 2 blocks an SM, 99328 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most one an iteration
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: a, b, bias, c, d, wideC, wide on 16 bytes; biased a multiple of 2, c2 a multiple of 2, d2 a multiple of 2, e2 a multiple of 2, f2 a multiple of 2
 //
@@ -97,6 +97,8 @@ __device__ __forceinline__ void mma_m16n8k16_f32_f16(float* d, const u32* a, u32
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
+__device__ __forceinline__ void regs_dec_40() { asm volatile("setmaxnreg.dec.sync.aligned.u32 40;" ::: "memory"); }
+__device__ __forceinline__ void regs_inc_216() { asm volatile("setmaxnreg.inc.sync.aligned.u32 216;" ::: "memory"); }
 __device__ __forceinline__ void store_f32x2_if(void* p, const float* r, bool on) {
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q st.global.v2.f32 [%2], {%0, %1}; }" :: "f"(r[0]), "f"(r[1]), "l"(p), "r"((u32)on) : "memory");
 }
@@ -191,21 +193,21 @@ static_assert(field_offset(gemm_nn_f16_tma_m128n128k64_args, f0) == 468, "f0");
 static_assert(field_offset(gemm_nn_f16_tma_m128n128k64_args, f1) == 472, "f1");
 static_assert(field_offset(gemm_nn_f16_tma_m128n128k64_args, f2) == 476, "f2");
 
-extern "C" __global__ void __launch_bounds__(288) gemm_nn_f16_tma_m128n128k64(const __grid_constant__ gemm_nn_f16_tma_m128n128k64_args a) {
+extern "C" __global__ void __launch_bounds__(256, 2) gemm_nn_f16_tma_m128n128k64(const __grid_constant__ gemm_nn_f16_tma_m128n128k64_args a) {
   extern __shared__ __align__(1024) char smem[];
   int matrix_row = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
   int matrix_col = ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
   int row0 = (int)(threadIdx.x & 31) >> 2;
   int col0 = ((int)(threadIdx.x & 31) & 3) * 2;
 
-  // pipe: 3 slots, filled by 1 warp and read by 8 warps
+  // pipe: 3 slots, filled by 1 warp and read by 4 warps
   #pragma unroll
   for (int i = 0; i < 3; i++) {
     if ((int)threadIdx.x == 0) mbarrier_init(smem + (u32)(i * 8), 1);
   }
   #pragma unroll
   for (int i = 0; i < 3; i++) {
-    if ((int)threadIdx.x == 0) mbarrier_init(smem + (32u + (u32)(i * 8)), 8);
+    if ((int)threadIdx.x == 0) mbarrier_init(smem + (32u + (u32)(i * 8)), 4);
   }
   if ((int)threadIdx.x == 0) mbarrier_fence();
   __syncthreads();
@@ -213,17 +215,18 @@ extern "C" __global__ void __launch_bounds__(288) gemm_nn_f16_tma_m128n128k64(co
   int div_of2 = (int)((u32)a.n + 127u) / 128;
   int mul = (int)((u32)div_of * (u32)div_of2);
   int mul2 = (int)((u32)max(a.d0, a.f0) * (u32)mul);
-  if ((int)(threadIdx.x >> 5) < 8) {
+  if ((int)(threadIdx.x >> 5) < 4) {
     // consumer warps
+    regs_inc_216();
     int pipe_stage = 0;
     int pipe_parity = 0;
     int t = (int)(threadIdx.x >> 5);
-    int mul3 = t / 4 * 64;
-    int mul4 = t % 4 * 32;
+    int mul3 = t / 2 * 64;
+    int mul4 = t % 2 * 64;
     for (int it = (int)blockIdx.x; it < mul2; it += (int)gridDim.x) {
-      float acc[64];
+      float acc[128];
       #pragma unroll
-      for (int i = 0; i < 64; i++) {
+      for (int i = 0; i < 128; i++) {
         acc[i] = 0.0f;
       }
       int div_of3 = div_i32(it, mul);
@@ -242,31 +245,31 @@ extern "C" __global__ void __launch_bounds__(288) gemm_nn_f16_tma_m128n128k64(co
           u32 a2[16];
           #pragma unroll
           for (int j = 0; j < 4; j++) {
-            ldmatrix_x4(&a2[j * 4], smem + (1024u + (u32)swizzle((int)(((u32)pipe_slot * 8192u + (u32)((mul3 + (j * 16 + matrix_row)) * 64) + (u32)(i * 16 + matrix_col)) * 2u), 7)));
+            ldmatrix_x4(&a2[j * 4], smem + (1024u + (u32)(int)(((u32)pipe_slot * 8192u + (u32)((mul3 + j * 16) * 64)) * 2u + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7))));
           }
           #pragma unroll
-          for (int j = 0; j < 2; j++) {
+          for (int j = 0; j < 4; j++) {
             u32 b[4];
-            ldmatrix_x4_trans(b, smem + (50176u + (u32)swizzle((int)(((u32)pipe_slot * 8192u + (u32)((i * 16 + matrix_row) * 64) + (u32)((mul4 + (j * 16 + matrix_col) & 63) + (mul4 + (j * 16 + matrix_col) >> 6) * 4096)) * 2u), 7)));
+            ldmatrix_x4_trans(b, smem + (50176u + (u32)(int)(((u32)pipe_slot * 8192u + (u32)(i * 16 * 64) + (u32)((mul4 + (j * 16 + matrix_col) >> 6) * 4096)) * 2u + (u32)swizzle((matrix_row * 64 + (mul4 + (j * 16 + matrix_col) & 63)) * 2, 7))));
             #pragma unroll
             for (int k = 0; k < 4; k++) {
-              mma_m16n8k16_f32_f16(&acc[(k * 4 + j * 2) * 4], &a2[k * 4], b[0], b[1]);
-              mma_m16n8k16_f32_f16(&acc[(k * 4 + (j * 2 + 1)) * 4], &a2[k * 4], b[2], b[3]);
+              mma_m16n8k16_f32_f16(&acc[(k * 8 + j * 2) * 4], &a2[k * 4], b[0], b[1]);
+              mma_m16n8k16_f32_f16(&acc[(k * 8 + (j * 2 + 1)) * 4], &a2[k * 4], b[2], b[3]);
             }
           }
         }
         __syncwarp();
         if (elect()) mbarrier_arrive(smem + (32u + (u32)pipe_slot * 8u));
       }
-      float acc_now[64];
+      float acc_now[128];
       #pragma unroll
-      for (int i = 0; i < 64; i++) {
+      for (int i = 0; i < 128; i++) {
         acc_now[i] = acc[i];
       }
       float acc2[32];
       #pragma unroll
       for (int i = 0; i < 32; i++) {
-        acc2[i] = acc_now[(i & 7) + (i >> 3) * 16];
+        acc2[i] = acc_now[(i & 7) + (i >> 3) * 32];
       }
       int rem = rem_i32(it, mul);
       int mul7 = div_of2 * 8;
@@ -369,7 +372,7 @@ extern "C" __global__ void __launch_bounds__(288) gemm_nn_f16_tma_m128n128k64(co
       float acc3[32];
       #pragma unroll
       for (int i = 0; i < 32; i++) {
-        acc3[i] = acc_now[8 + (i & 7) + (i >> 3) * 16];
+        acc3[i] = acc_now[8 + (i & 7) + (i >> 3) * 32];
       }
       int add3 = (int)((u32)add2 + 16u);
       if (gt) {
@@ -458,39 +461,226 @@ extern "C" __global__ void __launch_bounds__(288) gemm_nn_f16_tma_m128n128k64(co
           store_u32_if(d_at2 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.d_stride1 + (i64)(col0 + (i >> 1 & 1) * 8), d2[i], row0 + ((i & 1) * 8 + (i >> 2) * 16) < d1_left2 && col0 + (i >> 1 & 1) * 8 < d2_left2);
         }
       }
+      float acc4[32];
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        acc4[i] = acc_now[16 + (i & 7) + (i >> 3) * 32];
+      }
+      int add4 = (int)((u32)add2 + 32u);
+      if (gt) {
+        int c1_left3 = (int)((u32)a.c1 - (u32)add);
+        int c2_left3 = (int)((u32)a.c2 - (u32)add4);
+        const f16* c_at3 = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)add4);
+
+        // load c
+        u32 c3[16];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          c3[i] = load_u32_if(c_at3 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.c_stride1 + (i64)(col0 + (i >> 1 & 1) * 8), row0 + ((i & 1) * 8 + (i >> 2) * 16) < c1_left3 && col0 + (i >> 1 & 1) * 8 < c2_left3);
+        }
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          acc4[i * 2] += f16_lo(c3[i]);
+          acc4[i * 2 + 1] += f16_hi(c3[i]);
+        }
+      }
+      if (gt2) {
+        int e1_left3 = (int)((u32)a.e1 - (u32)add);
+        int e2_left3 = (int)((u32)a.e2 - (u32)add4);
+        const float* wideC_at3 = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)add4);
+
+        // load wideC
+        float wideC3[32];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          load_f32x2_if(&wideC3[i * 2], wideC_at3 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.wideC_stride1 + (i64)(col0 + (i >> 1 & 1) * 8), row0 + ((i & 1) * 8 + (i >> 2) * 16) < e1_left3 && col0 + (i >> 1 & 1) * 8 < e2_left3);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc4[i] += wideC3[i];
+        }
+      }
+      if (gt3) {
+        int biased_left3 = (int)((u32)a.biased - (u32)add4);
+        const f16* bias_at3 = a.bias + (i64)add4;
+
+        // load bias
+        u32 bias3[2];
+        #pragma unroll
+        for (int i = 0; i < 2; i++) {
+          bias3[i] = load_u32_if(bias_at3 + (i64)(col0 + i * 8), col0 + i * 8 < biased_left3);
+        }
+        float cast3[4];
+        #pragma unroll
+        for (int i = 0; i < 2; i++) {
+          cast3[i * 2] = f16_lo(bias3[i]);
+          cast3[i * 2 + 1] = f16_hi(bias3[i]);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc4[i] += cast3[(i & 1) + (i >> 2 & 1) * 2];
+        }
+      }
+      __syncwarp();
+      if (gt4) {
+        int f1_left3 = (int)((u32)a.f1 - (u32)add);
+        int f2_left3 = (int)((u32)a.f2 - (u32)add4);
+        float wide3[32];
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          wide3[i] = acc4[i];
+        }
+        float* wide_at3 = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add * a.wide_stride1) + (u64)(i64)add4);
+
+        // store wide
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          store_f32x2_if(wide_at3 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.wide_stride1 + (i64)(col0 + (i >> 1 & 1) * 8), &wide3[i * 2], row0 + ((i & 1) * 8 + (i >> 2) * 16) < f1_left3 && col0 + (i >> 1 & 1) * 8 < f2_left3);
+        }
+      } else {
+        int d1_left3 = (int)((u32)a.d1 - (u32)add);
+        int d2_left3 = (int)((u32)a.d2 - (u32)add4);
+        u32 d3[16];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          d3[i] = f16_pair(acc4[i * 2], acc4[i * 2 + 1]);
+        }
+        f16* d_at3 = a.d + (i64)((u64)((i64)div_of3 * a.d_stride0) + (u64)((i64)add * a.d_stride1) + (u64)(i64)add4);
+
+        // store d
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          store_u32_if(d_at3 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.d_stride1 + (i64)(col0 + (i >> 1 & 1) * 8), d3[i], row0 + ((i & 1) * 8 + (i >> 2) * 16) < d1_left3 && col0 + (i >> 1 & 1) * 8 < d2_left3);
+        }
+      }
+      float acc5[32];
+      #pragma unroll
+      for (int i = 0; i < 32; i++) {
+        acc5[i] = acc_now[24 + (i & 7) + (i >> 3) * 32];
+      }
+      int add5 = (int)((u32)add2 + 48u);
+      if (gt) {
+        int c1_left4 = (int)((u32)a.c1 - (u32)add);
+        int c2_left4 = (int)((u32)a.c2 - (u32)add5);
+        const f16* c_at4 = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)add5);
+
+        // load c
+        u32 c4[16];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          c4[i] = load_u32_if(c_at4 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.c_stride1 + (i64)(col0 + (i >> 1 & 1) * 8), row0 + ((i & 1) * 8 + (i >> 2) * 16) < c1_left4 && col0 + (i >> 1 & 1) * 8 < c2_left4);
+        }
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          acc5[i * 2] += f16_lo(c4[i]);
+          acc5[i * 2 + 1] += f16_hi(c4[i]);
+        }
+      }
+      if (gt2) {
+        int e1_left4 = (int)((u32)a.e1 - (u32)add);
+        int e2_left4 = (int)((u32)a.e2 - (u32)add5);
+        const float* wideC_at4 = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)add5);
+
+        // load wideC
+        float wideC4[32];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          load_f32x2_if(&wideC4[i * 2], wideC_at4 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.wideC_stride1 + (i64)(col0 + (i >> 1 & 1) * 8), row0 + ((i & 1) * 8 + (i >> 2) * 16) < e1_left4 && col0 + (i >> 1 & 1) * 8 < e2_left4);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc5[i] += wideC4[i];
+        }
+      }
+      if (gt3) {
+        int biased_left4 = (int)((u32)a.biased - (u32)add5);
+        const f16* bias_at4 = a.bias + (i64)add5;
+
+        // load bias
+        u32 bias4[2];
+        #pragma unroll
+        for (int i = 0; i < 2; i++) {
+          bias4[i] = load_u32_if(bias_at4 + (i64)(col0 + i * 8), col0 + i * 8 < biased_left4);
+        }
+        float cast4[4];
+        #pragma unroll
+        for (int i = 0; i < 2; i++) {
+          cast4[i * 2] = f16_lo(bias4[i]);
+          cast4[i * 2 + 1] = f16_hi(bias4[i]);
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          acc5[i] += cast4[(i & 1) + (i >> 2 & 1) * 2];
+        }
+      }
+      __syncwarp();
+      if (gt4) {
+        int f1_left4 = (int)((u32)a.f1 - (u32)add);
+        int f2_left4 = (int)((u32)a.f2 - (u32)add5);
+        float wide4[32];
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+          wide4[i] = acc5[i];
+        }
+        float* wide_at4 = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add * a.wide_stride1) + (u64)(i64)add5);
+
+        // store wide
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          store_f32x2_if(wide_at4 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.wide_stride1 + (i64)(col0 + (i >> 1 & 1) * 8), &wide4[i * 2], row0 + ((i & 1) * 8 + (i >> 2) * 16) < f1_left4 && col0 + (i >> 1 & 1) * 8 < f2_left4);
+        }
+      } else {
+        int d1_left4 = (int)((u32)a.d1 - (u32)add);
+        int d2_left4 = (int)((u32)a.d2 - (u32)add5);
+        u32 d4[16];
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          d4[i] = f16_pair(acc5[i * 2], acc5[i * 2 + 1]);
+        }
+        f16* d_at4 = a.d + (i64)((u64)((i64)div_of3 * a.d_stride0) + (u64)((i64)add * a.d_stride1) + (u64)(i64)add5);
+
+        // store d
+        #pragma unroll
+        for (int i = 0; i < 16; i++) {
+          store_u32_if(d_at4 + (i64)(row0 + ((i & 1) * 8 + (i >> 2) * 16)) * a.d_stride1 + (i64)(col0 + (i >> 1 & 1) * 8), d4[i], row0 + ((i & 1) * 8 + (i >> 2) * 16) < d1_left4 && col0 + (i >> 1 & 1) * 8 < d2_left4);
+        }
+      }
     }
   } else {
     // producer
-    int pipe_stage2 = 0;
-    int pipe_parity2 = 1;
-    for (int it3 = (int)blockIdx.x; it3 < mul2; it3 += (int)gridDim.x) {
-      int div_of5 = div_i32(it3, mul);
-      int div_of6 = div_i32(div_of5, a.splits);
-      int rem3 = rem_i32(it3, mul);
-      int mul9 = div_of2 * 8;
-      int mul10 = (int)((u32)div_i32(rem3, mul9) * 8u);
-      int rem4 = rem_i32(rem3, mul9);
-      int min_of2 = min((int)((u32)div_of - (u32)mul10), 8);
-      int mul11 = (int)(((u32)mul10 + (u32)rem_i32(rem4, min_of2)) * 128u);
-      int mul12 = (int)((u32)div_i32(rem4, min_of2) * 128u);
-      int mul13 = (int)((u32)div_i32((int)((u32)((int)((u32)a.k + 63u) / 64) + ((u32)a.splits - 1u)), a.splits) * 64u);
-      int mul14 = (int)((u32)rem_i32(div_of5, a.splits) * (u32)mul13);
-      for (int it4 = mul14; it4 < min(a.k, (int)((u32)mul14 + (u32)mul13)); it4 += 64) {
-        // pipe: a slot to fill
-        int pipe_slot2 = pipe_stage2;
-        mbarrier_wait(smem + (32u + (u32)pipe_slot2 * 8u), pipe_parity2);
-        pipe_stage2 = pipe_slot2 == 2 ? 0 : (int)((u32)pipe_slot2 + 1u);
-        pipe_parity2 = pipe_slot2 == 2 ? pipe_parity2 ^ 1 : pipe_parity2;
+    regs_dec_40();
+    if ((int)(threadIdx.x >> 5) < 5) {
+      int pipe_stage2 = 0;
+      int pipe_parity2 = 1;
+      for (int it3 = (int)blockIdx.x; it3 < mul2; it3 += (int)gridDim.x) {
+        int div_of5 = div_i32(it3, mul);
+        int div_of6 = div_i32(div_of5, a.splits);
+        int rem3 = rem_i32(it3, mul);
+        int mul9 = div_of2 * 8;
+        int mul10 = (int)((u32)div_i32(rem3, mul9) * 8u);
+        int rem4 = rem_i32(rem3, mul9);
+        int min_of2 = min((int)((u32)div_of - (u32)mul10), 8);
+        int mul11 = (int)(((u32)mul10 + (u32)rem_i32(rem4, min_of2)) * 128u);
+        int mul12 = (int)((u32)div_i32(rem4, min_of2) * 128u);
+        int mul13 = (int)((u32)div_i32((int)((u32)((int)((u32)a.k + 63u) / 64) + ((u32)a.splits - 1u)), a.splits) * 64u);
+        int mul14 = (int)((u32)rem_i32(div_of5, a.splits) * (u32)mul13);
+        for (int it4 = mul14; it4 < min(a.k, (int)((u32)mul14 + (u32)mul13)); it4 += 64) {
+          // pipe: a slot to fill
+          int pipe_slot2 = pipe_stage2;
+          mbarrier_wait(smem + (32u + (u32)pipe_slot2 * 8u), pipe_parity2);
+          pipe_stage2 = pipe_slot2 == 2 ? 0 : (int)((u32)pipe_slot2 + 1u);
+          pipe_parity2 = pipe_slot2 == 2 ? pipe_parity2 ^ 1 : pipe_parity2;
 
-        // tensor copy a to pipe_a (shared)
-        if (elect()) tensor_load_3d(smem + (1024u + (u32)(int)((u32)pipe_slot2 * 8192u * 2u)), smem + (u32)pipe_slot2 * 8u, &a.a_map, it4, mul11, div_of6);
+          // tensor copy a to pipe_a (shared)
+          if (elect()) tensor_load_3d(smem + (1024u + (u32)(int)((u32)pipe_slot2 * 8192u * 2u)), smem + (u32)pipe_slot2 * 8u, &a.a_map, it4, mul11, div_of6);
 
-        // tensor copy b to pipe_b (shared)
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-          if (elect()) tensor_load_3d(smem + (50176u + (u32)(int)((u32)pipe_slot2 * 8192u * 2u + (u32)(i * 8192))), smem + (u32)pipe_slot2 * 8u, &a.b_map, (int)((u32)mul12 + (u32)(i * 64)), it4, div_of6);
+          // tensor copy b to pipe_b (shared)
+          #pragma unroll
+          for (int i = 0; i < 2; i++) {
+            if (elect()) tensor_load_3d(smem + (50176u + (u32)(int)((u32)pipe_slot2 * 8192u * 2u + (u32)(i * 8192))), smem + (u32)pipe_slot2 * 8u, &a.b_map, (int)((u32)mul12 + (u32)(i * 64)), it4, div_of6);
+          }
+          if (elect()) mbarrier_arrive_expect_tx(smem + (u32)pipe_slot2 * 8u, 32768);
         }
-        if (elect()) mbarrier_arrive_expect_tx(smem + (u32)pipe_slot2 * 8u, 32768);
       }
     }
   }

@@ -384,7 +384,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nn_f16_wgmma_m256n192k
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x0002a400u + (u32)swizzle((t * 8192 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &acc_now_f16[i * 4]);
+          stmatrix_x4(smem + (0x0002a400u + (u32)(int)((u32)((t * 8192 + warp_row * 64) * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7))), &acc_now_f16[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
@@ -481,7 +481,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nn_f16_wgmma_m256n192k
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x0002a400u + (u32)swizzle((t * 8192 + 4096 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &acc_now_f162[i * 4]);
+          stmatrix_x4(smem + (0x0002a400u + (u32)(int)((u32)((t * 8192 + 4096 + warp_row * 64) * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7))), &acc_now_f162[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
@@ -578,7 +578,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nn_f16_wgmma_m256n192k
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x0002a400u + (u32)swizzle((t * 8192 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &acc_now_f163[i * 4]);
+          stmatrix_x4(smem + (0x0002a400u + (u32)(int)((u32)((t * 8192 + warp_row * 64) * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7))), &acc_now_f163[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
@@ -675,7 +675,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nn_f16_wgmma_m256n192k
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x0002a400u + (u32)swizzle((t * 8192 + 4096 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &acc_now_f164[i * 4]);
+          stmatrix_x4(smem + (0x0002a400u + (u32)(int)((u32)((t * 8192 + 4096 + warp_row * 64) * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7))), &acc_now_f164[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
@@ -771,7 +771,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nn_f16_wgmma_m256n192k
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x0002a400u + (u32)swizzle((t * 8192 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &acc_now_f165[i * 4]);
+          stmatrix_x4(smem + (0x0002a400u + (u32)(int)((u32)((t * 8192 + warp_row * 64) * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7))), &acc_now_f165[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
@@ -867,7 +867,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nn_f16_wgmma_m256n192k
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x0002a400u + (u32)swizzle((t * 8192 + 4096 + (warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)), &acc_now_f166[i * 4]);
+          stmatrix_x4(smem + (0x0002a400u + (u32)(int)((u32)((t * 8192 + 4096 + warp_row * 64) * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7))), &acc_now_f166[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);

@@ -247,12 +247,12 @@ extern "C" __global__ void __launch_bounds__(128, 2) gemm_nt_f16_async_m128n128k
         u32 a2[16];
         #pragma unroll
         for (int j = 0; j < 4; j++) {
-          ldmatrix_x4(&a2[j * 4], smem + (u32)swizzle((rem4 * 4096 + (mul2 + (j * 16 + matrix_row)) * 32 + (i * 16 + matrix_col)) * 2, 3));
+          ldmatrix_x4(&a2[j * 4], smem + (u32)(int)((u32)((rem4 * 4096 + (mul2 + j * 16) * 32) * 2) + (u32)swizzle((matrix_row * 32 + (i * 16 + matrix_col)) * 2, 3)));
         }
         #pragma unroll
         for (int j = 0; j < 4; j++) {
           u32 b[4];
-          ldmatrix_x4(b, smem + (24576u + (u32)swizzle((rem4 * 4096 + (mul3 + (j * 16 + matrix_row2)) * 32 + (i * 16 + matrix_col2)) * 2, 3)));
+          ldmatrix_x4(b, smem + (24576u + (u32)(int)((u32)((rem4 * 4096 + (mul3 + j * 16) * 32) * 2) + (u32)swizzle((matrix_row2 * 32 + (i * 16 + matrix_col2)) * 2, 3))));
           #pragma unroll
           for (int k = 0; k < 4; k++) {
             mma_m16n8k16_f32_f16(&acc[(k * 8 + j * 2) * 4], &a2[k * 4], b[0], b[1]);
