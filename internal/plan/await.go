@@ -22,7 +22,6 @@ type flight struct {
 	buf   *thr.SharedBuf
 	prev  bool // buf has slots: the one that was read is to be given back
 	op    int  // of buf that has none: the MMA
-	asked bool // of such a buf: the author's WaitMMA has left it in flight, who then says when the tile is free
 }
 
 // flights are what is in flight, with the least number of younger groups; openGroup: in the group that is not closed.
@@ -250,13 +249,6 @@ func (a *awaiter) asked(out []thr.Stmt, f flights, s thr.Do) []thr.Stmt {
 		if _, found := f.youngest(func(k flight) bool { return f[k] >= n }); found {
 			out = a.wait(out, f, n, s.At)
 		}
-		for k, age := range maps.Clone(f) {
-			if k.op > 0 {
-				delete(f, k)
-				k.asked = true
-				f[k] = age
-			}
-		}
 		return out
 	}
 	if n, found := f.youngest(func(k flight) bool { return k.buf == s.Buf && (k.prev || n == 0) }); found {
@@ -276,7 +268,7 @@ func (a *awaiter) uses(s thr.Stmt, k flight) (found bool) {
 		case k.local != nil:
 			found = found || names(s, k.local)
 		default:
-			found = found || written(s) == k.buf || a.rewritten[k.buf] && !k.asked && a.signals(s)
+			found = found || written(s) == k.buf || a.rewritten[k.buf] && a.signals(s)
 		}
 	})
 	return found

@@ -65,9 +65,9 @@ func (z size) cost(p shape, splits, sms int) float64 {
 		rate = 300
 	}
 	const size = 2 // bytes of an element
-	tiles := p.batch * pieces(p.m, z.M) * pieces(p.n, z.width()) * max(1, z.Cluster) * splits
+	tiles := p.batch * pieces(p.m, z.M) * pieces(p.n, z.N) * splits
 	area := float64(z.M * z.N)
-	step := max(area*float64(z.K)/rate, float64((z.M/max(1, z.Cluster)+z.N)*z.K*size)/fromL2)
+	step := max(area*float64(z.K)/rate, float64((z.M+z.N)*z.K*size)/fromL2)
 	steps := pieces(pieces(p.k, z.K), splits)
 	cost := float64(pieces(tiles, sms)) * (float64(steps)*step + begin + area*write)
 	if splits > 1 {

@@ -25,8 +25,8 @@ type config struct {
 
 	Down, Right int // consumers below and beside one another
 	Way         way // how the block computes its tile
-	Cluster     int // blocks side by side that share A; 0: none
 	Stages      int // of the pipeline
+	Panels      int // of a warpgroup's part of D that it has in shared memory
 	Height      int // of a super-row, in tiles
 
 	ProducerRegs, ConsumerRegs int  // of a thread; 0: what the kernel begins with
@@ -37,15 +37,8 @@ type config struct {
 
 // KernelName says all that configs differ in.
 func (c config) KernelName() string {
-	how := c.Way.String()
-	if c.Cluster > 0 {
-		how += fmt.Sprintf("_x%d", c.Cluster)
-	}
-	return fmt.Sprintf("gemm_%s_%v_%s_m%dn%dk%d", strings.ToLower(c.Form.String()), c.T, how, c.M, c.N, c.K)
+	return fmt.Sprintf("gemm_%s_%v_%s_m%dn%dk%d", strings.ToLower(c.Form.String()), c.T, c.Way, c.M, c.N, c.K)
 }
-
-// width is how many columns of D a block computes, or a cluster.
-func (c config) width() int { return c.N * max(1, c.Cluster) }
 
 func (w way) String() string { return [...]string{"async", "tma", "wgmma"}[w] }
 
@@ -66,9 +59,6 @@ func (c config) options() []tile.Option {
 	out := []tile.Option{tile.Threads(c.threads()), tile.Doc("D = A B + C + bias by tensor cores, in " + c.Form.String() + " form.")}
 	if c.Whole {
 		out = append(out, tile.WholeVectors())
-	}
-	if c.Cluster > 0 {
-		out = append(out, tile.ClusterSize(c.Cluster))
 	}
 	if c.MinBlocks > 0 {
 		out = append(out, tile.MinBlocks(c.MinBlocks))
@@ -134,20 +124,11 @@ func wgmma128x256[T tile.Float]() byForm {
 	}
 }
 
-func wgmma256x192[T tile.Float]() byForm {
+func wgmma128x128[T tile.Float]() byForm {
 	return byForm{
-		NN: define(func(a nnWgmma256x192Args[T]) operands[T] { return operands[T](a) }),
-		NT: define(func(a ntWgmma256x192Args[T]) operands[T] { return operands[T](a) }),
-		TN: define(func(a tnWgmma256x192Args[T]) operands[T] { return operands[T](a) }),
-		TT: define(func(a ttWgmma256x192Args[T]) operands[T] { return operands[T](a) }),
-	}
-}
-
-func wgmma256x176[T tile.Float]() byForm {
-	return byForm{
-		NN: define(func(a nnWgmma256x176Args[T]) operands[T] { return operands[T](a) }),
-		NT: define(func(a ntWgmma256x176Args[T]) operands[T] { return operands[T](a) }),
-		TN: define(func(a tnWgmma256x176Args[T]) operands[T] { return operands[T](a) }),
-		TT: define(func(a ttWgmma256x176Args[T]) operands[T] { return operands[T](a) }),
+		NN: define(func(a nnWgmma128x128Args[T]) operands[T] { return operands[T](a) }),
+		NT: define(func(a ntWgmma128x128Args[T]) operands[T] { return operands[T](a) }),
+		TN: define(func(a tnWgmma128x128Args[T]) operands[T] { return operands[T](a) }),
+		TT: define(func(a ttWgmma128x128Args[T]) operands[T] { return operands[T](a) }),
 	}
 }

@@ -39,16 +39,10 @@ var launchers = map[string][len(Forms)]func(*device.Stream, params) error{
 		TN: func(s *device.Stream, p params) error { return launchTnWgmma128x256(s, tnWgmma128x256Params(p)) },
 		TT: func(s *device.Stream, p params) error { return launchTtWgmma128x256(s, ttWgmma128x256Params(p)) },
 	},
-	"wgmma256x192": {
-		NN: func(s *device.Stream, p params) error { return launchNnWgmma256x192(s, nnWgmma256x192Params(p)) },
-		NT: func(s *device.Stream, p params) error { return launchNtWgmma256x192(s, ntWgmma256x192Params(p)) },
-		TN: func(s *device.Stream, p params) error { return launchTnWgmma256x192(s, tnWgmma256x192Params(p)) },
-		TT: func(s *device.Stream, p params) error { return launchTtWgmma256x192(s, ttWgmma256x192Params(p)) },
-	},
-	"wgmma256x176": {
-		NN: func(s *device.Stream, p params) error { return launchNnWgmma256x176(s, nnWgmma256x176Params(p)) },
-		NT: func(s *device.Stream, p params) error { return launchNtWgmma256x176(s, ntWgmma256x176Params(p)) },
-		TN: func(s *device.Stream, p params) error { return launchTnWgmma256x176(s, tnWgmma256x176Params(p)) },
-		TT: func(s *device.Stream, p params) error { return launchTtWgmma256x176(s, ttWgmma256x176Params(p)) },
+	"wgmma128x128": {
+		NN: func(s *device.Stream, p params) error { return launchNnWgmma128x128(s, nnWgmma128x128Params(p)) },
+		NT: func(s *device.Stream, p params) error { return launchNtWgmma128x128(s, ntWgmma128x128Params(p)) },
+		TN: func(s *device.Stream, p params) error { return launchTnWgmma128x128(s, tnWgmma128x128Params(p)) },
+		TT: func(s *device.Stream, p params) error { return launchTtWgmma128x128(s, ttWgmma128x128Params(p)) },
 	},
 }

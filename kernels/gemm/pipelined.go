@@ -13,10 +13,13 @@ type slot[T tile.Float] struct {
 func (p *product[T]) pipelined(k *tile.Builder) {
 	member := func(rows, cols int, trans bool) tile.Shared[T] {
 		rows, cols = sidesOf(rows, cols, trans)
-		cols = (cols + 63) / 64 * 64 // whole panels; what is more is copied, not multiplied
 		return tile.NewShared[T](k, rows, cols).Swizzle(swizzle(cols))
 	}
 	pipe := tile.NewPipeline(k, p.Stages, slot[T]{A: member(p.M, p.K, p.Form.TransA()), B: member(p.K, p.N, p.Form.TransB())})
+	if p.Way == warpgroups { // the beginning of a block, some steps of a small product, overlaps with the kernel ahead
+		k.WaitPrerequisites()
+		k.LaunchDependents()
+	}
 	k.Roles(p.consumers(k, pipe), tile.Producer(p.ProducerRegs, func(w tile.Warp) {
 		for t := range p.work.Tiles(w) {
 			at := p.piece(t.Item)
@@ -47,9 +50,6 @@ func (p *product[T]) consumers(k *tile.Builder, pipe tile.Pipeline[slot[T]]) til
 func (p *product[T]) consume(c tile.TensorScope, i tile.Index, pipe tile.Pipeline[slot[T]], end func(c tile.TensorScope, acc tile.Var[tile.F32], at piece, row, col tile.Index)) {
 	m, n := p.M/p.Down, p.N/p.Right
 	down, right := i.DivInt(p.Right).Scale(m), i.RemInt(p.Right).Scale(n)
-	if p.Right == 1 {
-		right = right.Scale(0)
-	}
 	for t := range p.work.Tiles(c) {
 		at := p.piece(t.Item)
 		row, col := at.row.Add(down), at.col.Add(right)

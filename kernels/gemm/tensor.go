@@ -14,14 +14,11 @@ type product[T tile.Float] struct {
 func record[T tile.Float](k *tile.Builder, c config, a operands[T]) {
 	p := &product[T]{config: c, operands: a}
 	m, n, depth := p.sides()
-	p.grid = grid{m: m, n: n, k: depth, splits: tile.AsIndex(a.Splits.Reg()), tileM: c.M, tileN: c.width(), tileK: c.K, height: c.Height}
+	p.grid = grid{m: m, n: n, k: depth, splits: tile.AsIndex(a.Splits.Reg()), tileM: c.M, tileN: c.N, tileK: c.K, height: c.Height}
 	p.work = k.Schedule(tile.Linear(a.D.Dim(0).Max(a.Wide.Dim(0)).Mul(p.tiles()), 1))
-	switch {
-	case c.Cluster > 0:
-		p.clustered(k)
-	case c.Way == blockwide:
+	if c.Way == blockwide {
 		p.blockwide(k)
-	default:
+	} else {
 		p.pipelined(k)
 	}
 }

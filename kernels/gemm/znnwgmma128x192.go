@@ -146,8 +146,10 @@ var nnWgmma128x192Family = bind.Family{
 				Source:    cu_gemm_nn_bf16_wgmma_m128n192k64,
 				Targets:   []string{"sm_90a"},
 				Threads:   384,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
-				Shared:    197632,
+				Shared:    214016,
 				Maps: []device.TensorMap{
 					{Tensor: 0, Box: []int{1, 128, 64}, Swizzle: 128, Promotion: 128},
 					{Tensor: 1, Box: []int{1, 64, 64}, Swizzle: 128, Promotion: 128},
@@ -170,8 +172,10 @@ var nnWgmma128x192Family = bind.Family{
 				Source:    cu_gemm_nn_f16_wgmma_m128n192k64,
 				Targets:   []string{"sm_90a"},
 				Threads:   384,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
-				Shared:    197632,
+				Shared:    214016,
 				Maps: []device.TensorMap{
 					{Tensor: 0, Box: []int{1, 128, 64}, Swizzle: 128, Promotion: 128},
 					{Tensor: 1, Box: []int{1, 64, 64}, Swizzle: 128, Promotion: 128},

@@ -146,6 +146,8 @@ var ntWgmma128x256Family = bind.Family{
 				Source:    cu_gemm_nt_bf16_wgmma_m128n256k64,
 				Targets:   []string{"sm_90a"},
 				Threads:   384,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    230400,
 				Maps: []device.TensorMap{
@@ -170,6 +172,8 @@ var ntWgmma128x256Family = bind.Family{
 				Source:    cu_gemm_nt_f16_wgmma_m128n256k64,
 				Targets:   []string{"sm_90a"},
 				Threads:   384,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
 				Shared:    230400,
 				Maps: []device.TensorMap{

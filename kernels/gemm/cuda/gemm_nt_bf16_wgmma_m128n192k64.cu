@@ -3,7 +3,7 @@
 // gemm_nt_bf16_wgmma_m128n192k64: D = A B + C + bias by tensor cores, in NT form.
 //
 // Targets: sm_90a (lowering wgmma)
-// Launch: 384 threads a block, at least 1 blocks an SM, 197632 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most one an iteration
+// Launch: 384 threads a block, at least 1 blocks an SM, 214016 bytes of dynamic shared memory, a grid of as many blocks as the device holds, at most one an iteration
 // Compile without contraction: nvcc -fmad=false, NVRTC --fmad=false
 // The launch sees to whole vectors: a, b, bias, c, d, wideC, wide on 16 bytes; biased a multiple of 2, c2 a multiple of 2, d2 a multiple of 8, e2 a multiple of 2, f2 a multiple of 2
 //
@@ -13,7 +13,7 @@
 //       32       32     16  0-1    i64    pipe_empty: 4 mbarriers: slots that may be filled
 //     1024    65536   1024  0-1    bf16   pipe_a: tile [4 128 64], 128-byte swizzle
 //    66560    98304   1024  0-1    bf16   pipe_b: tile [4 192 64], 128-byte swizzle
-//   164864    32768   1024  1      bf16   s2: tile [2 2 64 64], 128-byte swizzle
+//   164864    49152   1024  1      bf16   s2: tile [2 3 64 64], 128-byte swizzle
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -73,6 +73,16 @@ __device__ __forceinline__ void mbarrier_wait(void* bar, int phase) {
 #endif
   }
 }
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 struct __align__(64) tensor_map { u64 data[16]; }; // a CUtensorMap
 __device__ __forceinline__ void bulk_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 __device__ __forceinline__ void named_sync(int bar, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(bar), "r"(threads) : "memory"); }
@@ -91,8 +101,7 @@ __device__ __forceinline__ u32 load_u32_if(const void* p, bool on) {
   return r;
 }
 __device__ __forceinline__ void bulk_wait_0() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
-__device__ __forceinline__ void bulk_wait_read_0() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
-__device__ __forceinline__ void bulk_wait_read_1() { asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory"); }
+__device__ __forceinline__ void bulk_wait_read_2() { asm volatile("cp.async.bulk.wait_group.read 2;" ::: "memory"); }
 __device__ __forceinline__ void load_f32x2_if(float* r, const void* p, bool on) {
   r[0] = r[1] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.v2.f32 {%0, %1}, [%2]; }" : "+f"(r[0]), "+f"(r[1]) : "l"(p), "r"((u32)on) : "memory");
@@ -232,6 +241,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
   }
   if ((int)threadIdx.x == 0) mbarrier_fence();
   __syncthreads();
+  wait_prerequisites();
+  launch_dependents();
   int div_of = (int)((u32)a.m + 127u) / 128;
   int div_of2 = (int)((u32)a.n + 191u) / 192;
   int mul = (int)((u32)div_of * (u32)div_of2);
@@ -243,6 +254,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
     int pipe_parity = 0;
     int t = (int)(threadIdx.x >> 5) >> 2;
     int mul3 = t * 64;
+    int mul4 = t % 1 * 192;
     for (int it = (int)blockIdx.x; it < mul2; it += (int)gridDim.x) {
       float acc[96];
       #pragma unroll
@@ -250,10 +262,10 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
         acc[i] = 0.0f;
       }
       int div_of3 = div_i32(it, mul);
-      int mul4 = (int)((u32)div_i32((int)((u32)((int)((u32)a.k + 63u) / 64) + ((u32)a.splits - 1u)), a.splits) * 64u);
-      int mul5 = (int)((u32)rem_i32(div_of3, a.splits) * (u32)mul4);
+      int mul5 = (int)((u32)div_i32((int)((u32)((int)((u32)a.k + 63u) / 64) + ((u32)a.splits - 1u)), a.splits) * 64u);
+      int mul6 = (int)((u32)rem_i32(div_of3, a.splits) * (u32)mul5);
       int pipe_prev = -1;
-      for (int it2 = mul5; it2 < min(a.k, (int)((u32)mul5 + (u32)mul4)); it2 += 64) {
+      for (int it2 = mul6; it2 < min(a.k, (int)((u32)mul6 + (u32)mul5)); it2 += 64) {
         // pipe: a slot to read
         int pipe_slot = pipe_stage;
         mbarrier_wait(smem + (u32)pipe_slot * 8u, pipe_parity);
@@ -262,7 +274,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
 
         // acc += pipe_a pipe_b, ABt: wgmma
         i64 a_desc = wgmma_desc_128(smem + (1024u + (u32)(int)(((u32)pipe_slot * 8192u + (u32)(mul3 * 64)) * 2u)), 16, 1024);
-        i64 b_desc = wgmma_desc_128(smem + (0x00010400u + (u32)(int)((u32)pipe_slot * 12288u * 2u)), 16, 1024);
+        i64 b_desc = wgmma_desc_128(smem + (0x00010400u + (u32)(int)((u32)((int)((u32)pipe_slot * 12288u) + mul4 * 64) * 2u)), 16, 1024);
         wgmma_fence_f96(acc);
         #pragma unroll
         for (int i = 0; i < 4; i++) {
@@ -288,18 +300,18 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
         acc2[i] = acc_now[i];
       }
       int rem = rem_i32(it, mul);
-      int mul6 = div_of2 * 8;
-      int mul7 = (int)((u32)div_i32(rem, mul6) * 8u);
-      int rem2 = rem_i32(rem, mul6);
-      int min_of = min((int)((u32)div_of - (u32)mul7), 8);
-      int add = (int)(((u32)mul7 + (u32)rem_i32(rem2, min_of)) * 128u + (u32)mul3);
-      int mul8 = (int)((u32)div_i32(rem2, min_of) * 192u);
+      int mul7 = div_of2 * 8;
+      int mul8 = (int)((u32)div_i32(rem, mul7) * 8u);
+      int rem2 = rem_i32(rem, mul7);
+      int min_of = min((int)((u32)div_of - (u32)mul8), 8);
+      int add = (int)(((u32)mul8 + (u32)rem_i32(rem2, min_of)) * 128u + (u32)mul3);
+      int add2 = (int)((u32)div_i32(rem2, min_of) * 192u) + mul4;
       int div_of4 = div_i32(div_of3, a.splits);
       bool gt = a.c0 > 0;
       if (gt) {
         int c1_left = (int)((u32)a.c1 - (u32)add);
-        int c2_left = (int)((u32)a.c2 - (u32)mul8);
-        const bf16* c_at = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)mul8);
+        int c2_left = (int)((u32)a.c2 - (u32)add2);
+        const bf16* c_at = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)add2);
 
         // load c
         u32 c[16];
@@ -316,8 +328,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
       bool gt2 = a.e0 > 0;
       if (gt2) {
         int e1_left = (int)((u32)a.e1 - (u32)add);
-        int e2_left = (int)((u32)a.e2 - (u32)mul8);
-        const float* wideC_at = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)mul8);
+        int e2_left = (int)((u32)a.e2 - (u32)add2);
+        const float* wideC_at = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)add2);
 
         // load wideC
         float wideC[32];
@@ -332,8 +344,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
       }
       bool gt3 = a.biased > 0;
       if (gt3) {
-        int biased_left = (int)((u32)a.biased - (u32)mul8);
-        const bf16* bias_at = a.bias + (i64)mul8;
+        int biased_left = (int)((u32)a.biased - (u32)add2);
+        const bf16* bias_at = a.bias + (i64)add2;
 
         // load bias
         u32 bias[8];
@@ -355,13 +367,13 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
       bool gt4 = a.f0 > 0;
       if (gt4) {
         int f1_left = (int)((u32)a.f1 - (u32)add);
-        int f2_left = (int)((u32)a.f2 - (u32)mul8);
+        int f2_left = (int)((u32)a.f2 - (u32)add2);
         float wide[32];
         #pragma unroll
         for (int i = 0; i < 32; i++) {
           wide[i] = acc2[i];
         }
-        float* wide_at = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add * a.wide_stride1) + (u64)(i64)mul8);
+        float* wide_at = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add * a.wide_stride1) + (u64)(i64)add2);
 
         // store wide
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
@@ -370,7 +382,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
           store_f32x2_if(wide_at + (i64)(row0 + (i & 1) * 8) * a.wide_stride1 + (i64)(col0 + (i >> 1) * 8), &wide[i * 2], row0 + (i & 1) * 8 < f1_left && col0 + (i >> 1) * 8 < f2_left);
         }
       } else {
-        bulk_wait_read_0();
+        bulk_wait_read_2();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
         u32 acc_now_bf16[16];
         #pragma unroll
@@ -381,13 +393,13 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00028400u + (u32)(int)((u32)((t * 8192 + warp_row * 64) * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7))), &acc_now_bf16[i * 4]);
+          stmatrix_x4(smem + (0x00028400u + (u32)(int)((u32)((t * 12288 + warp_row * 64) * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7))), &acc_now_bf16[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
 
         // tensor copy s2 (shared) to d
-        if (((int)threadIdx.x & 127) == 0) tensor_store_3d(smem + (0x00028400u + (u32)(t * 8192 * 2)), &a.d_map, mul8, add, div_of3);
+        if (((int)threadIdx.x & 127) == 0) tensor_store_3d(smem + (0x00028400u + (u32)(t * 12288 * 2)), &a.d_map, add2, add, div_of3);
         if (((int)threadIdx.x & 127) == 0) bulk_commit();
       }
       float acc3[32];
@@ -395,11 +407,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
       for (int i = 0; i < 32; i++) {
         acc3[i] = acc_now[32 + i];
       }
-      int add2 = (int)((u32)mul8 + 64u);
+      int add3 = (int)((u32)add2 + 64u);
       if (gt) {
         int c1_left2 = (int)((u32)a.c1 - (u32)add);
-        int c2_left2 = (int)((u32)a.c2 - (u32)add2);
-        const bf16* c_at2 = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)add2);
+        int c2_left2 = (int)((u32)a.c2 - (u32)add3);
+        const bf16* c_at2 = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)add3);
 
         // load c
         u32 c2[16];
@@ -415,8 +427,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
       }
       if (gt2) {
         int e1_left2 = (int)((u32)a.e1 - (u32)add);
-        int e2_left2 = (int)((u32)a.e2 - (u32)add2);
-        const float* wideC_at2 = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)add2);
+        int e2_left2 = (int)((u32)a.e2 - (u32)add3);
+        const float* wideC_at2 = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)add3);
 
         // load wideC
         float wideC2[32];
@@ -430,8 +442,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
         }
       }
       if (gt3) {
-        int biased_left2 = (int)((u32)a.biased - (u32)add2);
-        const bf16* bias_at2 = a.bias + (i64)add2;
+        int biased_left2 = (int)((u32)a.biased - (u32)add3);
+        const bf16* bias_at2 = a.bias + (i64)add3;
 
         // load bias
         u32 bias2[8];
@@ -452,13 +464,13 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
       }
       if (gt4) {
         int f1_left2 = (int)((u32)a.f1 - (u32)add);
-        int f2_left2 = (int)((u32)a.f2 - (u32)add2);
+        int f2_left2 = (int)((u32)a.f2 - (u32)add3);
         float wide2[32];
         #pragma unroll
         for (int i = 0; i < 32; i++) {
           wide2[i] = acc3[i];
         }
-        float* wide_at2 = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add * a.wide_stride1) + (u64)(i64)add2);
+        float* wide_at2 = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add * a.wide_stride1) + (u64)(i64)add3);
 
         // store wide
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
@@ -467,7 +479,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
           store_f32x2_if(wide_at2 + (i64)(row0 + (i & 1) * 8) * a.wide_stride1 + (i64)(col0 + (i >> 1) * 8), &wide2[i * 2], row0 + (i & 1) * 8 < f1_left2 && col0 + (i >> 1) * 8 < f2_left2);
         }
       } else {
-        bulk_wait_read_1();
+        bulk_wait_read_2();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
         u32 acc_now_bf162[16];
         #pragma unroll
@@ -478,13 +490,13 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00028400u + (u32)(int)((u32)((t * 8192 + 4096 + warp_row * 64) * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7))), &acc_now_bf162[i * 4]);
+          stmatrix_x4(smem + (0x00028400u + (u32)(int)((u32)((t * 12288 + 4096 + warp_row * 64) * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7))), &acc_now_bf162[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
 
         // tensor copy s2 (shared) to d
-        if (((int)threadIdx.x & 127) == 0) tensor_store_3d(smem + (0x00028400u + (u32)((t * 8192 + 4096) * 2)), &a.d_map, add2, add, div_of3);
+        if (((int)threadIdx.x & 127) == 0) tensor_store_3d(smem + (0x00028400u + (u32)((t * 12288 + 4096) * 2)), &a.d_map, add3, add, div_of3);
         if (((int)threadIdx.x & 127) == 0) bulk_commit();
       }
       float acc4[32];
@@ -492,11 +504,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
       for (int i = 0; i < 32; i++) {
         acc4[i] = acc_now[64 + i];
       }
-      int add3 = (int)((u32)mul8 + 128u);
+      int add4 = (int)((u32)add2 + 128u);
       if (gt) {
         int c1_left3 = (int)((u32)a.c1 - (u32)add);
-        int c2_left3 = (int)((u32)a.c2 - (u32)add3);
-        const bf16* c_at3 = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)add3);
+        int c2_left3 = (int)((u32)a.c2 - (u32)add4);
+        const bf16* c_at3 = a.c + (i64)((u64)((i64)div_of4 * a.c_stride0) + (u64)((i64)add * a.c_stride1) + (u64)(i64)add4);
 
         // load c
         u32 c3[16];
@@ -512,8 +524,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
       }
       if (gt2) {
         int e1_left3 = (int)((u32)a.e1 - (u32)add);
-        int e2_left3 = (int)((u32)a.e2 - (u32)add3);
-        const float* wideC_at3 = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)add3);
+        int e2_left3 = (int)((u32)a.e2 - (u32)add4);
+        const float* wideC_at3 = a.wideC + (i64)((u64)((i64)div_of4 * a.wideC_stride0) + (u64)((i64)add * a.wideC_stride1) + (u64)(i64)add4);
 
         // load wideC
         float wideC3[32];
@@ -527,8 +539,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
         }
       }
       if (gt3) {
-        int biased_left3 = (int)((u32)a.biased - (u32)add3);
-        const bf16* bias_at3 = a.bias + (i64)add3;
+        int biased_left3 = (int)((u32)a.biased - (u32)add4);
+        const bf16* bias_at3 = a.bias + (i64)add4;
 
         // load bias
         u32 bias3[8];
@@ -549,13 +561,13 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
       }
       if (gt4) {
         int f1_left3 = (int)((u32)a.f1 - (u32)add);
-        int f2_left3 = (int)((u32)a.f2 - (u32)add3);
+        int f2_left3 = (int)((u32)a.f2 - (u32)add4);
         float wide3[32];
         #pragma unroll
         for (int i = 0; i < 32; i++) {
           wide3[i] = acc4[i];
         }
-        float* wide_at3 = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add * a.wide_stride1) + (u64)(i64)add3);
+        float* wide_at3 = a.wide + (i64)((u64)((i64)div_of3 * a.wide_stride0) + (u64)((i64)add * a.wide_stride1) + (u64)(i64)add4);
 
         // store wide
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
@@ -564,7 +576,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
           store_f32x2_if(wide_at3 + (i64)(row0 + (i & 1) * 8) * a.wide_stride1 + (i64)(col0 + (i >> 1) * 8), &wide3[i * 2], row0 + (i & 1) * 8 < f1_left3 && col0 + (i >> 1) * 8 < f2_left3);
         }
       } else {
-        bulk_wait_read_1();
+        bulk_wait_read_2();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
         u32 acc_now_bf163[16];
         #pragma unroll
@@ -575,13 +587,13 @@ extern "C" __global__ void __launch_bounds__(384, 1) gemm_nt_bf16_wgmma_m128n192
         // store s2 (shared)
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          stmatrix_x4(smem + (0x00028400u + (u32)(int)((u32)((t * 8192 + warp_row * 64) * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7))), &acc_now_bf163[i * 4]);
+          stmatrix_x4(smem + (0x00028400u + (u32)(int)((u32)((t * 12288 + 8192 + warp_row * 64) * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7))), &acc_now_bf163[i * 4]);
         }
         fence_async();
         named_sync(((int)(threadIdx.x >> 5) >> 2) + 1, 128);
 
         // tensor copy s2 (shared) to d
-        if (((int)threadIdx.x & 127) == 0) tensor_store_3d(smem + (0x00028400u + (u32)(t * 8192 * 2)), &a.d_map, add3, add, div_of3);
+        if (((int)threadIdx.x & 127) == 0) tensor_store_3d(smem + (0x00028400u + (u32)((t * 12288 + 8192) * 2)), &a.d_map, add4, add, div_of3);
         if (((int)threadIdx.x & 127) == 0) bulk_commit();
       }
     }

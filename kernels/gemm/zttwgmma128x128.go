@@ -16,11 +16,11 @@ import (
 // Compiles with a runtime that serves files of this format only.
 const _ = device.GenV1
 
-// tnWgmma256x176Params are the arguments of launchTnWgmma256x176.
+// ttWgmma128x128Params are the arguments of launchTtWgmma128x128.
 // Dimensions of one name (batch, k, m, n, biased, c0, c1, c2, d0, d1, d2, e0, e1, e2, f0, f1, f2) are equal.
-type tnWgmma256x176Params struct {
+type ttWgmma128x128Params struct {
 	A      device.Tensor // [batch, k, m] bf16 or f16, read; last stride 1
-	B      device.Tensor // [batch, k, n] bf16 or f16, read; last stride 1
+	B      device.Tensor // [batch, n, k] bf16 or f16, read; last stride 1
 	Bias   device.Tensor // [biased] bf16 or f16, read
 	C      device.Tensor // [c0, c1, c2] bf16 or f16, read; last stride 1
 	D      device.Tensor // [d0, d1, d2] bf16 or f16, written; last stride 1
@@ -29,8 +29,8 @@ type tnWgmma256x176Params struct {
 	Splits int32
 }
 
-// tnWgmma256x176Layout is the kernels' one parameter as C lays it out.
-type tnWgmma256x176Layout struct {
+// ttWgmma128x128Layout is the kernels' one parameter as C lays it out.
+type ttWgmma128x128Layout struct {
 	_             structs.HostLayout
 	a_map         [16]uint64
 	b_map         [16]uint64
@@ -77,62 +77,62 @@ type tnWgmma256x176Layout struct {
 
 // The offsets and the size that the CUDA C asserts; a difference does not compile.
 var (
-	_ [0]struct{}   = [unsafe.Offsetof(tnWgmma256x176Layout{}.a_map)]struct{}{}
-	_ [128]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.b_map)]struct{}{}
-	_ [256]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.d_map)]struct{}{}
-	_ [384]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.a)]struct{}{}
-	_ [392]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.b)]struct{}{}
-	_ [400]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.bias)]struct{}{}
-	_ [408]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.c)]struct{}{}
-	_ [416]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.d)]struct{}{}
-	_ [424]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.wideC)]struct{}{}
-	_ [432]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.wide)]struct{}{}
-	_ [440]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.a_stride0)]struct{}{}
-	_ [448]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.a_stride1)]struct{}{}
-	_ [456]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.b_stride0)]struct{}{}
-	_ [464]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.b_stride1)]struct{}{}
-	_ [472]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.c_stride0)]struct{}{}
-	_ [480]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.c_stride1)]struct{}{}
-	_ [488]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.d_stride0)]struct{}{}
-	_ [496]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.d_stride1)]struct{}{}
-	_ [504]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.wideC_stride0)]struct{}{}
-	_ [512]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.wideC_stride1)]struct{}{}
-	_ [520]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.wide_stride0)]struct{}{}
-	_ [528]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.wide_stride1)]struct{}{}
-	_ [536]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.splits)]struct{}{}
-	_ [540]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.batch)]struct{}{}
-	_ [544]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.k)]struct{}{}
-	_ [548]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.m)]struct{}{}
-	_ [552]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.n)]struct{}{}
-	_ [556]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.biased)]struct{}{}
-	_ [560]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.c0)]struct{}{}
-	_ [564]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.c1)]struct{}{}
-	_ [568]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.c2)]struct{}{}
-	_ [572]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.d0)]struct{}{}
-	_ [576]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.d1)]struct{}{}
-	_ [580]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.d2)]struct{}{}
-	_ [584]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.e0)]struct{}{}
-	_ [588]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.e1)]struct{}{}
-	_ [592]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.e2)]struct{}{}
-	_ [596]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.f0)]struct{}{}
-	_ [600]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.f1)]struct{}{}
-	_ [604]struct{} = [unsafe.Offsetof(tnWgmma256x176Layout{}.f2)]struct{}{}
-	_ [640]struct{} = [unsafe.Sizeof(tnWgmma256x176Layout{})]struct{}{}
+	_ [0]struct{}   = [unsafe.Offsetof(ttWgmma128x128Layout{}.a_map)]struct{}{}
+	_ [128]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.b_map)]struct{}{}
+	_ [256]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.d_map)]struct{}{}
+	_ [384]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.a)]struct{}{}
+	_ [392]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.b)]struct{}{}
+	_ [400]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.bias)]struct{}{}
+	_ [408]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.c)]struct{}{}
+	_ [416]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.d)]struct{}{}
+	_ [424]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.wideC)]struct{}{}
+	_ [432]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.wide)]struct{}{}
+	_ [440]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.a_stride0)]struct{}{}
+	_ [448]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.a_stride1)]struct{}{}
+	_ [456]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.b_stride0)]struct{}{}
+	_ [464]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.b_stride1)]struct{}{}
+	_ [472]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.c_stride0)]struct{}{}
+	_ [480]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.c_stride1)]struct{}{}
+	_ [488]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.d_stride0)]struct{}{}
+	_ [496]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.d_stride1)]struct{}{}
+	_ [504]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.wideC_stride0)]struct{}{}
+	_ [512]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.wideC_stride1)]struct{}{}
+	_ [520]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.wide_stride0)]struct{}{}
+	_ [528]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.wide_stride1)]struct{}{}
+	_ [536]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.splits)]struct{}{}
+	_ [540]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.batch)]struct{}{}
+	_ [544]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.k)]struct{}{}
+	_ [548]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.m)]struct{}{}
+	_ [552]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.n)]struct{}{}
+	_ [556]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.biased)]struct{}{}
+	_ [560]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.c0)]struct{}{}
+	_ [564]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.c1)]struct{}{}
+	_ [568]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.c2)]struct{}{}
+	_ [572]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.d0)]struct{}{}
+	_ [576]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.d1)]struct{}{}
+	_ [580]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.d2)]struct{}{}
+	_ [584]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.e0)]struct{}{}
+	_ [588]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.e1)]struct{}{}
+	_ [592]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.e2)]struct{}{}
+	_ [596]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.f0)]struct{}{}
+	_ [600]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.f1)]struct{}{}
+	_ [604]struct{} = [unsafe.Offsetof(ttWgmma128x128Layout{}.f2)]struct{}{}
+	_ [640]struct{} = [unsafe.Sizeof(ttWgmma128x128Layout{})]struct{}{}
 )
 
-//go:embed cuda/gemm_tn_bf16_wgmma_m256n176k64.cu
-var cu_gemm_tn_bf16_wgmma_m256n176k64 string
+//go:embed cuda/gemm_tt_bf16_wgmma_m128n128k64.cu
+var cu_gemm_tt_bf16_wgmma_m128n128k64 string
 
-//go:embed cuda/gemm_tn_f16_wgmma_m256n176k64.cu
-var cu_gemm_tn_f16_wgmma_m256n176k64 string
+//go:embed cuda/gemm_tt_f16_wgmma_m128n128k64.cu
+var cu_gemm_tt_f16_wgmma_m128n128k64 string
 
-// tnWgmma256x176Family drives the checks and the choice of the kernel.
-var tnWgmma256x176Family = bind.Family{
-	Name:    "launchTnWgmma256x176",
+// ttWgmma128x128Family drives the checks and the choice of the kernel.
+var ttWgmma128x128Family = bind.Family{
+	Name:    "launchTtWgmma128x128",
 	Symbols: []string{"batch", "k", "m", "n", "biased", "c0", "c1", "c2", "d0", "d1", "d2", "e0", "e1", "e2", "f0", "f1", "f2"},
 	Fields: []bind.Field{
 		{Name: "A", Dims: []bind.Dim{{Symbol: 0}, {Symbol: 1}, {Symbol: 2}}},
-		{Name: "B", Dims: []bind.Dim{{Symbol: 0}, {Symbol: 1}, {Symbol: 3}}},
+		{Name: "B", Dims: []bind.Dim{{Symbol: 0}, {Symbol: 3}, {Symbol: 1}}},
 		{Name: "Bias", Dims: []bind.Dim{{Symbol: 4}}},
 		{Name: "C", Dims: []bind.Dim{{Symbol: 5}, {Symbol: 6}, {Symbol: 7}}},
 		{Name: "D", Dims: []bind.Dim{{Symbol: 8}, {Symbol: 9}, {Symbol: 10}}, Written: true},
@@ -142,20 +142,22 @@ var tnWgmma256x176Family = bind.Family{
 	Configs: []bind.Config{
 		{
 			Kernel: &device.Kernel{
-				Name:      "gemm_tn_bf16_wgmma_m256n176k64",
-				Source:    cu_gemm_tn_bf16_wgmma_m256n176k64,
+				Name:      "gemm_tt_bf16_wgmma_m128n128k64",
+				Source:    cu_gemm_tt_bf16_wgmma_m128n128k64,
 				Targets:   []string{"sm_90a"},
 				Threads:   384,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
-				Shared:    218112,
+				Shared:    230400,
 				Maps: []device.TensorMap{
 					{Tensor: 0, Box: []int{1, 64, 64}, Swizzle: 128, Promotion: 128},
-					{Tensor: 1, Box: []int{1, 64, 64}, Swizzle: 128, Promotion: 128},
-					{Tensor: 4, Box: []int{1, 64, 88}, Promotion: 128},
+					{Tensor: 1, Box: []int{1, 128, 64}, Swizzle: 128, Promotion: 128},
+					{Tensor: 4, Box: []int{1, 64, 64}, Swizzle: 128, Promotion: 128},
 				},
 				ArgBytes: 640,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("gemm_tn_bf16_wgmma_m256n176k64")
+					return Kernels().Build("gemm_tt_bf16_wgmma_m128n128k64")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.BF16, dtype.F32, dtype.F32},
@@ -166,20 +168,22 @@ var tnWgmma256x176Family = bind.Family{
 		},
 		{
 			Kernel: &device.Kernel{
-				Name:      "gemm_tn_f16_wgmma_m256n176k64",
-				Source:    cu_gemm_tn_f16_wgmma_m256n176k64,
+				Name:      "gemm_tt_f16_wgmma_m128n128k64",
+				Source:    cu_gemm_tt_f16_wgmma_m128n128k64,
 				Targets:   []string{"sm_90a"},
 				Threads:   384,
+				Waits:     true,
+				Triggers:  true,
 				MinBlocks: 1,
-				Shared:    218112,
+				Shared:    230400,
 				Maps: []device.TensorMap{
 					{Tensor: 0, Box: []int{1, 64, 64}, Swizzle: 128, Promotion: 128},
-					{Tensor: 1, Box: []int{1, 64, 64}, Swizzle: 128, Promotion: 128},
-					{Tensor: 4, Box: []int{1, 64, 88}, Promotion: 128},
+					{Tensor: 1, Box: []int{1, 128, 64}, Swizzle: 128, Promotion: 128},
+					{Tensor: 4, Box: []int{1, 64, 64}, Swizzle: 128, Promotion: 128},
 				},
 				ArgBytes: 640,
 				Build: func() (device.Program, error) {
-					return Kernels().Build("gemm_tn_f16_wgmma_m256n176k64")
+					return Kernels().Build("gemm_tt_f16_wgmma_m128n128k64")
 				},
 			},
 			DTypes:   []dtype.Type{dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F16, dtype.F32, dtype.F32},
@@ -191,32 +195,32 @@ var tnWgmma256x176Family = bind.Family{
 	},
 }
 
-// tnWgmma256x176Work is the number of blocks that find work.
-func tnWgmma256x176Work(config int, p *tnWgmma256x176Params, dims []int32) int {
+// ttWgmma128x128Work is the number of blocks that find work.
+func ttWgmma128x128Work(config int, p *ttWgmma128x128Params, dims []int32) int {
 	d0 := int64(dims[8])
 	f0 := int64(dims[14])
 	m := int64(dims[2])
 	n := int64(dims[3])
-	return bind.Work(max(d0, f0)*(((m+255)/256)*((n+175)/176)), 1)
+	return bind.Work(max(d0, f0)*(((m+127)/128)*((n+127)/128)), 1)
 }
 
-// launchTnWgmma256x176 checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns
+// launchTtWgmma128x128 checks p and runs, on s, the first kernel of the family that takes its types and sizes. It returns
 // once the launch is queued; where there is nothing to do it launches nothing.
 //
 // Two fields may be the same tensor where the kernel reads each element before the same thread writes it. Otherwise
 // no tensor that is written may overlap another. The launch checks neither.
-func launchTnWgmma256x176(s *device.Stream, p tnWgmma256x176Params) error {
+func launchTtWgmma128x128(s *device.Stream, p ttWgmma128x128Params) error {
 	tensors := [...]device.Tensor{p.A, p.B, p.Bias, p.C, p.D, p.WideC, p.Wide}
 	var dims [17]int32
-	config, err := tnWgmma256x176Family.Bind(s, tensors[:], dims[:])
+	config, err := ttWgmma128x128Family.Bind(s, tensors[:], dims[:])
 	if err != nil {
 		return err
 	}
-	fn, grid, err := tnWgmma256x176Family.Grid(s, config, dims[:], tnWgmma256x176Work(config, &p, dims[:]))
+	fn, grid, err := ttWgmma128x128Family.Grid(s, config, dims[:], ttWgmma128x128Work(config, &p, dims[:]))
 	if err != nil || grid == 0 {
 		return err
 	}
-	a := tnWgmma256x176Layout{
+	a := ttWgmma128x128Layout{
 		a:             p.A.Addr(),
 		b:             p.B.Addr(),
 		bias:          p.Bias.Addr(),
@@ -255,7 +259,7 @@ func launchTnWgmma256x176(s *device.Stream, p tnWgmma256x176Params) error {
 		f1:            dims[15],
 		f2:            dims[16],
 	}
-	if err := tnWgmma256x176Family.TensorMaps(fn, tensors[:], &a.a_map, &a.b_map, &a.d_map); err != nil {
+	if err := ttWgmma128x128Family.TensorMaps(fn, tensors[:], &a.a_map, &a.b_map, &a.d_map); err != nil {
 		return err
 	}
 	err = s.Launch(fn, grid, unsafe.Pointer(&a))
@@ -263,15 +267,15 @@ func launchTnWgmma256x176(s *device.Stream, p tnWgmma256x176Params) error {
 	return err
 }
 
-// gridTnWgmma256x176 is the number of blocks that a launch with p uses when the grid is free: as many as the device of s
+// gridTtWgmma128x128 is the number of blocks that a launch with p uses when the grid is free: as many as the device of s
 // holds at once, at most one an iteration, and 0 where there is no work: an output that must be written even then
 // needs at least one block. Outputs that are sized by it may still be unset; what else p holds is checked.
-func gridTnWgmma256x176(s *device.Stream, p tnWgmma256x176Params) (int, error) {
+func gridTtWgmma128x128(s *device.Stream, p ttWgmma128x128Params) (int, error) {
 	tensors := [...]device.Tensor{p.A, p.B, p.Bias, p.C, p.D, p.WideC, p.Wide}
 	var dims [17]int32
-	config, err := tnWgmma256x176Family.BindKnown(s, tensors[:], dims[:])
+	config, err := ttWgmma128x128Family.BindKnown(s, tensors[:], dims[:])
 	if err != nil {
 		return 0, err
 	}
-	return tnWgmma256x176Family.Resident(s, config, dims[:], tnWgmma256x176Work(config, &p, dims[:]))
+	return ttWgmma128x128Family.Resident(s, config, dims[:], ttWgmma128x128Work(config, &p, dims[:]))
 }
