@@ -53,7 +53,7 @@ func ExampleScratchSize() {
 // A choice is for benchmarks; the sizes have names.
 func ExampleSizes() {
 	fmt.Println(gemm.Sizes())
-	// Output: [wgmma128x256 wgmma128x192 tma128 async128 async64]
+	// Output: [wgmma128x256 wgmma128x192 wgmma128x128 tma128 async128 async64]
 }
 
 // A product on a tape, and its gradients by the same kernels.

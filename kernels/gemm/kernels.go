@@ -21,8 +21,8 @@ var (
 	wgmmaTargets  = target.Select(func(t *target.Target) bool { return t.Has(target.WGMMA) })
 )
 
-// The sizes. A warp of the large ones has 64x32, for which it loads 6 matrices of fragments for 16 products. async64 takes
-// all tensors; the others have whole vectors only.
+// The sizes. A warp of tma128 and async128 has 64x64, for which it loads 8 times four matrices of fragments for 32 products.
+// async64 takes all tensors; the others have whole vectors only.
 var sizes = []size{
 	{"wgmma128x256", wgmma(256, 4, 2), wgmma128x256[tile.BF16](), wgmma128x256[tile.F16]()},
 	{"wgmma128x192", wgmma(192, 4, 3), wgmma128x192[tile.BF16](), wgmma128x192[tile.F16]()},
