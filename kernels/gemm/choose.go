@@ -45,29 +45,33 @@ func (p shape) choose(d *device.Device, how Choice, room int) Choice {
 	return best
 }
 
-// cost estimates the cycles of a product on so many multiprocessors: the rounds of tiles, each with the steps along k, at
-// the rate of the instruction or, if less, that of the operands from L2, and what a tile costs beside them. The rates are
-// what an H200 showed for 4096x4096x4096.
+// cost estimates the cycles of a product on so many multiprocessors: the rounds of tiles, each with the steps along k and
+// what a tile costs beside them. A step takes as long as its products at the rate of the instruction; by wgmma at least as
+// long as its operands are on the way, by how many steps are on the way at once. The rates are what an H200 showed for
+// 4096x4096x4096, the rest what it showed for 4096x1408x512 and 512x1408x16384.
 func (z size) cost(p shape, splits, sms int) float64 {
 	const (
-		fromL2 = 35.0   // bytes a cycle
-		begin  = 1500.0 // the first operands, and the last products
-		write  = 1.0 / 12
-		sum    = 8000.0 // another launch, beside its bytes in f32
+		onTheWay = 3500.0 // cycles of a copy from L2 while all blocks copy
+		begin    = 2500.0 // the first operands, and the last products
+		write    = 1.0 / 12
+		sum      = 8000.0 // another launch, beside its bytes in f32
+		fromL2   = 35.0   // of those, bytes a cycle
 	)
 	rate := 1750.0 // multiply-adds a cycle of wgmma, of 2048
 	switch {
 	case z.Way == warps:
-		rate = 680
+		rate = 900
 	case z.Way == blockwide && z.Whole:
-		rate = 620
+		rate = 740
 	case z.Way == blockwide:
 		rate = 300
 	}
-	const size = 2 // bytes of an element
 	tiles := p.batch * pieces(p.m, z.M) * pieces(p.n, z.N) * splits
 	area := float64(z.M * z.N)
-	step := max(area*float64(z.K)/rate, float64((z.M+z.N)*z.K*size)/fromL2)
+	step := area * float64(z.K) / rate
+	if z.Way == warpgroups {
+		step = max(step, onTheWay/float64(z.Stages-1))
+	}
 	steps := pieces(pieces(p.k, z.K), splits)
 	cost := float64(pieces(tiles, sms)) * (float64(steps)*step + begin + area*write)
 	if splits > 1 {
