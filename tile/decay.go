@@ -37,6 +37,10 @@ func DecayDot[A, B Float, I Int](s Warp, a Decayed[A], b Decayed[B], depth I, ou
 	if end == nil {
 		return Reg[F32]{b: k}
 	}
+	if n, ok := any(depth).(int); ok && n < 1 {
+		k.Errorf(ir.Range, ErrShape, "DecayDot over a depth of %d columns; give at least 1", n)
+		return Reg[F32]{b: k}
+	}
 	rows, cols := out.Shape()[0], out.Shape()[1]
 	whole := s.Striped2(rows, decayCols, 4, 4)
 	// Each lane has all columns of the rows that it has of a.

@@ -24,6 +24,8 @@ const (
 
 func (f Form) mmaOption(o *mmaOptions) { o.form = ir.Form(f) }
 
+func (f Form) String() string { return ir.Form(f).String() }
+
 type overwrite struct{}
 
 func (overwrite) mmaOption(o *mmaOptions) { o.overwrite = true }
@@ -104,6 +106,10 @@ func MMA[C Float, T Number](acc Var[C], a, b MatrixOperand[T], opts ...MMAOption
 		}
 		opt.mmaOption(&o)
 	}
+	if o.form > ir.AtBt {
+		k.Errorf(ir.MMA, ErrShape, "MMA of %v, which is none of the four; use tile.AB, ABt, AtB or AtBt", o.form)
+		return
+	}
 	x, y := matrixOperand(k, "A", a), matrixOperand(k, "B", b)
 	switch {
 	case x == nil || y == nil:
@@ -155,6 +161,10 @@ func (s Shared[T]) matrix(T) (*ir.Builder, *ir.MMAOperand) {
 		own = 1
 	}
 	shape := s.s.Shape[own:]
+	if p := s.s.Pipe; p != nil && s.slot == nil {
+		s.b.Errorf(ir.MMA, ErrScope, "an operand of MMA is the shared tile of %s, which the pipeline of %s hands over slot by slot; take it from the slot that Wait gives", s.s.Pos, p.Pos)
+		return s.b, nil
+	}
 	if len(shape) != 2 {
 		s.b.Errorf(ir.MMA, ErrShape, "an operand of MMA is the shared tile of %s, which has %s; give a part of it: At(...).Matrix(rows, cols)", s.s.Pos, ir.Count(len(shape), "dimension"))
 		return s.b, nil
@@ -190,6 +200,10 @@ func (m MatrixView[T]) matrix(T) (*ir.Builder, *ir.MMAOperand) {
 	}
 	if m.rows < 1 || m.cols < 1 {
 		b.Errorf(ir.MMA, ErrShape, "an operand of MMA of %dx%d; give sides of at least 1", m.rows, m.cols)
+		return b, nil
+	}
+	if t := m.v.p.Shared; t != nil && len(t.Shape) < 2 {
+		b.Errorf(ir.MMA, ErrShape, "an operand of MMA is a Matrix of the shared tile of %s, which has 1 dimension: it is along the last two; make a tile of rows x columns", t.Pos)
 		return b, nil
 	}
 	if m.v.p.Shared == nil {

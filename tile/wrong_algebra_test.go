@@ -60,7 +60,7 @@ var wrongAlgebra = []wrong{
 	{name: "inverse", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
 		warp := k.Warp()
 		tile.InverseUnitLower(tile.Full(warp, warp.Fragment(16, 32), tile.F32(0))) // ERR InverseUnitLower of a tile of 16x32: a triangular matrix is square; give a tile of as many columns as rows
-		tile.InverseUnitLower(tile.Full(warp, warp.Fragment(64, 64), tile.F32(0))) // ERR InverseUnitLower of a tile of 64x64: a lane has a column, of 4, 8, 16 or 32; use tile.InverseUnitLowerBlocks for 64x64
+		tile.InverseUnitLower(tile.Full(warp, warp.Fragment(64, 64), tile.F32(0))) // ERR InverseUnitLower of a tile of 64x64: the side is 4, 8, 16 or 32, as many lanes as have a column each; use the next larger one with zeros below the diagonal, or tile.InverseUnitLowerBlocks for multiples of 16 up to 64
 		tile.InverseUnitLower(tile.Load(warp, a.X, warp.Fragment(16, 16)))         // ERR InverseUnitLower of a tile with an extent: what lies past it would count; use x.Fill(tile.F32(0)) first
 	}},
 	{name: "inverse by a block", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
@@ -78,5 +78,9 @@ var wrongAlgebra = []wrong{
 		s := tile.NewShared[tile.F32](k, 64, 64)
 		tile.InverseUnitLowerBlocks(k.Warp(), s, s, 64)   // ERR InverseUnitLowerBlocks to the shared tile of wrong_algebra_test.go:78: parts of the result are read again; give a shared tile other than the matrix
 		tile.InverseUnitLowerBlocks(k.Warp(), s, a.Y, 64) // ERR InverseUnitLowerBlocks to Y: parts of the result are read again; give a shared tile other than the matrix
+	}},
+	{name: "a contraction over no columns", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
+		w, d := k.Warp(), tile.Decayed[tile.F32]{X: a.X, G: a.Y}
+		tile.DecayDot(w, d, d, -3, w.Fragment(16, 16)) // ERR DecayDot over a depth of -3 columns; give at least 1
 	}},
 }

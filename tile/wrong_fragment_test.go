@@ -79,6 +79,22 @@ var wrongProducts = []wrong{
 		s := tile.NewShared[tile.BF16](k, 64, 32)
 		tile.MMA(tile.NewAcc[tile.F32](warp, 64, 64), s, s) // ERR MMA AB of an accumulator of 64x64 with A of 64x32 and B of 64x32, as multiplied: C is m x n, A m x k, B k x n; give operands of these sides
 	}},
+	{name: "no form", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
+		s := tile.NewShared[tile.BF16](k, 64, 64)
+		tile.MMA(tile.NewAcc[tile.F32](k.Warp(), 64, 64), s, s, tile.Form(9)) // ERR MMA of Form(9), which is none of the four; use tile.AB, ABt, AtB or AtBt
+	}},
+	{name: "a matrix of a vector", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
+		s := tile.NewShared[tile.BF16](k, 256)
+		tile.MMA(tile.NewAcc[tile.F32](k.Warp(), 16, 16), s.At(0).Matrix(16, 16), s.At(0).Matrix(16, 16)) // ERR an operand of MMA is a Matrix of the shared tile of @-1, which has 1 dimension: it is along the last two; make a tile of rows x columns
+	}},
+	{name: "a member of a pipeline as it was made", rule: tile.ErrScope, f: func(k *tile.Builder, a wrongArgs) {
+		x := tile.NewShared[tile.BF16](k, 64, 64)
+		pipe := tile.NewPipeline(k, 2, groupSlot{X: x})
+		in := pipe.Acquire(k)
+		tile.CopyAsync(in, in.X, a.H)
+		tile.MMA(tile.NewAcc[tile.F32](k.Warp(), 64, 64), x, in.X) // ERR an operand of MMA is the shared tile of @-4, which the pipeline of @-3 hands over slot by slot; take it from the slot that Wait gives
+		pipe.Wait(k).Release(k)
+	}},
 	{name: "k of 8", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
 		s := tile.NewShared[tile.BF16](k, 16, 24)
 		tile.MMA(tile.NewAcc[tile.F32](k.Warp(), 16, 16), s, s, tile.ABt) // ERR MMA over k = 24: an instruction takes 16 of 16-bit elements; make it a multiple, use 32 and zeros

@@ -56,7 +56,7 @@ ptxas info    : (C7514) Potential Performance Loss: wgmma.mma_async instructions
 	if len(got) != 2 || !strings.Contains(got[0], "C7508") || !strings.Contains(got[1], "C7514") || !strings.Contains(got[1], "serialised") {
 		t.Errorf("%q", got)
 	}
-	for _, code := range []string{"C7506", "C7508", "C7511", "C7514", "C7517", "C7518"} {
+	for _, code := range []string{"C7506", "C7507", "C7508", "C7511", "C7514", "C7517", "C7518"} {
 		if Fatal("ptxas info : ("+code+") x") == nil {
 			t.Errorf("%s passes", code)
 		}

@@ -9,6 +9,7 @@ import (
 // says why.
 var fatalWarnings = map[string]string{
 	"C7506": "setmaxnreg is ignored",
+	"C7507": "setmaxnreg is ignored",
 	"C7508": "setmaxnreg is ignored",
 	"C7511": "wgmma is serialised",
 	"C7514": "wgmma is serialised",

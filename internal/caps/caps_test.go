@@ -101,6 +101,24 @@ func TestCommitted(t *testing.T) {
 			t.Errorf("%s: %s on sm_90a", r.Feature, r.Cell())
 		}
 	}
+	// What sm_120a lowers has run on the H200 as its proxy.
+	consumer, err := Of("sm_120a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxies := 0
+	for _, r := range consumer {
+		by := slices.ContainsFunc(r.Verified, func(e Evidence) bool { return e.Proxy && e.Cases > 0 })
+		if r.Lowered && !by && !open(t, r.Feature) {
+			t.Errorf("%s of sm_120a: no case ran by proxy: %+v", r.Feature, r.Verified)
+		}
+		if by {
+			proxies++
+		}
+	}
+	if proxies == 0 {
+		t.Error("sm_120a has no proxy")
+	}
 	if _, err := Of("sm_90"); err == nil {
 		t.Error("an unknown target has rows")
 	}

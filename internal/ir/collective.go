@@ -105,7 +105,7 @@ func (b *Builder) InverseUnitLower(x *Value) *Value {
 		b.Errorf(op, ErrShape, "InverseUnitLower of %s: a triangular matrix is square; give a tile of as many columns as rows", vector(span))
 		return nil
 	case n != 4 && n != 8 && n != 16 && n != 32:
-		b.Errorf(op, ErrShape, "InverseUnitLower of a tile of %s: a lane has a column, of 4, 8, 16 or 32; use tile.InverseUnitLowerBlocks for 64x64", shape(span))
+		b.Errorf(op, ErrShape, "InverseUnitLower of a tile of %s: the side is 4, 8, 16 or 32, as many lanes as have a column each; use the next larger one with zeros below the diagonal, or tile.InverseUnitLowerBlocks for multiples of 16 up to 64", shape(span))
 		return nil
 	case span.Scope != ScopeWarp:
 		b.Errorf(op, ErrScope, "InverseUnitLower of a tile of scope %v: one warp computes it; load the tile at scope warp", span.Scope)

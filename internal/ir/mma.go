@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gotile/gotile/dtype"
@@ -24,7 +25,12 @@ func (f Form) TransA() bool { return f == AtB || f == AtBt }
 // TransB reports whether B is given as n x k.
 func (f Form) TransB() bool { return f == ABt || f == AtBt }
 
-func (f Form) String() string { return [...]string{"AB", "ABt", "AtB", "AtBt"}[f] }
+func (f Form) String() string {
+	if f > AtBt {
+		return fmt.Sprintf("Form(%d)", uint8(f))
+	}
+	return [...]string{"AB", "ABt", "AtB", "AtBt"}[f]
+}
 
 // MMAInfo is the attribute of an MMA.
 type MMAInfo struct {
@@ -35,6 +41,7 @@ type MMAInfo struct {
 	M, N, K   int
 	DT        dtype.Type // of A and B
 	Terms     int        // of an MMA of f32: how many products of tf32 make one, 1 or 3
+	Accuracy  int        // of f32: the terms that the author named, of which this MMA may be one
 	Cut       bool       // of f32 by a warpgroup: the lower bits of operands do not count, as rounded ones have none
 }
 
@@ -46,6 +53,9 @@ func (i *MMAInfo) operands(args []*Value) (acc *Value, a, b []*Value) {
 	}
 	return args[0], args[1:n], args[n:]
 }
+
+// Staged reports whether B is a copy, rounded and laid out for the instruction, that the MMA makes of what it is given.
+func (i *MMAInfo) Staged() bool { return i.B != nil && i.B.staged > 0 }
 
 // Operands are those of an MMA: the variable of the accumulator, and of A and of B the register tile, or the offsets in its
 // shared tile.

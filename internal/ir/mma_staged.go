@@ -17,12 +17,13 @@ type groupTF32 struct {
 	*Builder
 	acc     *Value
 	form    Form
+	terms   int
 	m, n, k int
 }
 
 // multiply records the MMA of A, of m x k, and B, of n x k, each given transposed or not.
-func (g *groupTF32) multiply(a, b *tf32Operand, terms int, overwrite bool) {
-	if terms == TF32Cut {
+func (g *groupTF32) multiply(a, b *tf32Operand, overwrite bool) {
+	if g.terms == TF32Cut {
 		x := *a
 		if a.Reg != nil {
 			x.Reg = g.Redistribute(a.Reg, g.spanA(a.trans))
@@ -30,14 +31,14 @@ func (g *groupTF32) multiply(a, b *tf32Operand, terms int, overwrite bool) {
 		g.emitMMA(g.form, x.MMAOperand, b.MMAOperand, overwrite)
 		return
 	}
-	as, bs := g.split(g.loadA(a), terms), g.split(g.loadB(b), terms)
+	as, bs := g.split(g.loadA(a)), g.split(g.loadB(b))
 	var staged []MMAOperand
 	for i, part := range bs {
 		staged = append(staged, g.stage(i+1, part, b.trans))
 	}
 	type pair struct{ a, b int }
 	pairs := []pair{{0, 0}}
-	if terms == 3 { // small ones first
+	if g.terms == 3 { // small ones first
 		pairs = []pair{{1, 0}, {0, 1}, {0, 0}}
 	}
 	form := ABt
@@ -66,7 +67,7 @@ func (g *groupTF32) emitMMA(form Form, a, b MMAOperand, overwrite bool) {
 	if g.poisoned(MMA, args...) {
 		return
 	}
-	i := &MMAInfo{Form: form, Overwrite: overwrite, A: a.Place.Shared, B: b.Place.Shared, M: g.m, N: g.n, K: g.k, DT: dtype.F32, Terms: 1, Cut: true}
+	i := &MMAInfo{Form: form, Overwrite: overwrite, A: a.Place.Shared, B: b.Place.Shared, M: g.m, N: g.n, K: g.k, DT: dtype.F32, Terms: 1, Accuracy: g.terms, Cut: true}
 	g.emit(&Value{Op: MMA, Args: args, Scope: ScopeGroup, Attr: i})
 }
 
@@ -98,9 +99,9 @@ func (g *groupTF32) loadB(b *tf32Operand) *Value {
 }
 
 // split is a tile rounded and, of three terms, what that left.
-func (g *groupTF32) split(x *Value, terms int) []*Value {
+func (g *groupTF32) split(x *Value) []*Value {
 	first := g.Apply(RoundTF32, nil, dtype.F32, x)
-	if terms == 1 || first == nil {
+	if g.terms == 1 || first == nil {
 		return []*Value{first}
 	}
 	rest := g.Apply(Sub, nil, dtype.F32, x, first)

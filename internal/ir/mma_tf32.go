@@ -60,8 +60,8 @@ func (b *Builder) MMATF32(acc *Value, form Form, overwrite bool, terms int, x, y
 		}
 	}
 	if s.Scope == ScopeGroup {
-		g := groupTF32{Builder: b, acc: acc, form: form, m: m, n: n, k: ak}
-		g.multiply(&a, &c, terms, overwrite)
+		g := groupTF32{Builder: b, acc: acc, form: form, terms: terms, m: m, n: n, k: ak}
+		g.multiply(&a, &c, overwrite)
 		return
 	}
 	step := ak
@@ -69,7 +69,7 @@ func (b *Builder) MMATF32(acc *Value, form Form, overwrite bool, terms int, x, y
 		step = 8
 	}
 	for at := 0; at < ak; at += step {
-		i := &MMAInfo{Form: form, Overwrite: overwrite && at == 0, M: m, N: n, K: step, DT: dtype.F32, Terms: terms}
+		i := &MMAInfo{Form: form, Overwrite: overwrite && at == 0, M: m, N: n, K: step, DT: dtype.F32, Terms: terms, Accuracy: terms}
 		p, q := b.tf32Load(s.Scope, &a, at, step), b.tf32Load(s.Scope, &c, at, step)
 		if p == nil || q == nil {
 			return

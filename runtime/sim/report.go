@@ -23,7 +23,7 @@ const (
 	BadShuffle        Kind = "shuffle from a lane out of range"
 	Runaway           Kind = "runaway loop"
 	NotRunning        Kind = "shared memory of a block that may not be running"
-	InFlight          Kind = "access of a copy in flight"
+	InFlight          Kind = "access of a copy or multiply in flight"
 	NotAwaited        Kind = "copy not awaited"
 	BadBarrier        Kind = "misuse of an mbarrier"
 	MissedPhase       Kind = "missed phase of an mbarrier"

@@ -23,9 +23,11 @@ var checkCommand = &Command{
 	Long: `
 Check compiles the .cu files of each package with NVRTC, for every target that the kernels claim or for those named,
 and prints registers and spills a thread and shared memory a block, the share of a multiprocessor's threads that such
-blocks can fill, and of products of matrices the instruction that was chosen: wgmma or mma.sync. Where nvdisasm is
+blocks can fill, and of products of matrices the instructions that were chosen, wgmma or mma.sync with shape and type;
+of f32 also the accuracy, and where operands go through plain loads of shared memory or a copy. Where nvdisasm is
 found, in the search path or beside NVRTC, it counts these (HGMMA, HMMA) and tensor copies (UTMALDG) in the machine
-code. It fails on errors and on warnings that mean slow code: an ignored setmaxnreg, a serialised wgmma. It needs
+code. It fails on errors and on warnings that mean slow code: an ignored setmaxnreg, a serialised wgmma. The result of
+a kernel that keeps registers in memory for their number is "spills" instead of "ok", and fails nothing. It needs
 libnvrtc, but no GPU. The files are compiled as they are; that one is not what its kernel prints now is a failure,
 too. With -c, the program for a machine with another NVRTC compiles what the kernels print, and knows which files were
 something else when it was built.
@@ -183,7 +185,7 @@ func (c *compilation) compile(lib *nvrtc.Library, place func(file string) string
 // disassemble counts instructions of a kernel with products of matrices or tensor copies.
 func (c *compilation) disassemble(nvdisasm string) {
 	c.sass = "-"
-	if c.err != nil || nvdisasm == "" || multiplies(c.source.Kernel.Body) == "-" && !strings.Contains(c.text, "cp.async.bulk.tensor") {
+	if c.err != nil || nvdisasm == "" || c.source.multiplies() == "-" && !strings.Contains(c.text, "cp.async.bulk.tensor") {
 		return
 	}
 	c.sass, c.err = count(nvdisasm, c.result.CUBIN)
@@ -205,7 +207,7 @@ func (c *compilation) locate(lib *nvrtc.Library, place func(file string) string)
 func (j *job) report(rows []*compilation, stale []string) error {
 	w := tabwriter.NewWriter(j.stdout, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "kernel\ttarget\tthreads\tregisters\tshared\tspill\toccupancy\tmma\tSASS\tresult")
-	failed := 0
+	failed, spilled := 0, 0
 	for _, c := range rows {
 		k := c.source.Kernel
 		if c.err != nil {
@@ -213,9 +215,14 @@ func (j *job) report(rows []*compilation, stale []string) error {
 			fmt.Fprintf(w, "%s\t%s\t%d\t\t\t\t\t\t\tFAIL\n", k.Name, c.target.Name, k.Threads)
 			continue
 		}
+		result := "ok"
+		if c.result.Spill > 0 {
+			result = "spills"
+			spilled++
+		}
 		shared := k.SharedBytes + c.result.SharedStatic
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d%%\t%s\t%s\tok\n", k.Name, c.target.Name, k.Threads, c.result.Registers, shared, c.result.Spill,
-			occupancy(c.target, k.Threads, c.result.Registers, shared), multiplies(k.Body), c.sass)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d%%\t%s\t%s\t%s\n", k.Name, c.target.Name, k.Threads, c.result.Registers, shared, c.result.Spill,
+			occupancy(c.target, k.Threads, c.result.Registers, shared), c.source.multiplies(), c.sass, result)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -227,6 +234,9 @@ func (j *job) report(rows []*compilation, stale []string) error {
 	}
 	if failed > 0 {
 		j.printf("%d of %d compilations failed\n", failed, len(rows))
+	}
+	if spilled > 0 {
+		j.printf("%d of %d compilations spill registers\n", spilled, len(rows))
 	}
 	for _, why := range stale {
 		j.printf("STALE %s\n", why)

@@ -4,6 +4,7 @@ package worker
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/gotile/gotile/codegen/nvrtc"
 	"github.com/gotile/gotile/internal/target"
-	"github.com/gotile/gotile/internal/thr"
 )
 
 func needNVRTC(t *testing.T) {
@@ -56,6 +56,22 @@ func TestCheckFails(t *testing.T) {
 
 	os.Remove(cu)
 	mustFail(t, 1, "run: gotile gen", p, "check", "-target", "sm_80")
+}
+
+// A kernel that spills is not ok, and fails nothing. (The file is stale, which does.)
+func TestCheckSpills(t *testing.T) {
+	needNVRTC(t)
+	p := fixture(t)
+	var loads, stores strings.Builder
+	for i := range 64 {
+		fmt.Fprintf(&loads, "float x%d = p[1024 * %d + threadIdx.x];\n", i, i)
+		fmt.Fprintf(&stores, "p[1024 * %d + (threadIdx.x ^ 1)] = x%d;\n", i, i)
+	}
+	write(t, `extern "C" __global__ void __launch_bounds__(1024, 2) sum_f32_c512(float *p) {`+loads.String()+"__syncthreads();\n"+stores.String()+"}", filepath.Join(p.Dir, "cuda", "sum_f32_c512.cu"))
+	_, out, _ := call(t, p, "check", "-target", "sm_80")
+	if strings.Count(out, " ok\n") != 4 || strings.Count(out, " spills\n") != 1 || !strings.Contains(out, "1 of 5 compilations spill registers\n") {
+		t.Errorf("want 4 rows that are ok and one that spills:\n%s", out)
+	}
 }
 
 // A file that compiles, but is not what the kernel prints: its row is ok, the command fails.
@@ -116,7 +132,7 @@ func TestCheckWithoutNVRTC(t *testing.T) {
 	mustFail(t, 1, "none.so", fixture(t), "check")
 }
 
-// What check says of machine code, and of thread IR.
+// What check says of machine code.
 func TestCountText(t *testing.T) {
 	for text, want := range map[string]string{
 		"        /*0000*/                   HGMMA.64x64x16.F32.BF16 R24, gdesc[UR4], !UPT ;\n        /*0010*/              @!P0 HGMMA.64x64x16 R24 ;\n": "HGMMA 2",
@@ -126,13 +142,6 @@ func TestCountText(t *testing.T) {
 		if got := countText(text); got != want {
 			t.Errorf("%q of %q, want %q", got, text, want)
 		}
-	}
-	body := []thr.Stmt{thr.If{Then: []thr.Stmt{thr.For{Body: []thr.Stmt{thr.Do{Fn: thr.WGMMARegs}}}}, Else: []thr.Stmt{thr.While{Head: []thr.Stmt{thr.Do{Fn: thr.MMASync}}}}}}
-	if got := multiplies(body); got != "mma.sync,wgmma" {
-		t.Errorf("it multiplies by %s", got)
-	}
-	if got := multiplies(body[:0]); got != "-" {
-		t.Errorf("an empty kernel multiplies by %s", got)
 	}
 }
 

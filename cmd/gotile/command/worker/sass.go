@@ -6,39 +6,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/gotile/gotile/codegen/nvrtc"
 	"github.com/gotile/gotile/internal/target"
-	"github.com/gotile/gotile/internal/thr"
 )
 
-// What check says of a kernel beside its registers: the instructions by which it multiplies matrices, how many of them and
-// of tensor copies the machine code has, and how full it can make a multiprocessor.
-
-// multiplies names the instructions by which a kernel multiplies matrices, in thread IR; a dash: none.
-func multiplies(body []thr.Stmt) string {
-	var found []string
-	thr.Each(body, func(s thr.Stmt) {
-		name := ""
-		switch d, ok := s.(thr.Do); {
-		case !ok:
-		case d.Fn.Warpgroup():
-			name = "wgmma"
-		case d.Fn == thr.MMASync:
-			name = "mma.sync"
-		}
-		if name != "" && !slices.Contains(found, name) {
-			found = append(found, name)
-		}
-	})
-	if found == nil {
-		return "-"
-	}
-	slices.Sort(found)
-	return strings.Join(found, ",")
-}
+// What check says of machine code: how many multiplies of matrices and tensor copies it has, and how full it can make a
+// multiprocessor.
 
 // counted are the instructions of machine code that check counts: multiplies of warpgroups and of warps, and tensor copies.
 var counted = []string{"HGMMA", "HMMA", "UTMALDG"}
