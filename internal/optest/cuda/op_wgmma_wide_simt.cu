@@ -121,11 +121,11 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_wide(const __grid_con
   int warp_row = ((int)threadIdx.x >> 5) * 16;
   int matrix_row = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
   int matrix_col = ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
-  int matrix_row2 = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
-  int matrix_col2 = ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
   bool d_vec = aligned(a.d, 8) && (a.d_stride1 & 1) == 0;
   int row04 = ((int)threadIdx.x >> 2 & 7) + ((int)threadIdx.x >> 5) * 16;
   int col04 = ((int)threadIdx.x & 3) * 2;
+  int matrix_row2 = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
+  int matrix_col2 = ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
   bool d_vec2 = aligned(a.d, 8) && (a.d_stride0 & 1) == 0 && (a.d_stride1 & 1) == 0;
   bool e_vec = aligned(a.e, 8) && (a.e_stride1 & 1) == 0;
   int matrix_row3 = (int)(threadIdx.x & 31) & 7;
@@ -225,13 +225,13 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_wide(const __grid_con
     #pragma unroll
     for (int i = 0; i < 4; i++) {
       u32 a3[4];
-      ldmatrix_x4(a3, smem + (u32)swizzle(((warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7));
+      ldmatrix_x4(a3, smem + (u32)(int)((u32)(warp_row * 64 * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7)));
       #pragma unroll
       for (int j = 0; j < 16; j++) {
         u32 b3[4];
-        ldmatrix_x4_trans(b3, smem + (8192u + (u32)swizzle(((i * 16 + matrix_row2) * 64 + ((j * 16 + matrix_col2 & 63) + (j * 16 + matrix_col2 >> 6) * 4096)) * 2, 7)));
-        mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a3, b3[0], b3[2]);
-        mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a3, b3[1], b3[3]);
+        ldmatrix_x4_trans(b3, smem + (8192u + (u32)(int)((u32)((i * 16 * 64 + (j * 16 + matrix_col >> 6) * 4096) * 2) + (u32)swizzle((matrix_row * 64 + (j * 16 + matrix_col & 63)) * 2, 7))));
+        mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a3, b3[0], b3[1]);
+        mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a3, b3[2], b3[3]);
       }
     }
     float d[128];
@@ -263,13 +263,13 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_wide(const __grid_con
     #pragma unroll
     for (int i = 0; i < 4; i++) {
       u32 a4[4];
-      ldmatrix_x4(a4, smem + (u32)swizzle(((warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7));
+      ldmatrix_x4(a4, smem + (u32)(int)((u32)(warp_row * 64 * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7)));
       #pragma unroll
       for (int j = 0; j < 16; j++) {
         u32 b4[4];
-        ldmatrix_x4(b4, smem + (40960u + (u32)swizzle(((j * 16 + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)));
-        mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a4, b4[0], b4[2]);
-        mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a4, b4[1], b4[3]);
+        ldmatrix_x4(b4, smem + (40960u + (u32)(int)((u32)(j * 16 * 64 * 2) + (u32)swizzle((matrix_row2 * 64 + (i * 16 + matrix_col2)) * 2, 7))));
+        mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a4, b4[0], b4[1]);
+        mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a4, b4[2], b4[3]);
       }
     }
     float d2[128];
@@ -298,9 +298,9 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_wide(const __grid_con
     #pragma unroll
     for (int i = 0; i < 4; i++) {
       u32 a5[4];
-      ldmatrix_x4(a5, smem + (u32)swizzle(((warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7));
+      ldmatrix_x4(a5, smem + (u32)(int)((u32)(warp_row * 64 * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7)));
       u32 b5[2];
-      ldmatrix_x2_trans(b5, smem + (8192u + (u32)swizzle((i * 16 + matrix_row) * 64 * 2, 7)));
+      ldmatrix_x2_trans(b5, smem + (8192u + (u32)(int)((u32)(i * 16 * 64 * 2) + (u32)swizzle(matrix_row * 64 * 2, 7))));
       mma_m16n8k16_f32_bf16(acc2, a5, b5[0], b5[1]);
     }
     float e[4];
@@ -332,7 +332,7 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_wide(const __grid_con
     #pragma unroll
     for (int i = 0; i < 4; i++) {
       u32 a6[4];
-      ldmatrix_x4(a6, smem + (u32)swizzle(((warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7));
+      ldmatrix_x4(a6, smem + (u32)(int)((u32)(warp_row * 64 * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7)));
       u32 b6[2];
       ldmatrix_x2(b6, smem + (40960u + (u32)swizzle((matrix_row3 * 64 + (i * 16 + matrix_col2)) * 2, 7)));
       mma_m16n8k16_f32_bf16(acc2, a6, b6[0], b6[1]);
@@ -367,9 +367,9 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_wide(const __grid_con
     #pragma unroll
     for (int i = 0; i < 4; i++) {
       u32 a7[4];
-      ldmatrix_x4(a7, smem + (u32)swizzle(((warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7));
+      ldmatrix_x4(a7, smem + (u32)(int)((u32)(warp_row * 64 * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7)));
       u32 b7[2];
-      ldmatrix_x2_trans(b7, smem + (0x00012000u + (u32)swizzle((i * 16 + matrix_row) * 16 * 2, 1)));
+      ldmatrix_x2_trans(b7, smem + (0x00012000u + (u32)(int)((u32)(i * 16 * 16 * 2) + (u32)swizzle(matrix_row * 16 * 2, 1))));
       mma_m16n8k16_f32_bf16(acc2, a7, b7[0], b7[1]);
     }
     float e3[4];
