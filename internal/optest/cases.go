@@ -26,7 +26,7 @@ func Cases() []tiletest.Case {
 		arithCases[tile.F32](), arithCases[tile.BF16](), arithCases[tile.F16](), arithCases[tile.I32](), arithCases[tile.U32](), arithCases[tile.I64](),
 		boolCases(), chainCases(), castCases(), reduceCases(), foldCases(), shapeCases(), controlCases(), memoryCases(), atomicCases(), scalarCases(), orderCases(),
 		clusterCases(), asyncCases(), columnsCases(), wholeCases(), mbarrierCases(), tensorCases(), remoteCases(), pipeCases(), segmentCases(), fragmentCases(),
-		algebraCases(), matrixCases(), mmaCases(), mmaTF32Cases(), wgmmaCases(),
+		algebraCases(), matrixCases(), mmaCases(), mmaTF32Cases(), wgmmaCases(), mmaScaledCases(),
 		wgmmaMoreCases(),
 	} {
 		out = append(out, cs...)

@@ -47,7 +47,7 @@ var kernels = sync.OnceValue(func() tile.Set {
 		ringKernels(), pingPongKernels(), boxKernels(), columnsKernels(), wholeKernels(),
 		exchangeKernels(), relayKernels(), pollKernels(), bulkKernels(), handOverKernels(), trackKernels(),
 		piecesKernels(), passKernels(), tellKernels(), refetchKernels(), overwriteKernels(), dependentKernels(), tensorKernels(), tensorMoreKernels(),
-		pipeKernels(), pipeTensorKernels(), segmentKernels(), leaveKernels(), heldKernels(), lcsfKernels(), electKernels(), fragmentKernels(), matrixKernels(), mmaKernels(), wgmmaKernels(),
+		pipeKernels(), pipeTensorKernels(), segmentKernels(), leaveKernels(), heldKernels(), lcsfKernels(), electKernels(), fragmentKernels(), matrixKernels(), mmaKernels(), wgmmaKernels(), mmaScaledKernels(),
 		wgmmaTF32Kernels(),
 		algebraKernels(),
 	)
