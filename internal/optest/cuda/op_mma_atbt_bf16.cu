@@ -131,11 +131,9 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_atbt_bf16(const __grid_c
   bool c_vec = aligned(a.c, 8) && (a.c_stride0 & 1) == 0 && (a.n & 1) == 0;
   int matrix_row = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
   int matrix_col = ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
-  int matrix_row2 = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
-  int matrix_col2 = ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
   bool d_vec = aligned(a.d, 8) && (a.d_stride1 & 1) == 0 && (a.n & 1) == 0;
   bool d_vec2 = aligned(a.d, 8) && (a.d_stride0 & 1) == 0 && (a.d_stride1 & 1) == 0 && (a.n & 1) == 0;
-  int matrix_row3 = (int)(threadIdx.x & 31) & 7;
+  int matrix_row2 = (int)(threadIdx.x & 31) & 7;
   bool e_vec = aligned(a.e, 8) && (a.e_stride0 & 1) == 0 && (a.part & 1) == 0;
 
   // load a
@@ -258,11 +256,11 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_atbt_bf16(const __grid_c
     #pragma unroll
     for (int j = 0; j < 2; j++) {
       u32 b3[4];
-      ldmatrix_x4(b3, smem + (2048u + (u32)swizzle(((j * 16 + matrix_row2) * 32 + (i * 16 + matrix_col2)) * 2, 3)));
+      ldmatrix_x4(b3, smem + (2048u + (u32)swizzle(((j * 16 + matrix_row) * 32 + (i * 16 + matrix_col)) * 2, 3)));
       #pragma unroll
       for (int k = 0; k < 2; k++) {
-        mma_m16n8k16_f32_bf16(&acc[(k * 4 + j * 2) * 4], &a4[k * 4], b3[0], b3[2]);
-        mma_m16n8k16_f32_bf16(&acc[(k * 4 + (j * 2 + 1)) * 4], &a4[k * 4], b3[1], b3[3]);
+        mma_m16n8k16_f32_bf16(&acc[(k * 4 + j * 2) * 4], &a4[k * 4], b3[0], b3[1]);
+        mma_m16n8k16_f32_bf16(&acc[(k * 4 + (j * 2 + 1)) * 4], &a4[k * 4], b3[2], b3[3]);
       }
     }
   }
@@ -300,11 +298,11 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_atbt_bf16(const __grid_c
     #pragma unroll
     for (int j = 0; j < 2; j++) {
       u32 b4[4];
-      ldmatrix_x4(b4, smem + (2048u + (u32)swizzle(((j * 16 + matrix_row2) * 32 + (i * 16 + matrix_col2)) * 2, 3)));
+      ldmatrix_x4(b4, smem + (2048u + (u32)swizzle(((j * 16 + matrix_row) * 32 + (i * 16 + matrix_col)) * 2, 3)));
       #pragma unroll
       for (int k = 0; k < 2; k++) {
-        mma_m16n8k16_f32_bf16(&acc2[(k * 4 + j * 2) * 4], &x4[k * 8 + i * 4], b4[0], b4[2]);
-        mma_m16n8k16_f32_bf16(&acc2[(k * 4 + (j * 2 + 1)) * 4], &x4[k * 8 + i * 4], b4[1], b4[3]);
+        mma_m16n8k16_f32_bf16(&acc2[(k * 4 + j * 2) * 4], &x4[k * 8 + i * 4], b4[0], b4[1]);
+        mma_m16n8k16_f32_bf16(&acc2[(k * 4 + (j * 2 + 1)) * 4], &x4[k * 8 + i * 4], b4[2], b4[3]);
       }
     }
   }
@@ -440,14 +438,14 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_atbt_bf16(const __grid_c
       ldmatrix_x4_trans(&a6[j * 4], smem + (u32)swizzle(((i * 16 + matrix_row) * 32 + (j * 16 + matrix_col)) * 2, 3));
     }
     u32 b5[4];
-    ldmatrix_x4(b5, smem + (2048u + (u32)swizzle((matrix_row2 * 32 + (i * 16 + matrix_col2)) * 2, 3)));
+    ldmatrix_x4(b5, smem + (2048u + (u32)swizzle((matrix_row * 32 + (i * 16 + matrix_col)) * 2, 3)));
     #pragma unroll
     for (int j = 0; j < 2; j++) {
-      mma_m16n8k16_f32_bf16(&acc5[j * 3 * 4], &a6[j * 4], b5[0], b5[2]);
-      mma_m16n8k16_f32_bf16(&acc5[(j * 3 + 1) * 4], &a6[j * 4], b5[1], b5[3]);
+      mma_m16n8k16_f32_bf16(&acc5[j * 3 * 4], &a6[j * 4], b5[0], b5[1]);
+      mma_m16n8k16_f32_bf16(&acc5[(j * 3 + 1) * 4], &a6[j * 4], b5[2], b5[3]);
     }
     u32 b6[2];
-    ldmatrix_x2(b6, smem + (2048u + (u32)swizzle(((16 + matrix_row3) * 32 + (i * 16 + matrix_col)) * 2, 3)));
+    ldmatrix_x2(b6, smem + (2048u + (u32)swizzle(((16 + matrix_row2) * 32 + (i * 16 + matrix_col)) * 2, 3)));
     #pragma unroll
     for (int j = 0; j < 2; j++) {
       mma_m16n8k16_f32_bf16(&acc5[(j * 3 + 2) * 4], &a6[j * 4], b6[0], b6[1]);

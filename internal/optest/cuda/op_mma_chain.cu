@@ -243,11 +243,11 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_chain(const __grid_const
     #pragma unroll
     for (int j = 0; j < 2; j++) {
       u32 b2[4];
-      ldmatrix_x4(b2, smem + (2048u + (u32)swizzle(((j * 16 + matrix_row) * 32 + (i * 16 + matrix_col)) * 2, 3)));
+      ldmatrix_x4(b2, smem + (2048u + (u32)swizzle(((j * 16 + matrix_row2) * 32 + (i * 16 + matrix_col2)) * 2, 3)));
       #pragma unroll
       for (int k = 0; k < 2; k++) {
-        mma_m16n8k16_f32_f16(&acc[(k * 4 + j * 2) * 4], &a3[k * 4], b2[0], b2[2]);
-        mma_m16n8k16_f32_f16(&acc[(k * 4 + (j * 2 + 1)) * 4], &a3[k * 4], b2[1], b2[3]);
+        mma_m16n8k16_f32_f16(&acc[(k * 4 + j * 2) * 4], &a3[k * 4], b2[0], b2[1]);
+        mma_m16n8k16_f32_f16(&acc[(k * 4 + (j * 2 + 1)) * 4], &a3[k * 4], b2[2], b2[3]);
       }
     }
   }
@@ -268,11 +268,11 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_chain(const __grid_const
     #pragma unroll
     for (int j = 0; j < 2; j++) {
       u32 b3[4];
-      ldmatrix_x4(b3, smem + (2048u + (u32)swizzle(((j * 16 + matrix_row) * 32 + (i * 16 + matrix_col)) * 2, 3)));
+      ldmatrix_x4(b3, smem + (2048u + (u32)swizzle(((j * 16 + matrix_row2) * 32 + (i * 16 + matrix_col2)) * 2, 3)));
       #pragma unroll
       for (int k = 0; k < 2; k++) {
-        mma_m16n8k16_f32_f16(&acc[(k * 4 + j * 2) * 4], &a4[k * 4], b3[0], b3[2]);
-        mma_m16n8k16_f32_f16(&acc[(k * 4 + (j * 2 + 1)) * 4], &a4[k * 4], b3[1], b3[3]);
+        mma_m16n8k16_f32_f16(&acc[(k * 4 + j * 2) * 4], &a4[k * 4], b3[0], b3[1]);
+        mma_m16n8k16_f32_f16(&acc[(k * 4 + (j * 2 + 1)) * 4], &a4[k * 4], b3[2], b3[3]);
       }
     }
   }
@@ -288,11 +288,11 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_chain(const __grid_const
     #pragma unroll
     for (int j = 0; j < 2; j++) {
       u32 b4[4];
-      ldmatrix_x4_trans(b4, smem + (4096u + (u32)swizzle(((i * 16 + matrix_row2) * 32 + (j * 16 + matrix_col2)) * 2, 3)));
+      ldmatrix_x4_trans(b4, smem + (4096u + (u32)swizzle(((i * 16 + matrix_row) * 32 + (j * 16 + matrix_col)) * 2, 3)));
       #pragma unroll
       for (int k = 0; k < 2; k++) {
-        mma_m16n8k16_f32_f16(&acc2[(k * 4 + j * 2) * 4], &sub_f16[k * 8 + i * 4], b4[0], b4[2]);
-        mma_m16n8k16_f32_f16(&acc2[(k * 4 + (j * 2 + 1)) * 4], &sub_f16[k * 8 + i * 4], b4[1], b4[3]);
+        mma_m16n8k16_f32_f16(&acc2[(k * 4 + j * 2) * 4], &sub_f16[k * 8 + i * 4], b4[0], b4[1]);
+        mma_m16n8k16_f32_f16(&acc2[(k * 4 + (j * 2 + 1)) * 4], &sub_f16[k * 8 + i * 4], b4[2], b4[3]);
       }
     }
   }
@@ -308,11 +308,11 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_chain(const __grid_const
     #pragma unroll
     for (int j = 0; j < 2; j++) {
       u32 b5[4];
-      ldmatrix_x4(b5, smem + (2048u + (u32)swizzle(((j * 16 + matrix_row) * 32 + (i * 16 + matrix_col)) * 2, 3)));
+      ldmatrix_x4(b5, smem + (2048u + (u32)swizzle(((j * 16 + matrix_row2) * 32 + (i * 16 + matrix_col2)) * 2, 3)));
       #pragma unroll
       for (int k = 0; k < 2; k++) {
-        mma_m16n8k16_f16_f16(&acc3[(k * 4 + j * 2) * 2], &a5[k * 4], b5[0], b5[2]);
-        mma_m16n8k16_f16_f16(&acc3[(k * 4 + (j * 2 + 1)) * 2], &a5[k * 4], b5[1], b5[3]);
+        mma_m16n8k16_f16_f16(&acc3[(k * 4 + j * 2) * 2], &a5[k * 4], b5[0], b5[1]);
+        mma_m16n8k16_f16_f16(&acc3[(k * 4 + (j * 2 + 1)) * 2], &a5[k * 4], b5[2], b5[3]);
       }
     }
   }

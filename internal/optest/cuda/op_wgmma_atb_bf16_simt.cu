@@ -130,9 +130,10 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_atb_bf16(const __grid
   int warp_row = ((int)threadIdx.x >> 5) * 16;
   int matrix_row = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
   int matrix_col = ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
+  int matrix_row2 = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
+  int matrix_col2 = ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
   bool d_vec = aligned(a.d, 8) && (a.d_stride1 & 1) == 0 && (a.n & 1) == 0;
   bool d_vec2 = aligned(a.d, 8) && (a.d_stride0 & 1) == 0 && (a.d_stride1 & 1) == 0 && (a.n & 1) == 0;
-  int matrix_row2 = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
   bool e_vec = aligned(a.e, 8) && (a.e_stride0 & 1) == 0 && (a.part & 1) == 0;
   if ((int)(threadIdx.x >> 5) < 4) {
     // consumers
@@ -235,9 +236,9 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_atb_bf16(const __grid
       #pragma unroll
       for (int j = 0; j < 4; j++) {
         u32 b2[4];
-        ldmatrix_x4_trans(b2, smem + (16384u + (u32)swizzle(((i * 16 + matrix_row) * 16 + ((j * 16 + matrix_col & 15) + (j * 16 + matrix_col >> 4) * 2048)) * 2, 1)));
-        mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a4, b2[0], b2[2]);
-        mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a4, b2[1], b2[3]);
+        ldmatrix_x4_trans(b2, smem + (16384u + (u32)swizzle(((i * 16 + matrix_row2) * 16 + ((j * 16 + matrix_col2 & 15) + (j * 16 + matrix_col2 >> 4) * 2048)) * 2, 1)));
+        mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a4, b2[0], b2[1]);
+        mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a4, b2[2], b2[3]);
       }
     }
     float d[32];
@@ -274,9 +275,9 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_atb_bf16(const __grid
       #pragma unroll
       for (int j = 0; j < 4; j++) {
         u32 b3[4];
-        ldmatrix_x4_trans(b3, smem + (16384u + (u32)swizzle(((i * 16 + matrix_row) * 16 + ((j * 16 + matrix_col & 15) + (j * 16 + matrix_col >> 4) * 2048)) * 2, 1)));
-        mma_m16n8k16_f32_bf16(&acc2[j * 2 * 4], &x4[i * 4], b3[0], b3[2]);
-        mma_m16n8k16_f32_bf16(&acc2[(j * 2 + 1) * 4], &x4[i * 4], b3[1], b3[3]);
+        ldmatrix_x4_trans(b3, smem + (16384u + (u32)swizzle(((i * 16 + matrix_row2) * 16 + ((j * 16 + matrix_col2 & 15) + (j * 16 + matrix_col2 >> 4) * 2048)) * 2, 1)));
+        mma_m16n8k16_f32_bf16(&acc2[j * 2 * 4], &x4[i * 4], b3[0], b3[1]);
+        mma_m16n8k16_f32_bf16(&acc2[(j * 2 + 1) * 4], &x4[i * 4], b3[2], b3[3]);
       }
     }
     float d2[32];
@@ -316,9 +317,9 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_atb_bf16(const __grid
       u32 a5[4];
       ldmatrix_x4_trans(a5, smem + (u32)swizzle(((i * 16 + matrix_row) * 16 + ((warp_row + matrix_col & 15) + (warp_row + matrix_col >> 4) * 2048)) * 2, 1));
       u32 b4[4];
-      ldmatrix_x4_trans(b4, smem + (16384u + (u32)swizzle(((i * 16 + matrix_row) * 16 + ((matrix_col & 15) + (matrix_col >> 4) * 2048)) * 2, 1)));
-      mma_m16n8k16_f32_bf16(acc3, a5, b4[0], b4[2]);
-      mma_m16n8k16_f32_bf16(&acc3[4], a5, b4[1], b4[3]);
+      ldmatrix_x4_trans(b4, smem + (16384u + (u32)swizzle(((i * 16 + matrix_row2) * 16 + ((matrix_col2 & 15) + (matrix_col2 >> 4) * 2048)) * 2, 1)));
+      mma_m16n8k16_f32_bf16(acc3, a5, b4[0], b4[1]);
+      mma_m16n8k16_f32_bf16(&acc3[4], a5, b4[2], b4[3]);
       u32 b5[2];
       ldmatrix_x2_trans(b5, smem + (16384u + (u32)swizzle(((i * 16 + matrix_row2) * 16 + 2048) * 2, 1)));
       mma_m16n8k16_f32_bf16(&acc3[8], a5, b5[0], b5[1]);

@@ -246,11 +246,11 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_chain(const __grid_co
       #pragma unroll
       for (int j = 0; j < 4; j++) {
         u32 b2[4];
-        ldmatrix_x4(b2, smem + (16384u + (u32)swizzle(((j * 16 + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)));
+        ldmatrix_x4(b2, smem + (16384u + (u32)swizzle(((j * 16 + matrix_row2) * 64 + (i * 16 + matrix_col2)) * 2, 7)));
         #pragma unroll
         for (int k = 0; k < 2; k++) {
-          mma_m16n8k16_f32_f16(&acc[(k * 8 + j * 2) * 4], &a3[k * 4], b2[0], b2[2]);
-          mma_m16n8k16_f32_f16(&acc[(k * 8 + (j * 2 + 1)) * 4], &a3[k * 4], b2[1], b2[3]);
+          mma_m16n8k16_f32_f16(&acc[(k * 8 + j * 2) * 4], &a3[k * 4], b2[0], b2[1]);
+          mma_m16n8k16_f32_f16(&acc[(k * 8 + (j * 2 + 1)) * 4], &a3[k * 4], b2[2], b2[3]);
         }
       }
     }
@@ -266,11 +266,11 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_chain(const __grid_co
       #pragma unroll
       for (int j = 0; j < 4; j++) {
         u32 b3[4];
-        ldmatrix_x4(b3, smem + (16384u + (u32)swizzle(((j * 16 + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)));
+        ldmatrix_x4(b3, smem + (16384u + (u32)swizzle(((j * 16 + matrix_row2) * 64 + (i * 16 + matrix_col2)) * 2, 7)));
         #pragma unroll
         for (int k = 0; k < 2; k++) {
-          mma_m16n8k16_f16_f16(&acc3[(k * 8 + j * 2) * 2], &a4[k * 4], b3[0], b3[2]);
-          mma_m16n8k16_f16_f16(&acc3[(k * 8 + (j * 2 + 1)) * 2], &a4[k * 4], b3[1], b3[3]);
+          mma_m16n8k16_f16_f16(&acc3[(k * 8 + j * 2) * 2], &a4[k * 4], b3[0], b3[1]);
+          mma_m16n8k16_f16_f16(&acc3[(k * 8 + (j * 2 + 1)) * 2], &a4[k * 4], b3[2], b3[3]);
         }
       }
     }
@@ -286,11 +286,11 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_chain(const __grid_co
       #pragma unroll
       for (int j = 0; j < 4; j++) {
         u32 b4[4];
-        ldmatrix_x4_trans(b4, smem + (24576u + (u32)swizzle(((i * 16 + matrix_row2) * 64 + (j * 16 + matrix_col2)) * 2, 7)));
+        ldmatrix_x4_trans(b4, smem + (24576u + (u32)swizzle(((i * 16 + matrix_row) * 64 + (j * 16 + matrix_col)) * 2, 7)));
         #pragma unroll
         for (int k = 0; k < 2; k++) {
-          mma_m16n8k16_f32_f16(&acc2[(k * 8 + j * 2) * 4], &acc_now_f16[k * 16 + i * 4], b4[0], b4[2]);
-          mma_m16n8k16_f32_f16(&acc2[(k * 8 + (j * 2 + 1)) * 4], &acc_now_f16[k * 16 + i * 4], b4[1], b4[3]);
+          mma_m16n8k16_f32_f16(&acc2[(k * 8 + j * 2) * 4], &acc_now_f16[k * 16 + i * 4], b4[0], b4[1]);
+          mma_m16n8k16_f32_f16(&acc2[(k * 8 + (j * 2 + 1)) * 4], &acc_now_f16[k * 16 + i * 4], b4[2], b4[3]);
         }
       }
     }

@@ -115,8 +115,6 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(128) op_w
   int warp_row = ((int)threadIdx.x >> 5) * 16;
   int matrix_row = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
   int matrix_col = ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
-  int matrix_row2 = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
-  int matrix_col2 = ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
   bool d_vec = aligned(a.d, 8) && (a.d_stride0 & 1) == 0 && (a.d_stride1 & 1) == 0 && (a.n & 1) == 0;
   int row02 = ((int)threadIdx.x >> 2 & 7) + ((int)threadIdx.x >> 5) * 16;
   int col02 = ((int)threadIdx.x & 3) * 2;
@@ -195,9 +193,9 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(128) op_w
       #pragma unroll
       for (int j = 0; j < 8; j++) {
         u32 b2[4];
-        ldmatrix_x4_trans(b2, smem + (8192u + (u32)swizzle(((i * 16 + matrix_row2) * 64 + ((j * 16 + matrix_col2 & 63) + (j * 16 + matrix_col2 >> 6) * 4096)) * 2, 7)));
-        mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a3, b2[0], b2[2]);
-        mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a3, b2[1], b2[3]);
+        ldmatrix_x4_trans(b2, smem + (8192u + (u32)swizzle(((i * 16 + matrix_row) * 64 + ((j * 16 + matrix_col & 63) + (j * 16 + matrix_col >> 6) * 4096)) * 2, 7)));
+        mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a3, b2[0], b2[1]);
+        mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a3, b2[2], b2[3]);
       }
     }
     float d[64];

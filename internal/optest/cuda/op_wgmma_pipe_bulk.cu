@@ -130,8 +130,6 @@ extern "C" __global__ void __launch_bounds__(288) op_wgmma_pipe(const __grid_con
   int warp_row = (((int)threadIdx.x & 127) >> 5) * 16;
   int matrix_row = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
   int matrix_col = ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
-  int matrix_row2 = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
-  int matrix_col2 = ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
   bool c_vec = aligned(a.c, 8) && (a.c_stride0 & 1) == 0 && (a.n & 1) == 0;
   int row0 = (((int)threadIdx.x & 127) >> 2 & 7) + (((int)threadIdx.x & 127) >> 5) * 16;
   int col0 = ((int)threadIdx.x & 127 & 3) * 2;
@@ -180,9 +178,9 @@ extern "C" __global__ void __launch_bounds__(288) op_wgmma_pipe(const __grid_con
           #pragma unroll
           for (int j = 0; j < 4; j++) {
             u32 b[4];
-            ldmatrix_x4_trans(b, smem + (50176u + (u32)swizzle((int)(((u32)pipe_slot * 4096u + (u32)((i * 16 + matrix_row2) * 64) + (u32)(j * 16 + matrix_col2)) * 2u), 7)));
-            mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a2, b[0], b[2]);
-            mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a2, b[1], b[3]);
+            ldmatrix_x4_trans(b, smem + (50176u + (u32)swizzle((int)(((u32)pipe_slot * 4096u + (u32)((i * 16 + matrix_row) * 64) + (u32)(j * 16 + matrix_col)) * 2u), 7)));
+            mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a2, b[0], b[1]);
+            mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a2, b[2], b[3]);
           }
         }
         __syncwarp();
