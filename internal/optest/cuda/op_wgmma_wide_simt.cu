@@ -121,11 +121,11 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_wide(const __grid_con
   int warp_row = ((int)threadIdx.x >> 5) * 16;
   int matrix_row = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
   int matrix_col = ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
-  int matrix_row2 = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
-  int matrix_col2 = ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
   bool d_vec = aligned(a.d, 8) && (a.d_stride1 & 1) == 0;
   int row04 = ((int)threadIdx.x >> 2 & 7) + ((int)threadIdx.x >> 5) * 16;
   int col04 = ((int)threadIdx.x & 3) * 2;
+  int matrix_row2 = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
+  int matrix_col2 = ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
   bool d_vec2 = aligned(a.d, 8) && (a.d_stride0 & 1) == 0 && (a.d_stride1 & 1) == 0;
   bool e_vec = aligned(a.e, 8) && (a.e_stride1 & 1) == 0;
   int matrix_row3 = (int)(threadIdx.x & 31) & 7;
@@ -229,9 +229,9 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_wide(const __grid_con
       #pragma unroll
       for (int j = 0; j < 16; j++) {
         u32 b3[4];
-        ldmatrix_x4_trans(b3, smem + (8192u + (u32)swizzle(((i * 16 + matrix_row2) * 64 + ((j * 16 + matrix_col2 & 63) + (j * 16 + matrix_col2 >> 6) * 4096)) * 2, 7)));
-        mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a3, b3[0], b3[2]);
-        mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a3, b3[1], b3[3]);
+        ldmatrix_x4_trans(b3, smem + (8192u + (u32)swizzle(((i * 16 + matrix_row) * 64 + ((j * 16 + matrix_col & 63) + (j * 16 + matrix_col >> 6) * 4096)) * 2, 7)));
+        mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a3, b3[0], b3[1]);
+        mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a3, b3[2], b3[3]);
       }
     }
     float d[128];
@@ -267,9 +267,9 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_wide(const __grid_con
       #pragma unroll
       for (int j = 0; j < 16; j++) {
         u32 b4[4];
-        ldmatrix_x4(b4, smem + (40960u + (u32)swizzle(((j * 16 + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)));
-        mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a4, b4[0], b4[2]);
-        mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a4, b4[1], b4[3]);
+        ldmatrix_x4(b4, smem + (40960u + (u32)swizzle(((j * 16 + matrix_row2) * 64 + (i * 16 + matrix_col2)) * 2, 7)));
+        mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a4, b4[0], b4[1]);
+        mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a4, b4[2], b4[3]);
       }
     }
     float d2[128];
