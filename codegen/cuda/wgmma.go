@@ -50,8 +50,11 @@ func wgmma(p *printer, s thr.Do) code {
 	}
 	d := s.Frags[0]
 	acc, array, constraint, n := "f32", "float", "f", 2*d.N
-	if d.Local.Type.DT == dtype.U32 {
+	switch d.Local.Type.DT {
+	case dtype.U32:
 		acc, array, constraint, n = "f16", "u32", "r", 4*d.N
+	case dtype.I32:
+		acc, array, constraint = "s32", "int", "r"
 	}
 	shape := fmt.Sprintf("m64n%dk%d", n, 32/s.DT.Size())
 	name := fmt.Sprintf("wgmma_%s_%s_%s", shape, acc, t)
@@ -76,7 +79,10 @@ func wgmma(p *printer, s thr.Do) code {
 		next++
 	}
 	trans, add := flags[:len(flags)-1], flags[len(flags)-1]
-	operands = append(operands, digit(add), "1", "1")
+	operands = append(operands, digit(add))
+	if s.DT.IsFloat() { // factors of A and B
+		operands = append(operands, "1", "1")
+	}
 	for i, mn := range trans {
 		of := "ab"[2-len(trans)+i : 2-len(trans)+i+1]
 		if mn {
@@ -138,10 +144,15 @@ func (p *printer) ordering(s thr.Do, name, instruction string) code {
 	var args []code
 	for i, f := range s.Frags {
 		t, c, of := "float", "f", fmt.Sprintf("r%d", i)
-		if f.Local.Type.DT != dtype.F32 {
-			t, c = "u32", "r"
+		kind := c
+		switch f.Local.Type.DT {
+		case dtype.F32:
+		case dtype.I32:
+			t, c, kind = "int", "r", "i"
+		default:
+			t, c, kind = "u32", "r", "r"
 		}
-		name += fmt.Sprintf("_%s%d", c, f.N)
+		name += fmt.Sprintf("_%s%d", kind, f.N)
 		params, args = append(params, t+"* "+of), append(args, p.fragment(f))
 		operands = append(operands, registerList("+"+c, of, f.N))
 	}

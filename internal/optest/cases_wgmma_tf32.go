@@ -14,14 +14,14 @@ import (
 // wgmmaMoreCases are those of a warpgroup's products of f32 as it lies, and of the most and the fewest columns; and of
 // rounding by itself.
 func wgmmaMoreCases() []tiletest.Case {
-	return []tiletest.Case{
+	return append(wgmmaBytesCases(), []tiletest.Case{
 		opCase(ir.MMA, "group_cut/integers", func(r run) error {
 			return checkCut(r, r.Ints(-3, 3, 1, wgmmaCutM*wgmmaCutK), func(x float64) float64 { return x })
 		}),
 		opCase(ir.MMA, "group_cut/bits", func(r run) error { return checkCut(r, tf32Ties(r, wgmmaCutM*wgmmaCutK), cutTF32) }),
 		opCase(ir.MMA, "group_wide/bf16", checkWide),
 		opCase(ir.RoundTF32, "ties/f32", checkRoundTF32),
-	}
+	}...)
 }
 
 // cutTF32 is what is left of a number without the bits that tf32 has not.

@@ -121,5 +121,5 @@ var families = []*bind.Family{
 	&mmaABFamily, &mmaABtFamily, &mmaAtBFamily, &mmaAtBtFamily, &mmaChainFamily, &mmaTF32Family,
 	&bytesCastFamily, &bytesMoveFamily, &mmaSquareFamily, &mmaSquareGroupFamily,
 	&wgmmaABFamily, &wgmmaABtFamily, &wgmmaAtBFamily, &wgmmaAtBtFamily, &wgmmaPipeFamily, &wgmmaChainFamily, &wgmmaClusterFamily,
-	&wgmmaTF32Family, &wgmmaCutFamily, &wgmmaWideFamily, &roundTF32Family,
+	&wgmmaTF32Family, &wgmmaCutFamily, &wgmmaWideFamily, &roundTF32Family, &wgmmaBytesFamily,
 }

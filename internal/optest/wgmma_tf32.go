@@ -149,5 +149,5 @@ func wgmmaWide(name string) (*tile.Kernel, error) {
 
 func wgmmaTF32Kernels() tile.Set {
 	return tile.Sets(family(kernel{"op_wgmma_tf32", wgmmaTF32}), family(kernel{"op_wgmma_cut", wgmmaCut}),
-		family(kernel{"op_wgmma_wide", wgmmaWide}), family(kernel{"op_round_tf32", roundTF32}))
+		family(kernel{"op_wgmma_wide", wgmmaWide}), family(kernel{"op_round_tf32", roundTF32}), wgmmaBytesKernels())
 }

@@ -22,10 +22,11 @@ const (
 	wgmmaCols = 256
 )
 
-// byWarpgroup reports whether an op is an MMA that a target does by wgmma: of 16-bit types, and of f32 that is tf32 already.
+// byWarpgroup reports whether an op is an MMA that a target does by wgmma: of 16-bit types, of f32 that is tf32 already, and of
+// 8-bit types where both operands are in shared memory with rows along k, which wgmma has no other form for.
 func byWarpgroup(t *target.Target, v *ir.Value) bool {
 	i, ok := v.Attr.(*ir.MMAInfo)
-	return ok && v.Scope == ir.ScopeGroup && !i.Sync && (i.DT.Is16() || i.Cut) && t.Has(target.WGMMA)
+	return ok && v.Scope == ir.ScopeGroup && !i.Sync && (i.DT.Is16() || i.Cut || i.DT.Is8() && i.Form == ir.ABt && i.A != nil && i.B != nil && i.K%wgmmaStep == 0) && t.Has(target.WGMMA)
 }
 
 // operandTiles are the tiles, but for slots of pipelines, that a kernel's wgmma reads, and whether CopyAsync writes some.
@@ -178,6 +179,8 @@ func wgmmaFits(s *state, v *ir.Value) error {
 	case i.K*i.DT.Size()%wgmmaStep != 0:
 		n := wgmmaStep / i.DT.Size()
 		return refuse(ir.ErrShape, "k = %d, and it takes %d of %v at a time; use %d and zeros", i.K, n, i.DT, (i.K+n-1)/n*n)
+	case i.DT == dtype.I8 && i.N > 32 && i.N%16 != 0:
+		return refuse(ir.ErrShape, "n = %d, and of i8 it has multiples of 16 beyond 32; use %d", i.N, (i.N+15)/16*16)
 	case role.First%ir.WarpgroupWarps != 0:
 		return refuse(ir.ErrScope, "the role %s begins at warp %d, and it is of warpgroups, which begin at multiples of %d; put roles of single warps behind it, or give them register budgets", role.Name, role.First, ir.WarpgroupWarps)
 	}

@@ -28,6 +28,7 @@ type multiply struct {
 	dt           dtype.Type
 	n            int
 	half         bool    // the accumulator is of f16, in pairs
+	ints         bool    // it is of i32
 	acc          []int32 // registers
 	regsA        []int32 // of A; nil: it is in shared memory
 	bufA, bufB   *thr.SharedBuf
@@ -39,7 +40,7 @@ func (c *compiler) wgmma(s thr.Do) {
 	if s.Pred != nil || len(s.Frags) != len(s.Fn.Frags()) {
 		c.fail("%s for some lanes, or of %d fragments", s.Fn, len(s.Frags))
 	}
-	o, size := &multiply{dt: s.DT, half: s.Frags[0].Local.Type.DT == dtype.U32, bufA: s.Buf, bufB: s.BufB}, s.DT.Size()
+	o, size := &multiply{dt: s.DT, half: s.Frags[0].Local.Type.DT == dtype.U32, ints: s.Frags[0].Local.Type.DT == dtype.I32, bufA: s.Buf, bufB: s.BufB}, s.DT.Size()
 	flags, descs := s.Args[1:], s.Args[:1]
 	if s.Fn == thr.WGMMA {
 		flags, descs = s.Args[2:], s.Args[:2]
@@ -54,7 +55,7 @@ func (c *compiler) wgmma(s thr.Do) {
 	}
 	last := len(on) - 1
 	o.adds, o.bMN, o.aMN = on[last], on[last-1], last > 1 && on[0]
-	if decoder(s.DT) == nil || (o.aMN || o.bMN) && size != 2 || o.half && s.DT != dtype.F16 {
+	if decoder(s.DT) == nil || (o.aMN || o.bMN) && size != 2 || o.half && s.DT != dtype.F16 || o.ints != (s.DT == dtype.I8) {
 		c.fail("%s of %s, A and B along their rows: %t, %t", s.Fn, s.DT, o.aMN, o.bMN)
 	}
 	each := 1
@@ -124,19 +125,21 @@ type flight struct {
 
 // accumulator is the value of an accumulator of multiplies in flight, row by row.
 type accumulator struct {
-	values []float32 // of f16, too
+	values []float64 // of its type
 	flying int       // multiplies that are not waited for
 }
 
 // take takes the registers of an accumulator, which are poison until they are put back.
 func (o *multiply) take(w *warp) *accumulator {
-	acc := &accumulator{values: make([]float32, len(o.placeD))}
+	acc := &accumulator{values: make([]float64, len(o.placeD))}
 	for i, p := range o.placeD {
-		bits := w.r[o.acc[p.reg]][p.lane]
-		if o.half {
-			acc.values[i] = dtype.F16FromBits(uint16(bits >> p.shift)).Float32()
-		} else {
-			acc.values[i] = float(bits)
+		switch bits := w.r[o.acc[p.reg]][p.lane]; {
+		case o.half:
+			acc.values[i] = float64(dtype.F16FromBits(uint16(bits >> p.shift)).Float32())
+		case o.ints:
+			acc.values[i] = float64(int32(bits))
+		default:
+			acc.values[i] = float64(float(bits))
 		}
 	}
 	for _, r := range o.acc {
@@ -150,9 +153,12 @@ func (o *multiply) putBack(w *warp, acc *accumulator) {
 		w.r[r] = lanes{}
 	}
 	for i, p := range o.placeD {
-		bits := fbits(acc.values[i])
-		if o.half {
+		bits := fbits(float32(acc.values[i]))
+		switch {
+		case o.half:
 			bits = f16(bits)
+		case o.ints:
+			bits = uint64(uint32(int32(acc.values[i])))
 		}
 		w.r[o.acc[p.reg]][p.lane] |= bits << p.shift
 	}
@@ -328,16 +334,20 @@ func (f *flight) compute(w *warp) {
 	for i := range warpRows {
 		row, acc := x[i*step:][:step], f.acc.values[i*o.n:][:o.n]
 		for j := 0; j < o.n; j += 8 {
-			sums, d := products(row, c.y[j*step:][:8*step]), (*[8]float32)(acc[j:])
+			sums, d := products(row, c.y[j*step:][:8*step]), (*[8]float64)(acc[j:])
 			for l, sum := range sums {
 				if o.adds {
-					sum += float64(d[l])
+					sum += d[l]
 				}
-				d[l] = float32(sum)
+				if o.ints { // it wraps
+					d[l] = float64(int32(int64(sum)))
+					continue
+				}
+				d[l] = float64(float32(sum))
 			}
 			if o.half {
 				for l, x := range d {
-					d[l] = dtype.F16FromBits(uint16(f16(fbits(x)))).Float32()
+					d[l] = float64(dtype.F16FromBits(uint16(f16(fbits(float32(x))))).Float32())
 				}
 			}
 		}
