@@ -59,7 +59,8 @@ type MatrixOperand[T Elem] interface {
 // that the hardware chooses: f32 for floats, f16 for f16 too, and i32, which wraps, for i8. k is a multiple of 8 of 16-bit
 // types, of 16 of i8 and of 32 of 8-bit floats.
 //
-// 8-bit types are multiplied by mma.sync, E4M3 and E5M2 on sm_89 and later. Tensor cores take them along k only: an operand
+// 8-bit types are multiplied by mma.sync, E4M3 and E5M2 on sm_89 and later; by a warpgroup with wgmma where both operands are
+// in shared memory and the form is ABt. Tensor cores take them along k only: an operand
 // in shared memory whose rows run along m or n is read byte by byte, and one beside an operand in registers by two bytes.
 // gotile check says so. A tile that is read often is better transposed once: Load, Redistribute of its Transpose, Store.
 //
