@@ -116,10 +116,10 @@ extern "C" __global__ void __launch_bounds__(128) attention_bf16(const __grid_co
   int col02 = ((int)threadIdx.x & 7) * 8;
   bool v_vec = aligned(a.v, 16) && (a.v_stride0 & 7) == 0;
   int warp_row = ((int)threadIdx.x >> 5) * 16;
-  int matrix_row = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
-  int matrix_col = ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
-  int matrix_row2 = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
-  int matrix_col2 = ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
+  int matrix_row = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
+  int matrix_col = ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
+  int matrix_row2 = ((int)(threadIdx.x & 31) & 7) + ((int)(threadIdx.x & 31) >> 3 & 1) * 8;
+  int matrix_col2 = ((int)(threadIdx.x & 31) >> 4 & 1) * 8;
   bool o_vec = aligned(a.o, 4) && (a.o_stride0 & 1) == 0;
   int div_of = (int)((u32)a.m + 63u) / 64;
   if ((int)(threadIdx.x >> 5) < 4) {
@@ -239,9 +239,9 @@ extern "C" __global__ void __launch_bounds__(128) attention_bf16(const __grid_co
           #pragma unroll
           for (int j = 0; j < 4; j++) {
             u32 b[4];
-            ldmatrix_x4(b, smem + (u32)swizzle(((j * 16 + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7));
-            mma_m16n8k16_f32_bf16(&acc4[j * 2 * 4], &x3[i * 4], b[0], b[2]);
-            mma_m16n8k16_f32_bf16(&acc4[(j * 2 + 1) * 4], &x3[i * 4], b[1], b[3]);
+            ldmatrix_x4(b, smem + (u32)(int)((u32)(j * 16 * 64 * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7)));
+            mma_m16n8k16_f32_bf16(&acc4[j * 2 * 4], &x3[i * 4], b[0], b[1]);
+            mma_m16n8k16_f32_bf16(&acc4[(j * 2 + 1) * 4], &x3[i * 4], b[2], b[3]);
           }
         }
         float select[32];
@@ -310,9 +310,9 @@ extern "C" __global__ void __launch_bounds__(128) attention_bf16(const __grid_co
           #pragma unroll
           for (int j = 0; j < 4; j++) {
             u32 b2[4];
-            ldmatrix_x4_trans(b2, smem + (8192u + (u32)swizzle(((i * 16 + matrix_row2) * 64 + (j * 16 + matrix_col2)) * 2, 7)));
-            mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], &exp_of_bf16[i * 4], b2[0], b2[2]);
-            mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], &exp_of_bf16[i * 4], b2[1], b2[3]);
+            ldmatrix_x4_trans(b2, smem + (8192u + (u32)(int)((u32)(i * 16 * 64 * 2) + (u32)swizzle((matrix_row2 * 64 + (j * 16 + matrix_col2)) * 2, 7))));
+            mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], &exp_of_bf16[i * 4], b2[0], b2[1]);
+            mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], &exp_of_bf16[i * 4], b2[2], b2[3]);
           }
         }
       }
