@@ -24,6 +24,7 @@ const (
 
 func (f Form) mmaOption(o *mmaOptions) { o.form = ir.Form(f) }
 
+// String is the form as a product: AB, ABt, AtB or AtBt.
 func (f Form) String() string { return ir.Form(f).String() }
 
 type overwrite struct{}
