@@ -1,6 +1,7 @@
 package dtype
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,7 +23,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("Parse(%q) = %v, %v; want an error that lists the names", s, x, err)
 		}
 	}
-	if s := numTypes.String(); s != "dtype(8)" {
+	if s := numTypes.String(); s != "dtype(11)" {
 		t.Errorf("an unknown type prints as %q", s)
 	}
 }
@@ -35,6 +36,7 @@ func TestClasses(t *testing.T) {
 	}{
 		{F32, 4, true, false, false}, {BF16, 2, true, false, true}, {F16, 2, true, false, true},
 		{I32, 4, false, true, false}, {U32, 4, false, true, false}, {I64, 8, false, true, false},
+		{E4M3, 1, true, false, false}, {E5M2, 1, true, false, false}, {I8, 1, false, true, false},
 		{Bool, 1, false, false, false}, {Invalid, 0, false, false, false},
 	} {
 		if c.t.Size() != c.size || c.t.IsFloat() != c.float || c.t.IsInt() != c.integer || c.t.Is16() != c.half {
@@ -44,6 +46,9 @@ func TestClasses(t *testing.T) {
 	for _, x := range All() {
 		if x == Bool || x == Invalid {
 			t.Errorf("%s is not for memory", x)
+		}
+		if x.Is8() == slices.Contains(Arithmetic(), x) || x.Is8() != (x.Size() == 1) {
+			t.Errorf("%s: of 8 bits %v, computed with %v", x, x.Is8(), slices.Contains(Arithmetic(), x))
 		}
 	}
 	if len(All()) != int(numTypes)-2 {

@@ -20,6 +20,9 @@ func ExampleType() {
 	// i32 4 false
 	// u32 4 false
 	// i64 8 false
+	// e4m3 1 true
+	// e5m2 1 true
+	// i8 1 false
 	// 0.33398438 <nil>
 }
 
@@ -50,4 +53,31 @@ func ExampleFloat32() {
 	// Output:
 	// f32 i32 u32 i64
 	// bool 1.5
+}
+
+// An 8-bit float has few digits; what is too large becomes the largest number there is.
+func ExampleFloat8E4M3() {
+	for _, x := range []float32{3.1415927, 1e-3, 1000} {
+		fmt.Println(dtype.E4M3FromFloat32(x).Float32(), dtype.E5M2FromFloat32(x).Float32())
+	}
+	fmt.Printf("%#02x\n", dtype.E4M3FromFloat32(1).Bits())
+	// Output:
+	// 3.25 3
+	// 0.001953125 0.0009765625
+	// 448 1024
+	// 0x38
+}
+
+// Float8E5M2 has the exponents of Float16, and infinities; conversions make none.
+func ExampleFloat8E5M2() {
+	fmt.Println(dtype.E5M2FromBits(0x7c).Float32(), dtype.E5M2FromFloat32(1e9).Float(), dtype.E5M2FromBits(1).Float())
+	// Output:
+	// +Inf 57344 1.52587890625e-05
+}
+
+// Int8 is Go's int8; a float is truncated into its range.
+func ExampleInt8() {
+	fmt.Println(dtype.I8FromFloat32(-3.9), dtype.I8FromFloat32(1000), dtype.Int8(5).DType())
+	// Output:
+	// -3 127 i8
 }

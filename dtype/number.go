@@ -11,6 +11,10 @@ type (
 	Int32    int32
 	Uint32   uint32
 	Int64    int64
+	Int8     int8
+	// Float8E4M3 and Float8E5M2 are the 8-bit floats of OCP (OCP 8-bit Floating Point Specification, OFP8).
+	Float8E4M3 struct{ bits uint8 }
+	Float8E5M2 struct{ bits uint8 }
 	// Boolean is the element type of predicates; it exists in registers only.
 	Boolean bool
 )
@@ -32,6 +36,15 @@ func (Uint32) DType() Type { return U32 }
 
 // DType is I64.
 func (Int64) DType() Type { return I64 }
+
+// DType is I8.
+func (Int8) DType() Type { return I8 }
+
+// DType is E4M3.
+func (Float8E4M3) DType() Type { return E4M3 }
+
+// DType is E5M2.
+func (Float8E5M2) DType() Type { return E5M2 }
 
 // DType is Bool.
 func (Boolean) DType() Type { return Bool }
@@ -98,13 +111,18 @@ func F16FromFloat32(f float32) Float16 {
 	return Float16{sign | uint16((a>>13)-(112<<10))}
 }
 
-// Round rounds to the nearest number of a floating-point type, ties to even; other types leave x as it is.
+// Round rounds to the nearest number of a floating-point type, ties to even, of 8 bits to a finite one; other types leave x
+// as it is.
 func (t Type) Round(x float32) float32 {
 	switch t {
 	case BF16:
 		return BF16FromFloat32(x).Float32()
 	case F16:
 		return F16FromFloat32(x).Float32()
+	case E4M3:
+		return E4M3FromFloat32(x).Float32()
+	case E5M2:
+		return E5M2FromFloat32(x).Float32()
 	}
 	return x
 }

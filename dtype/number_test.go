@@ -147,6 +147,7 @@ func TestHostNumbers(t *testing.T) {
 	}{
 		{Float32(0), F32, unsafe.Sizeof(Float32(0))}, {BFloat16{}, BF16, unsafe.Sizeof(BFloat16{})}, {Float16{}, F16, unsafe.Sizeof(Float16{})},
 		{Int32(0), I32, unsafe.Sizeof(Int32(0))}, {Uint32(0), U32, unsafe.Sizeof(Uint32(0))}, {Int64(0), I64, unsafe.Sizeof(Int64(0))},
+		{Int8(0), I8, unsafe.Sizeof(Int8(0))}, {Float8E4M3{}, E4M3, unsafe.Sizeof(Float8E4M3{})}, {Float8E5M2{}, E5M2, unsafe.Sizeof(Float8E5M2{})},
 		{Boolean(false), Bool, unsafe.Sizeof(Boolean(false))},
 	} {
 		if c.x.DType() != c.want || int(c.size) != c.want.Size() {

@@ -19,5 +19,14 @@ func (Uint32) Operand(Uint32) {}
 // Operand marks an operand of i64 tiles, as Float32.Operand does of f32 tiles.
 func (Int64) Operand(Int64) {}
 
+// Operand marks an operand of e4m3 tiles, as Float32.Operand does of f32 tiles.
+func (Float8E4M3) Operand(Float8E4M3) {}
+
+// Operand marks an operand of e5m2 tiles, as Float32.Operand does of f32 tiles.
+func (Float8E5M2) Operand(Float8E5M2) {}
+
+// Operand marks an operand of i8 tiles, as Float32.Operand does of f32 tiles.
+func (Int8) Operand(Int8) {}
+
 // Operand marks an operand of predicates, as Float32.Operand does of f32 tiles.
 func (Boolean) Operand(Boolean) {}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/gotile/gotile/dtype"
 	"github.com/gotile/gotile/internal/cname"
 	"github.com/gotile/gotile/internal/ir"
 )
@@ -17,6 +18,7 @@ type port interface {
 	bind(b *ir.Builder, a *ir.Arg)
 	poison(b *ir.Builder) // for a field with a mistake: what the body does with it is no mistake of its own
 	scalar() bool
+	dtype() dtype.Type
 }
 
 func (g *Global[T]) bind(b *ir.Builder, a *ir.Arg) { a.DT, g.b, g.a = dtypeOf[T](), b, a }
@@ -28,6 +30,8 @@ func (g *Global[T]) poison(b *ir.Builder) { g.b = b }
 func (s *Scalar[T]) poison(b *ir.Builder) { s.b = b }
 func (g *Global[T]) scalar() bool         { return false }
 func (s *Scalar[T]) scalar() bool         { return true }
+func (g *Global[T]) dtype() dtype.Type    { return dtypeOf[T]() }
+func (s *Scalar[T]) dtype() dtype.Type    { return dtypeOf[T]() }
 
 // bindArgs gives the fields of the Args struct at v their arguments. Mistakes are noted at the caller of Define.
 func bindArgs(b *ir.Builder, v reflect.Value) {
@@ -53,6 +57,11 @@ func bindArgs(b *ir.Builder, v reflect.Value) {
 		if !ok {
 			b.Reject(ErrPort, "field %s of %s is a %v: use tile.Global[T] or tile.Scalar[T]", f.Name, argsName(t), f.Type)
 			poison(b, v.Field(i))
+			continue
+		}
+		if p.scalar() && p.dtype().Is8() {
+			b.Reject(ErrPort, "scalar %s of %s is of %v: scalars are of 16 bits or more; use tile.Scalar[tile.F32] or [tile.I32], and Cast", f.Name, argsName(t), p.dtype())
+			p.poison(b)
 			continue
 		}
 		a := &ir.Arg{Field: f.Name, Name: cName(f.Name)}

@@ -56,7 +56,12 @@ type MatrixOperand[T Elem] interface {
 
 // MMA adds a product of matrices to an accumulator by tensor cores: acc += a b, of m x n, m x k and k x n, for the warp or
 // the warpgroup that the accumulator belongs to. Products are exact and added up in the accumulator's type, in an order
-// that the hardware chooses: f32 for bf16 and f16, or f16 for f16.
+// that the hardware chooses: f32 for floats, f16 for f16 too, and i32, which wraps, for i8. k is a multiple of 8 of 16-bit
+// types, of 16 of i8 and of 32 of 8-bit floats.
+//
+// 8-bit types are multiplied by mma.sync, E4M3 and E5M2 on sm_89 and later. Tensor cores take them along k only: an operand
+// in shared memory whose rows run along m or n is read byte by byte, and one beside an operand in registers by two bytes.
+// gotile check says so. A tile that is read often is better transposed once: Load, Redistribute of its Transpose, Store.
 //
 // Operands of f32 are multiplied as tf32, and the call names an Accuracy, TF32 or TF32x3. Matrix loads are of 16 bits: a
 // warp loads operands in shared memory as fragments, by plain loads. A warpgroup multiplies f32 where the target has wgmma
@@ -94,7 +99,7 @@ type MatrixOperand[T Elem] interface {
 //		}
 //		tile.Store(c, a.C.At(row, col), tile.Cast[tile.BF16](acc.Get()))
 //	}))
-func MMA[C Float, T Number](acc Var[C], a, b MatrixOperand[T], opts ...MMAOption) {
+func MMA[C Accumulator, T Number](acc Var[C], a, b MatrixOperand[T], opts ...MMAOption) {
 	k := acc.b
 	if k == nil {
 		ir.Fail(ErrScope, "MMA into an accumulator that was never declared: it is the zero value of its type; declare it with tile.NewAcc")

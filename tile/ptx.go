@@ -57,7 +57,7 @@ func PTX[T Elem](template string, sim func(in []uint64) uint64, operands ...Any)
 		return Reg[T]{b: b}
 	}
 	for i, t := range append([]dtype.Type{dtypeOf[T]()}, types(args)...) {
-		if t.Is16() || t == dtype.Bool {
+		if t.Is16() || t.Is8() || t == dtype.Bool {
 			b.Errorf(ir.Asm, ErrDType, "PTX %q has %v as %%%d: registers of PTX are f32, i32, u32 or i64; cast, or bitcast through u32", template, t, i)
 			return Reg[T]{b: b}
 		}

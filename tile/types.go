@@ -15,6 +15,11 @@ type (
 	I32  = dtype.Int32
 	U32  = dtype.Uint32
 	I64  = dtype.Int64
+	I8   = dtype.Int8
+	// E4M3 and E5M2 are 8-bit floats. Tiles of them and of I8 are loaded, stored, moved, converted and multiplied by MMA;
+	// other ops take what Cast makes of them.
+	E4M3 = dtype.Float8E4M3
+	E5M2 = dtype.Float8E5M2
 	// Bool is the element type of comparisons; it exists in registers only.
 	Bool = dtype.Boolean
 )
@@ -22,6 +27,12 @@ type (
 // Float is a floating-point element type. 16-bit types are computed in f32 and rounded once an op.
 type Float interface {
 	F32 | BF16 | F16
+	DType() dtype.Type
+}
+
+// Accumulator is the element type of an accumulator of MMA.
+type Accumulator interface {
+	F32 | F16 | BF16 | I32
 	DType() dtype.Type
 }
 
@@ -33,13 +44,13 @@ type Integer interface {
 
 // Number is an element type that memory can hold.
 type Number interface {
-	F32 | BF16 | F16 | I32 | U32 | I64
+	F32 | BF16 | F16 | I32 | U32 | I64 | E4M3 | E5M2 | I8
 	DType() dtype.Type
 }
 
 // Elem is an element type of registers.
 type Elem interface {
-	F32 | BF16 | F16 | I32 | U32 | I64 | Bool
+	F32 | BF16 | F16 | I32 | U32 | I64 | E4M3 | E5M2 | I8 | Bool
 	DType() dtype.Type
 }
 
@@ -60,6 +71,12 @@ func Const[T Number](x float64) Operand[T] {
 		*p = dtype.BF16FromFloat32(toOdd(x))
 	case *F16:
 		*p = dtype.F16FromFloat32(toOdd(x))
+	case *E4M3:
+		*p = dtype.E4M3FromFloat32(toOdd(x))
+	case *E5M2:
+		*p = dtype.E5M2FromFloat32(toOdd(x))
+	case *I8:
+		*p = I8(saturate(x, math.MinInt8, math.MaxInt8))
 	case *I32:
 		*p = I32(saturate(x, math.MinInt32, math.MaxInt32))
 	case *U32:
@@ -70,7 +87,7 @@ func Const[T Number](x float64) Operand[T] {
 	return any(t).(Operand[T])
 }
 
-// toOdd rounds to the f32 whose last bit is 1 where x is not one: rounding that to 16 bits gives what rounding x would.
+// toOdd rounds to the f32 whose last bit is 1 where x is not one: rounding that to 16 or 8 bits gives what rounding x would.
 func toOdd(x float64) float32 {
 	f := float32(x)
 	if float64(f) == x || x != x {
@@ -106,6 +123,12 @@ func pattern(x any) ir.Bits {
 		return ir.Bits(x.Bits())
 	case F16:
 		return ir.Bits(x.Bits())
+	case E4M3:
+		return ir.Bits(x.Bits())
+	case E5M2:
+		return ir.Bits(x.Bits())
+	case I8:
+		return ir.Bits(uint8(x))
 	case I32:
 		return ir.Bits(uint32(x))
 	case U32:

@@ -40,6 +40,16 @@ func init() {
 		thr.RoundF16:  {expr: function("round_f16")},
 		thr.RoundTF32: {expr: function("round_tf32")},
 
+		thr.E4M3ToF32: {expr: function("e4m3_f32")},
+		thr.E5M2ToF32: {expr: function("e5m2_f32")},
+		thr.I8ToI32:   {expr: function("i8_i32")},
+		thr.F32ToE4M3: {expr: function("f32_e4m3")},
+		thr.F32ToE5M2: {expr: function("f32_e5m2")},
+		thr.I32ToI8:   {expr: function("i32_i8")},
+		thr.E4M3Pair:  {expr: function("e4m3_pair")},
+		thr.E5M2Pair:  {expr: function("e5m2_pair")},
+		thr.I8Pair:    {expr: function("i8_pair")},
+
 		thr.ShflXor: {expr: shuffle("__shfl_xor_sync")},
 		thr.ShflIdx: {expr: shuffle("__shfl_sync")},
 

@@ -68,7 +68,7 @@ func matrix(store, trans bool) func(*printer, thr.Do) code {
 }
 
 // mmaTypes are the names of operands in PTX.
-var mmaTypes = map[dtype.Type]string{dtype.BF16: "bf16", dtype.F16: "f16", dtype.F32: "tf32"}
+var mmaTypes = map[dtype.Type]string{dtype.BF16: "bf16", dtype.F16: "f16", dtype.F32: "tf32", dtype.E4M3: "e4m3", dtype.E5M2: "e5m2", dtype.I8: "s8"}
 
 // mmaSync prints mma.sync. The registers of A lie side by side, those of B may not.
 func mmaSync(p *printer, s thr.Do) code {
@@ -78,8 +78,11 @@ func mmaSync(p *printer, s thr.Do) code {
 	}
 	d, a, b := s.Frags[0], s.Frags[1], s.Frags[2]
 	acc, array, constraint := "f32", "float", "f"
-	if d.Local.Type.DT == dtype.U32 {
+	switch d.Local.Type.DT {
+	case dtype.U32:
 		acc, array, constraint = "f16", "u32", "r"
+	case dtype.I32:
+		acc, array, constraint = "s32", "int", "r"
 	}
 	k := a.N * 4 / s.DT.Size() * 32 / 16
 	in, register := "u32", func(name string) string { return name }

@@ -41,6 +41,9 @@ var prelude = append([]snippet{
 	{"u64", "typedef unsigned long long u64;\n"},
 	{"bf16", "typedef u16 bf16; // its bits\n"},
 	{"f16", "typedef u16 f16; // its bits\n"},
+	{"e4m3", "typedef unsigned char e4m3; // its bits\n"},
+	{"e5m2", "typedef unsigned char e5m2; // its bits\n"},
+	{"i8", "typedef signed char i8;\n"},
 	{"field_offset", `#ifdef __CUDACC_RTC__ // NVRTC has no offsetof without headers
 #define field_offset(type, field) __INTADDR__(&((type*)0)->field)
 #else
@@ -125,6 +128,38 @@ var prelude = append([]snippet{
 }
 `},
 
+	{"i8_i32", device + "int i8_i32(u32 x) { return (int)(x << 24) >> 24; }\n"},
+	{"i8_pair", device + `u32 i8_pair(int lo, int hi) { // in the low 16 bits
+  u32 r;
+  asm("cvt.pack.sat.s8.s32.b32 %0, %2, %1, 0;" : "=r"(r) : "r"(lo), "r"(hi));
+  return r;
+}
+`},
+	{"i32_i8", device + "u32 i32_i8(int x) { return i8_pair(x, 0); }\n"},
+	{"e5m2_f32", device + `float e5m2_f32(u32 x) { // the upper half of an f16
+  float r;
+  asm("{ .reg .b16 h; cvt.u16.u32 h, %1; cvt.f32.f16 %0, h; }" : "=f"(r) : "r"(x << 8));
+  return r;
+}
+`},
+	{"e4m3_f32", device + `float e4m3_f32(u32 x) {
+#if __CUDA_ARCH__ >= 890
+  float r;
+  asm("{ .reg .b16 b, lo, hi; .reg .b32 h; cvt.u16.u32 b, %1; cvt.rn.f16x2.e4m3x2 h, b; mov.b32 {lo, hi}, h; cvt.f32.f16 %0, lo; }" : "=f"(r) : "r"(x));
+  return r;
+#else // as an f32 whose exponent is 120 less
+  float r = __uint_as_float((x & 0x80u) << 24 | (x & 0x7fu) << 20) * __uint_as_float(0x7b800000u);
+  return (x & 0x7fu) == 0x7fu ? __uint_as_float(0x7fffffffu) : r;
+#endif
+}
+`},
+	float8Byte("e4m3", "0x3c800000u", "16384.0f", 20, 960, "0x7eu"),
+	float8Byte("e5m2", "0x38800000u", "128.0f", 21, 448, "0x7bu"),
+	float8Pair("e4m3"),
+	float8Pair("e5m2"),
+	{"f32_e4m3", device + "u32 f32_e4m3(float x) { return e4m3_pair(x, 0.0f); }\n"},
+	{"f32_e5m2", device + "u32 f32_e5m2(float x) { return e5m2_pair(x, 0.0f); }\n"},
+
 	{"movmatrix", device + `u32 movmatrix(u32 x) { // the 8x8 matrix of which the lanes have two elements each, transposed
   u32 r;
   asm("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(r) : "r"(x));
@@ -161,6 +196,33 @@ func registerPTX(name, register string) string {
 // pairPTX packs two floats; the instruction takes the upper half first.
 func pairPTX(t string) string {
 	return fmt.Sprintf(device+"u32 %s_pair(float lo, float hi) {\n  u32 r;\n  asm(\"cvt.rn.%sx2.f32 %%0, %%1, %%2;\" : \"=r\"(r) : \"f\"(hi), \"f\"(lo));\n  return r;\n}\n", t, t)
+}
+
+// float8Byte rounds a float to an 8-bit one, to nearest even, at most the largest number, for chips before sm_89. Below the
+// least normal number a sum with one whose last digit is that of the format's subnormals rounds, above it the carry of a
+// sum; exponents are rebased by a difference.
+func float8Byte(t, least, subnormal string, drop, rebase int, largest string) snippet {
+	return snippet{t + "_byte", fmt.Sprintf(device+`u32 %s_byte(float x) { // by hand: chips before sm_89 have no instruction
+  u32 a = __float_as_uint(x) & 0x7fffffffu, sign = __float_as_uint(x) >> 24 & 0x80u;
+  if (a > 0x7f800000u) return 0x7fu;
+  if (a < %s) return sign | (__float_as_uint(__uint_as_float(a) + %s) - __float_as_uint(%s));
+  return sign | min((a + 0x%xu + (a >> %d & 1u) >> %d) - %du, %s);
+}
+`, t, least, subnormal, subnormal, 1<<(drop-1)-1, drop, drop, rebase, largest)}
+}
+
+// float8Pair packs two floats into the low 16 bits.
+func float8Pair(t string) snippet {
+	return snippet{t + "_pair", fmt.Sprintf(device+`u32 %[1]s_pair(float lo, float hi) { // in the low 16 bits
+#if __CUDA_ARCH__ >= 890
+  u32 r;
+  asm("{ .reg .b16 b; cvt.rn.satfinite.%[1]sx2.f32 b, %%2, %%1; cvt.u32.u16 %%0, b; }" : "=r"(r) : "f"(lo), "f"(hi));
+  return r;
+#else
+  return %[1]s_byte(lo) | %[1]s_byte(hi) << 8;
+#endif
+}
+`, t)}
 }
 
 // widenPTX widens one half of a pair of bf16 with one instruction. Widening is volatile on purpose: it is cheaper than

@@ -111,7 +111,7 @@ func (p *printer) guard(pred thr.Expr) string {
 func (p *printer) ctype(t thr.Type) string {
 	name := ""
 	switch {
-	case t.DT.Is16() && t.Ptr:
+	case t.DT.Is16() && t.Ptr, t.DT.Is8():
 		name = p.use(t.DT.String())
 	case t.DT.Is16():
 		name = p.use("u32")

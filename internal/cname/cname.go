@@ -31,7 +31,9 @@ var entries = words(`main printf malloc free memcpy memset assert abs exp log sq
 var prelude = words(`field_offset div_i32 div_u32 div_i64 rem_i32 rem_u32 rem_i64 abs_i32 abs_i64 f32_to_i32 f32_to_u32
 	f32_to_i64 sigmoid silu softplus exp2_approx log2_approx sqrt_approx rsqrt_approx tanh_approx rcp_approx div_approx
 	exp_approx log_approx sigmoid_approx silu_approx aligned opaque cp_async_16 evict_first evict_last cp_async_commit
-	bf16_lo bf16_hi bf16_pair f16_lo f16_hi f16_pair round_bf16 round_f16 round_tf32 cluster_rank cluster_x clusters_x cluster_sync
+	bf16_lo bf16_hi bf16_pair f16_lo f16_hi f16_pair round_bf16 round_f16 round_tf32
+	e4m3 e5m2 i8 i8_i32 i8_pair i32_i8 e4m3_f32 e5m2_f32 e4m3_byte e5m2_byte e4m3_pair e5m2_pair f32_e4m3 f32_e5m2
+	cluster_rank cluster_x clusters_x cluster_sync
 	cluster_arrive cluster_wait peer_shared shared_at mbarrier_init mbarrier_fence mbarrier_arrive mbarrier_arrive_count
 	mbarrier_arrive_expect_tx mbarrier_expect_tx mbarrier_test mbarrier_test_token mbarrier_try mbarrier_try_token
 	mbarrier_wait mbarrier_wait_token mbarrier_track mbarrier_inval bulk_load bulk_store bulk_commit named_sync

@@ -20,17 +20,23 @@ func formatOf(t dtype.Type) format {
 		return format{8, -126, 127}
 	case dtype.F16:
 		return format{11, -14, 15}
+	case dtype.E4M3: // no infinity: the last exponent has numbers, of which the last is NaN
+		return format{4, -6, 8}
+	case dtype.E5M2:
+		return format{3, -14, 15}
 	}
 	return format{24, -126, 127}
 }
 
-// Float is the number of a bit pattern of f32, or of bf16 or f16 in the low 16 bits.
+// Float is the number of a bit pattern of a floating-point type, in the low bits.
 func Float(t dtype.Type, bits uint64) float64 {
 	f, width := formatOf(t), 8*t.Size()
 	sign := 1 - 2*float64(bits>>(width-1)&1)
 	fraction := bits & (1<<(f.digits-1) - 1)
 	exponent := int(bits>>(f.digits-1)) & (1<<(width-f.digits) - 1)
 	switch {
+	case t == dtype.E4M3 && bits&0x7f == 0x7f:
+		return math.NaN()
 	case exponent == f.most-f.least+2 && fraction == 0:
 		return math.Inf(int(sign))
 	case exponent == f.most-f.least+2:
@@ -43,8 +49,15 @@ func Float(t dtype.Type, bits uint64) float64 {
 	return math.Copysign(math.Ldexp(float64(fraction), exponent-1+f.least-(f.digits-1)), sign)
 }
 
-// Round is the nearest number of a floating-point type, ties to even; beyond the largest it is infinite.
+// largest are the largest numbers of the types whose conversions saturate.
+var largest = map[dtype.Type]float64{dtype.E4M3: 448, dtype.E5M2: 57344}
+
+// Round is the nearest number of a floating-point type, ties to even; beyond the largest it is infinite, and of 8-bit types
+// the largest.
 func Round(t dtype.Type, x float64) float64 {
+	if most, ok := largest[t]; ok && math.Abs(x) >= most {
+		return math.Copysign(most, x)
+	}
 	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
 		return x
 	}
@@ -68,6 +81,8 @@ func Int(t dtype.Type, bits uint64) int64 {
 		return int64(int32(bits))
 	case dtype.U32:
 		return int64(uint32(bits))
+	case dtype.I8:
+		return int64(int8(bits))
 	case dtype.Bool:
 		return int64(bits & 1)
 	}
@@ -81,6 +96,8 @@ func Limits(t dtype.Type) (least, most int64) {
 		return math.MinInt32, math.MaxInt32
 	case dtype.U32:
 		return 0, math.MaxUint32
+	case dtype.I8:
+		return math.MinInt8, math.MaxInt8
 	}
 	return math.MinInt64, math.MaxInt64
 }

@@ -57,7 +57,7 @@ func (d Domain) String() string {
 	for _, m := range []struct {
 		d    Domain
 		name string
-	}{{Floats, "floats"}, {Singles, "f32"}, {Halves, "16-bit floats"}, {Ints, "integers"}, {Bools, "bool"}} {
+	}{{Floats, "floats"}, {Singles, "f32"}, {Halves, "16-bit floats"}, {Ints, "integers"}, {Bytes, "8-bit types"}, {Bools, "bool"}} {
 		if d&m.d == m.d {
 			d &^= m.d // f32 is not named again where all floats are
 			s = append(s, m.name)
@@ -71,6 +71,10 @@ func (d Domain) String() string {
 
 func domainHint(d Domain, t dtype.Type) string {
 	switch {
+	case t.Is8() && d&Floats != 0:
+		return "; of 8-bit types Cast to f32 first"
+	case t.Is8():
+		return "; of 8-bit types Cast to i32 first"
 	case d&Floats != 0 && t.IsInt():
 		return "; Cast to f32 first"
 	case d&Ints != 0 && t.IsFloat():

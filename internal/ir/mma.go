@@ -116,11 +116,16 @@ func (b *Builder) MMA(acc *Value, form Form, overwrite, sync bool, x, y MMAOpera
 	case ar != i.M || bc != i.N || ac != br:
 		b.Errorf(MMA, ErrShape, "MMA %v of an accumulator of %dx%d with A of %dx%d and B of %dx%d, as multiplied: C is m x n, A m x k, B k x n; give operands of these sides", form, i.M, i.N, ar, ac, br, bc)
 	case !mmaTypes(acc.Type.DT, dt):
-		b.Errorf(MMA, ErrDType, "MMA of %v into an accumulator of %v: tensor cores add bf16 and f16 up in f32, and f16 in f16 too; use an accumulator of f32", dt, acc.Type.DT)
+		use := "f32"
+		if dt == dtype.I8 {
+			use = "i32"
+		}
+		b.Errorf(MMA, ErrDType, "MMA of %v into an accumulator of %v: tensor cores add floats up in f32, f16 in f16 too, and i8 in i32; use an accumulator of %s", dt, acc.Type.DT, use)
 	case dt == dtype.F32:
 		b.Errorf(MMA, ErrDType, "MMA of f32 without an accuracy: tensor cores take tf32, with 10 bits of fraction; use tile.TF32, one product of these, or tile.TF32x3, three, for nearly f32")
-	case i.K%16 != 0:
-		b.Errorf(MMA, ErrShape, "MMA over k = %d: an instruction takes 16 of 16-bit elements; make it a multiple, use %d and zeros", i.K, (i.K+15)/16*16)
+	case i.K%mmaStep(dt) != 0:
+		n := mmaStep(dt)
+		b.Errorf(MMA, ErrShape, "MMA over k = %d: an instruction takes %d of %v; make it a multiple, use %d and zeros", i.K, n, dt, (i.K+n-1)/n*n)
 	default:
 		b.emit(&Value{Op: MMA, Args: args, Scope: s.Scope, Attr: i})
 	}
@@ -128,11 +133,22 @@ func (b *Builder) MMA(acc *Value, form Form, overwrite, sync bool, x, y MMAOpera
 
 // mmaTypes reports whether there is an MMA of a type with an accumulator of another.
 func mmaTypes(acc, dt dtype.Type) bool {
-	return (dt.Is16() || dt == dtype.F32) && acc == dtype.F32 || dt == dtype.F16 && acc == dtype.F16
+	switch {
+	case dt == dtype.I8:
+		return acc == dtype.I32
+	case dt.IsFloat() && acc == dtype.F32:
+		return true
+	}
+	return dt == dtype.F16 && acc == dtype.F16
 }
 
-// mmaStep is how much of k an instruction takes.
-func mmaStep(dt dtype.Type) int { return 32 / dt.Size() }
+// mmaStep is how much of k the smallest instruction takes: 16 bytes a row, of 8-bit floats and tf32 32.
+func mmaStep(dt dtype.Type) int {
+	if dt.Is16() || dt == dtype.I8 {
+		return 16 / dt.Size()
+	}
+	return 32 / dt.Size()
+}
 
 // mmaOperand checks an operand and returns what stands for it: the tile, with zeros past its extents, or the offsets.
 func (b *Builder) mmaOperand(acc *Span, name string, trans bool, o MMAOperand) ([]*Value, bool) {

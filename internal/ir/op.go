@@ -34,16 +34,20 @@ const (
 	Halves                     // bf16, f16
 	Ints                       // i32, u32, i64
 	Bools                      // predicates
+	Bytes                      // e4m3, e5m2, i8: no arithmetic
 	None    Domain = 0         // the op has no element type
 	Floats         = Singles | Halves
 	Words          = Singles | Ints // what atomics take
 	Numbers        = Floats | Ints
-	Any            = Floats | Ints | Bools
+	Stored         = Numbers | Bytes // what memory holds
+	Any            = Stored | Bools
 )
 
 // Has reports whether a type belongs to the domain.
 func (d Domain) Has(t dtype.Type) bool {
 	switch {
+	case t.Is8():
+		return d&Bytes != 0
 	case t.Is16():
 		return d&Halves != 0
 	case t.IsFloat():
@@ -349,22 +353,22 @@ var Table = [NumOps]Info{
 	CumMin:  {"cum_min", "CumMin", 1, Collective, Numbers, Same, 0, "the smallest of each element and those before it along an axis"},
 	CumProd: {"cum_prod", "CumProd", 1, Collective, Numbers, Same, 0, "the product of each element and those before it along an axis, in a fixed order"},
 
-	Redistribute:     {"redistribute", "Redistribute", 1, Collective, Numbers, Same, 0, "the same tile spread as another span says: by shuffles within a warp, otherwise through shared memory"},
+	Redistribute:     {"redistribute", "Redistribute", 1, Collective, Stored, Same, 0, "the same tile spread as another span says: by shuffles within a warp, otherwise through shared memory"},
 	InverseUnitLower: {"inverse_unit_lower", "InverseUnitLower", 1, Collective, Singles, Same, 0, "the inverse of I + L, where L is what the tile has below its diagonal; by forward substitution, each product fused with its sum"},
 
 	Var: {"var", "NewVar", 1, Variable, Any, Same, 0, "an explicit variable with a first value"},
 	Get: {"get", "Var.Get", 1, Variable, Any, Same, 0, "the value of a variable now"},
 	Set: {"set", "Var.Set", 2, Variable, Any, Nothing, 0, "assigns to a variable"},
 
-	Load:       {"load", "Load", -1, Memory, Numbers, ByAttr, 0, "from a view; masked elements are zero"},
-	Store:      {"store", "Store", -1, Memory, Numbers, Nothing, 0, "to a view; masked elements are left alone"},
+	Load:       {"load", "Load", -1, Memory, Stored, ByAttr, 0, "from a view; masked elements are zero"},
+	Store:      {"store", "Store", -1, Memory, Stored, Nothing, 0, "to a view; masked elements are left alone"},
 	AtomicAdd:  {"atomic_add", "AtomicAdd", -1, Memory, Words, Same, 0, "adds to global memory; the order of float sums is not fixed"},
 	AtomicMax:  {"atomic_max", "AtomicMax", -1, Memory, Ints, Same, 0, "maximum with global memory"},
 	AtomicMin:  {"atomic_min", "AtomicMin", -1, Memory, Ints, Same, 0, "minimum with global memory"},
 	AtomicExch: {"atomic_exch", "AtomicExch", -1, Memory, Words, Same, 0, "stores and returns the old value"},
 	AtomicCAS:  {"atomic_cas", "AtomicCAS", -1, Memory, Ints, Same, 0, "stores where memory equals the first operand; returns the old value"},
 
-	CopyAsync: {"copy_async", "CopyAsync", -1, Async, Numbers, Nothing, 0, "from a view of global memory to a shared tile, 16 bytes at a time; zeros past the edge; visible after WaitGroup"},
+	CopyAsync: {"copy_async", "CopyAsync", -1, Async, Stored, Nothing, 0, "from a view of global memory to a shared tile, 16 bytes at a time; zeros past the edge; visible after WaitGroup"},
 	Commit:    {"commit", "Commit", 0, Async, None, Nothing, 0, "makes a group of the copies since the last Commit"},
 	WaitGroup: {"wait_group", "WaitGroup", 0, Async, None, Nothing, 0, "waits until at most n of the newest groups are in flight"},
 
@@ -382,13 +386,13 @@ var Table = [NumOps]Info{
 	MBarArriveAll: {"mbar_arrive_all", "MBarrier.ArriveEverywhere", 1, Async, Ints, Nothing, 0, "the scope arrives once at the mbarrier of each block of the cluster; releases what came before in its own shared memory"},
 	MBarInval:     {"mbar_inval", "MBarrier.Inval", 1, Async, Ints, Nothing, 0, "the mbarrier ends"},
 
-	CopyBulk:        {"copy_bulk", "CopyBulk", -1, Async, Numbers, Nothing, 0, "a row of global memory to a shared tile, by one thread; completes its bytes at an mbarrier"},
-	StoreBulk:       {"store_bulk", "StoreBulk", -1, Async, Numbers, Nothing, 0, "a row of a shared tile to global memory, by one thread, in a bulk group"},
-	CopyTensor:      {"copy_tensor", "CopyTensor", -1, Async, Numbers, Nothing, 0, "a box of global memory to a shared tile, by one thread, zeros outside; completes the bytes of the whole box at an mbarrier"},
-	MulticastTensor: {"multicast_tensor", "MulticastTensor", -1, Async, Numbers, Nothing, 0, "the same into several blocks of the cluster, at an mbarrier of each"},
-	StoreTensor:     {"store_tensor", "StoreTensor", -1, Async, Numbers, Nothing, 0, "a shared tile to a box of global memory, by one thread, in a bulk group; nothing outside is written"},
+	CopyBulk:        {"copy_bulk", "CopyBulk", -1, Async, Stored, Nothing, 0, "a row of global memory to a shared tile, by one thread; completes its bytes at an mbarrier"},
+	StoreBulk:       {"store_bulk", "StoreBulk", -1, Async, Stored, Nothing, 0, "a row of a shared tile to global memory, by one thread, in a bulk group"},
+	CopyTensor:      {"copy_tensor", "CopyTensor", -1, Async, Stored, Nothing, 0, "a box of global memory to a shared tile, by one thread, zeros outside; completes the bytes of the whole box at an mbarrier"},
+	MulticastTensor: {"multicast_tensor", "MulticastTensor", -1, Async, Stored, Nothing, 0, "the same into several blocks of the cluster, at an mbarrier of each"},
+	StoreTensor:     {"store_tensor", "StoreTensor", -1, Async, Stored, Nothing, 0, "a shared tile to a box of global memory, by one thread, in a bulk group; nothing outside is written"},
 	ReduceTensor:    {"reduce_tensor", "ReduceTensor", -1, Async, Numbers, Nothing, 0, "the same, adding or taking the minimum or maximum; the order of float sums is not fixed"},
-	PrefetchTensor:  {"prefetch_tensor", "PrefetchTensor", -1, Async, Numbers, Nothing, 0, "a box of global memory into the L2 cache, by one thread"},
+	PrefetchTensor:  {"prefetch_tensor", "PrefetchTensor", -1, Async, Stored, Nothing, 0, "a box of global memory into the L2 cache, by one thread"},
 
 	CommitBulk:   {"commit_bulk", "CommitBulk", 0, Async, None, Nothing, 0, "makes a group of the bulk stores since the last one"},
 	WaitBulk:     {"wait_bulk", "WaitBulk", 0, Async, None, Nothing, 0, "waits until at most so many bulk groups are in flight"},
@@ -416,7 +420,7 @@ var Table = [NumOps]Info{
 	LoadMatrix:  {"load_matrix", "LoadMatrix", -1, Matrix, Halves, ByAttr, 0, "a fragment from a shared tile: ldmatrix, with .trans for the transpose of one"},
 	StoreMatrix: {"store_matrix", "StoreMatrix", -1, Matrix, Halves, Nothing, 0, "a fragment to a shared tile: stmatrix, with .trans for the transpose of one"},
 	MoveMatrix:  {"move_matrix", "MoveMatrix", 1, Matrix, Halves, Same, 0, "the same tile as the transpose of a fragment, or back: movmatrix"},
-	MMA:         {"mma", "MMA", -1, Matrix, Floats, Nothing, 0, "adds a product of matrices to an accumulator, or overwrites it"},
+	MMA:         {"mma", "MMA", -1, Matrix, Stored, Nothing, 0, "adds a product of matrices to an accumulator, or overwrites it"},
 	WaitMMA:     {"wait_mma", "WaitMMA", 0, Matrix, None, Nothing, 0, "waits until at most n of the scope's newest MMAs are in flight"},
 
 	Range:      {"range", "Range", 3, Control, Ints, Nothing, 0, "a loop; its body is recorded once"},

@@ -346,6 +346,12 @@ func (b Bits) Format(dt dtype.Type) string {
 		return float(dtype.BF16FromBits(uint16(b)).Float())
 	case dtype.F16:
 		return float(dtype.F16FromBits(uint16(b)).Float())
+	case dtype.E4M3:
+		return float(dtype.E4M3FromBits(uint8(b)).Float())
+	case dtype.E5M2:
+		return float(dtype.E5M2FromBits(uint8(b)).Float())
+	case dtype.I8:
+		return strconv.Itoa(int(int8(b)))
 	case dtype.I32:
 		return strconv.Itoa(int(int32(b)))
 	case dtype.I64:

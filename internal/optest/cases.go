@@ -27,7 +27,7 @@ func Cases() []tiletest.Case {
 		boolCases(), chainCases(), castCases(), reduceCases(), foldCases(), shapeCases(), controlCases(), memoryCases(), atomicCases(), scalarCases(), orderCases(),
 		clusterCases(), asyncCases(), columnsCases(), wholeCases(), mbarrierCases(), tensorCases(), remoteCases(), pipeCases(), segmentCases(), fragmentCases(),
 		algebraCases(), matrixCases(), mmaCases(), mmaTF32Cases(), wgmmaCases(), mmaScaledCases(),
-		wgmmaMoreCases(),
+		wgmmaMoreCases(), bytesCases(), mmaSquareCases(),
 	} {
 		out = append(out, cs...)
 	}
@@ -48,6 +48,8 @@ var fnCases = map[thr.Fn]string{
 	thr.Aligned: "op/load/f32", thr.Opaque: "op/load/f32", thr.Swizzle: "op/copy_tensor/rank2/bf16",
 	thr.BF16Lo: "op/add/bf16", thr.BF16Hi: "op/add/bf16", thr.BF16Pair: "op/add/bf16", thr.F16Lo: "op/add/f16", thr.F16Hi: "op/add/f16", thr.F16Pair: "op/add/f16",
 	thr.RoundBF16: "op/mul/chain", thr.RoundF16: "op/mul/chain", thr.RoundTF32: "op/mma/tf32/rounding",
+	thr.E4M3ToF32: "op/cast/e4m3", thr.E5M2ToF32: "op/cast/e5m2", thr.I8ToI32: "op/cast/i8", thr.F32ToE4M3: "op/cast/e4m3", thr.F32ToE5M2: "op/cast/e5m2", thr.I32ToI8: "op/cast/i8",
+	thr.E4M3Pair: "op/cast/e4m3", thr.E5M2Pair: "op/cast/e5m2", thr.I8Pair: "op/cast/i8",
 	thr.ShflXor: "op/sum/vector/f32", thr.ShflIdx: "op/atomic_add/i32",
 	thr.BlockSync: "op/barrier/shared/f32", thr.WarpSync: "op/barrier/warp",
 	thr.AtomicAdd: "op/atomic_add/i32", thr.AtomicMax: "op/atomic_max/i32", thr.AtomicMin: "op/atomic_min/i32", thr.AtomicExch: "op/atomic_exch/i32", thr.AtomicCAS: "op/atomic_cas/i32",

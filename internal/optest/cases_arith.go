@@ -141,7 +141,7 @@ func chainCases() []tiletest.Case {
 // castCases convert every type to every type.
 func castCases() []tiletest.Case {
 	var out []tiletest.Case
-	for _, s := range dtype.All() {
+	for _, s := range dtype.Arithmetic() {
 		out = append(out, opCase(ir.Cast, s.String(), func(r run) error {
 			x := append(edges(s), patterns(s, tiletest.Bits(r.Seed, 2), 300)...)
 			for i := range uint64(300) {

@@ -14,7 +14,7 @@ import (
 func memoryCases() []tiletest.Case {
 	var out []tiletest.Case
 	for _, op := range []ir.Op{ir.Load, ir.Store, ir.Dim} {
-		for _, t := range dtype.All() {
+		for _, t := range dtype.Arithmetic() {
 			out = append(out, opCase(op, t.String(), func(r run) error { return checkMove(r, t) }))
 		}
 	}

@@ -19,7 +19,7 @@ var turnSpreads = map[dtype.Type][]spread{
 func turnCases() []tiletest.Case {
 	var out []tiletest.Case
 	for _, op := range []ir.Op{ir.Transpose, ir.Subtile, ir.Redistribute} {
-		for _, t := range dtype.All() {
+		for _, t := range dtype.Arithmetic() {
 			for _, p := range turnSpreads[t] {
 				out = append(out, opCase(op, t.String()+"/"+p.name, func(r run) error { return checkTurns(r, op, t, p) }))
 			}

@@ -50,5 +50,6 @@ var kernels = sync.OnceValue(func() tile.Set {
 		pipeKernels(), pipeTensorKernels(), segmentKernels(), leaveKernels(), heldKernels(), lcsfKernels(), electKernels(), fragmentKernels(), matrixKernels(), mmaKernels(), wgmmaKernels(), mmaScaledKernels(),
 		wgmmaTF32Kernels(),
 		algebraKernels(),
+		bytesKernels(), mmaSquareKernels(),
 	)
 })

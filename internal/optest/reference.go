@@ -262,6 +262,11 @@ func converted(s, t dtype.Type, x, got uint64) (want string, ok bool) {
 		w := wrap(t, big.NewInt(exact.Truncate(t, exact.Float(s, x))))
 		return fmt.Sprintf("%#x", w), got == w
 	}
-	w := wrap(t, intOf(s, x))
+	n := intOf(s, x)
+	if t == dtype.I8 { // saturates
+		least, most := exact.Limits(t)
+		n = big.NewInt(max(least, min(most, n.Int64())))
+	}
+	w := wrap(t, n)
 	return fmt.Sprintf("%#x", w), got == w
 }

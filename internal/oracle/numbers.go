@@ -27,6 +27,12 @@ func (n Num) Bits(dt dtype.Type) uint64 {
 		return uint64(dtype.BF16FromFloat32(float32(n.F)).Bits())
 	case dtype.F16:
 		return uint64(dtype.F16FromFloat32(float32(n.F)).Bits())
+	case dtype.E4M3:
+		return uint64(dtype.E4M3FromFloat32(float32(n.F)).Bits())
+	case dtype.E5M2:
+		return uint64(dtype.E5M2FromFloat32(float32(n.F)).Bits())
+	case dtype.I8:
+		return uint64(uint8(n.I))
 	case dtype.I64:
 		return uint64(n.I)
 	}
@@ -210,6 +216,9 @@ func cast(from, to dtype.Type, n Num) Num {
 		return Num{I: exact.Truncate(to, n.F)}
 	case to.IsFloat():
 		return round(to, Num{F: float64(float32(n.I))})
+	}
+	if to == dtype.I8 { // saturates
+		return Num{I: max(math.MinInt8, min(math.MaxInt8, n.I))}
 	}
 	return wrap(to, n.I)
 }

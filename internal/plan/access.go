@@ -290,21 +290,28 @@ func (l *lowering) loadTile(v *ir.Value) {
 			load(x, reg, a.elemAddr(e), a.present(e), bytes)
 		})
 	}, func(int) {
-		if !paired(v.Type) {
+		n := each(v.Type)
+		if n == 1 {
 			l.unrolled(a.span.Dist.Values(), func(i thr.Expr) {
 				e := elem{i, 1, 0}
 				load(x, i, a.elemAddr(e), a.present(e), a.dt.Size())
 			})
 			return
 		}
-		l.unrolled(a.span.Dist.Values()/2, func(i thr.Expr) {
-			var part [2]*thr.Local
-			for p := range part {
-				e := elem{i, 2, p}
-				part[p] = l.local([2]string{"lo", "hi"}[p], thr.Val(dtype.U32), nil)
-				load(part[p], nil, a.elemAddr(e), a.present(e), 2)
+		names := map[int][]string{2: {"lo", "hi"}, 4: {"b0", "b1", "b2", "b3"}}[n]
+		l.unrolled(a.span.Dist.Values()/n, func(i thr.Expr) {
+			var all thr.Expr
+			for p := range n {
+				e := elem{i, n, p}
+				part := l.local(names[p], thr.Val(dtype.U32), nil)
+				load(part, nil, a.elemAddr(e), a.present(e), a.dt.Size())
+				if all == nil {
+					all = ref(part)
+				} else {
+					all = bin(ir.Or, all, bin(ir.Shl, ref(part), literal(dtype.U32, 8*a.dt.Size()*p)))
+				}
 			}
-			l.emit(thr.Assign{At: l.at(), Dst: at(x, i), Src: bin(ir.Or, ref(part[0]), bin(ir.Shl, ref(part[1]), literal(dtype.U32, 16)))})
+			l.emit(thr.Assign{At: l.at(), Dst: at(x, i), Src: all})
 		})
 	})
 }
@@ -329,16 +336,13 @@ func (l *lowering) storeTile(v *ir.Value) {
 			store(thr.Store{Src: x, Index: reg, Bytes: bytes, Addr: a.elemAddr(e), Pred: pred(e)})
 		})
 	}, func(int) {
-		width := 1
-		if paired(src.Type) {
-			width = 2
-		}
+		width := each(src.Type)
 		l.unrolled(span.Dist.Values()/width, func(i thr.Expr) {
 			for p := range width {
 				e := elem{i, width, p}
 				var value thr.Expr = at(x, i)
-				if p == 1 {
-					value = bin(ir.Shr, value, literal(dtype.U32, 16))
+				if p > 0 {
+					value = bin(ir.Shr, value, literal(dtype.U32, 8*a.dt.Size()*p))
 				}
 				store(thr.Store{Value: value, Bytes: a.dt.Size(), Addr: a.elemAddr(e), Pred: pred(e)})
 			}

@@ -76,7 +76,7 @@ func (a *access) bytesLeft(e elem, piece int) thr.Expr {
 // together.
 func (a *access) throughRegisters(dst *access, written func(e elem) thr.Expr) {
 	l, t := a.l, a.dt
-	if t.Is16() {
+	if t.Is16() || t.Is8() {
 		t = dtype.U32
 	}
 	vec := a.span.Dist.Vec()

@@ -45,8 +45,12 @@ func needs(v *ir.Value) (target.Feature, bool) {
 	case ir.StoreMatrix:
 		return target.StMatrix, true
 	case ir.MMA:
-		if v.Scope == ir.ScopeGroup && v.Attr.(*ir.MMAInfo).Cut {
+		i := v.Attr.(*ir.MMAInfo)
+		switch {
+		case v.Scope == ir.ScopeGroup && i.Cut:
 			return target.WGMMA, true
+		case i.DT.Is8() && i.DT.IsFloat():
+			return target.MMAFloat8, true
 		}
 		return target.MMASync, true
 	case ir.MoveMatrix, ir.WaitMMA:

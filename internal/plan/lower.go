@@ -317,9 +317,13 @@ var plainFns = map[ir.Op]thr.Fn{ir.FenceAsync: thr.FenceAsync, ir.FenceAsyncGlob
 	ir.LaunchDependents: thr.GridLaunch, ir.WaitPrerequisites: thr.GridWait}
 
 // register is the type that holds one value of an element type in a scalar: 16-bit floats as the f32 they equal.
+// 8-bit types as their bits, since nothing computes with them.
 func register(t dtype.Type) dtype.Type {
-	if t.Is16() {
+	switch {
+	case t.Is16():
 		return dtype.F32
+	case t.Is8():
+		return dtype.U32
 	}
 	return t
 }

@@ -21,16 +21,20 @@ var (
 	blockPairs = matrixBlock{rows: [2]int{0, 8}, cols: [2]int{8, 0}} // the same four, those beside one another first
 	block16x8  = matrixBlock{rows: [2]int{8, 0}}                     // two, one below the other
 	block8x16  = matrixBlock{cols: [2]int{8, 0}}                     // two, side by side
+	block8x8   = matrixBlock{}                                       // one
 )
 
 // lanes are the row and the column, in the shared tile, of the address that a lane gives: of row lane%8 of matrix lane/8.
-// Of a transposed fragment rows of the tile are columns of the fragment.
-func (m matrixBlock) lanes(l *lowering, trans bool) (row, col thr.Expr) {
+// Of a transposed fragment rows of the tile are columns of the fragment. Elements of 8 bits are moved two by two.
+func (m matrixBlock) lanes(l *lowering, trans bool, size int) (row, col thr.Expr) {
 	lane := call(thr.Lane, dtype.I32)
 	bit := func(i int) thr.Expr { return bin(ir.And, bin(ir.Shr, lane, i32(3+i)), i32(1)) }
 	rows, cols := m.rows, m.cols
 	if trans {
 		rows, cols = cols, rows
+	}
+	for i := range cols {
+		cols[i] = cols[i] * 2 / size
 	}
 	row, col = bin(ir.And, lane, i32(7)), i32(0)
 	for i := range 2 {
@@ -66,7 +70,7 @@ func (a *matrixAccess) move(fn thr.Fn, frag thr.Frag, b matrixBlock, row, col th
 		fn++ // the form with .trans
 		row, col = col, row
 	}
-	r, c := b.lanes(l, a.trans)
+	r, c := b.lanes(l, a.trans, a.dt.Size())
 	at := slices.Clone(a.offsets)
 	at[a.first], at[a.first+1] = add(at[a.first], row), add(at[a.first+1], add(col, c))
 	l.emit(thr.Do{At: l.at(), Fn: fn, Args: []thr.Expr{a.placeIn(at, r)}, Frags: []thr.Frag{frag}, Buf: a.shared, Scope: a.Scope})

@@ -44,7 +44,7 @@ func (l *lowering) mma(v *ir.Value) {
 	case i.Terms > 0:
 		by = fmt.Sprintf("mma.sync, %dxTF32", i.Terms)
 	}
-	l.comment("%s %s %s %s, %v: %s", m.acc.Name, word, m.operandName(a, i.A), m.operandName(b, i.B), i.Form, by)
+	l.comment("%s %s %s %s, %v: %s%s", m.acc.Name, word, m.operandName(a, i.A), m.operandName(b, i.B), i.Form, by, m.plainLoads())
 	if byWarpgroup(l.t, v) {
 		m.warpgroup(as, bs)
 		return
@@ -101,61 +101,92 @@ func (m *mmaLowering) operandName(x *thr.Local, t *ir.SharedTile) string {
 	return x.Name
 }
 
-// sync lowers to mma.sync: for each 16 of k the warp's fragments of A, then of B 16 columns at a time.
+// mmaBytes is how much of a row an instruction of the larger k takes: 32 bytes, in 4 registers of 16 rows.
+const mmaBytes = 32
+
+// sync lowers to mma.sync: for each 32 bytes of k the warp's fragments of A, then of B 16 columns at a time. Where 16 bytes
+// of k are left, so does the instruction with half of k.
 func (m *mmaLowering) sync() {
-	l, rows := m.lowering, m.M/(16*m.warps)
-	below := l.warpRow(m.span)
-	l.unrolled(m.K/16, func(k thr.Expr) {
-		col := mul(k, i32(16))
-		a := func(i thr.Expr) thr.Frag {
-			return thr.Frag{Local: m.a, First: add(mul(i, i32(m.K/4)), mul(k, i32(4))), N: 4, Step: 1}
-		}
-		if m.a == nil {
-			x := l.array("a", dtype.U32, 4*rows)
-			a = func(i thr.Expr) thr.Frag { return thr.Frag{Local: x, First: mul(i, i32(4)), N: 4, Step: 1} }
-			l.unrolled(rows, func(i thr.Expr) {
-				m.sharedA.move(thr.LdMatrix, a(i), block16x16, add(mul(i, i32(16*m.warps)), below), col)
-			})
-		}
-		if m.N >= 16 {
-			l.unrolled(m.N/16, func(j thr.Expr) {
-				b := m.fragmentB(k, j, 4)
-				l.unrolled(rows, func(i thr.Expr) {
-					for half := range 2 {
-						m.multiply(a(i), m.halfOf(b, half), i, add(mul(j, i32(2)), i32(half)))
-					}
-				})
-			})
-		}
-		if m.N%16 != 0 { // 8 columns more
-			j := i32(m.N / 16)
-			b := m.fragmentB(k, j, 2)
-			l.unrolled(rows, func(i thr.Expr) { m.multiply(a(i), b, i, i32(m.N/8-1)) })
-		}
-	})
+	step := mmaBytes / m.DT.Size()
+	if m.K >= step {
+		m.unrolled(m.K/step, func(k thr.Expr) { m.products(k, mul(k, i32(step)), 4) })
+	}
+	if m.K%step != 0 {
+		m.products(i32(m.K/step), i32(m.K/step*step), 2)
+	}
 }
 
-// fragmentB is the fragment of B of the 16 of k with number k and the 16, or last 8, columns with number j.
-func (m *mmaLowering) fragmentB(k, j thr.Expr, regs int) thr.Frag {
-	if m.b != nil {
+// products multiplies the step of k with number k, from column col on, of which 16 rows of an operand are so many registers.
+func (m *mmaLowering) products(k, col thr.Expr, regs int) {
+	l, rows := m.lowering, m.M/(16*m.warps)
+	below := l.warpRow(m.span)
+	a := func(i thr.Expr) thr.Frag {
+		return thr.Frag{Local: m.a, First: add(mul(i, i32(m.K/4)), mul(k, i32(4))), N: regs, Step: 1}
+	}
+	if m.a == nil || m.DT.Is8() {
+		x := l.array("a", dtype.U32, regs*rows)
+		a = func(i thr.Expr) thr.Frag { return thr.Frag{Local: x, First: mul(i, i32(regs)), N: regs, Step: 1} }
+		l.unrolled(rows, func(i thr.Expr) {
+			if m.a != nil {
+				m.gather(a(i), m.a, i, k, 1)
+				return
+			}
+			block := block16x16
+			if regs == 2 {
+				block = block16x8
+			}
+			m.fetch(m.sharedA, a(i), block, add(mul(i, i32(16*m.warps)), below), col)
+		})
+	}
+	if m.N >= 16 {
+		l.unrolled(m.N/16, func(j thr.Expr) {
+			b := m.fragmentB(k, j, col, 16, regs)
+			l.unrolled(rows, func(i thr.Expr) {
+				for half := range 2 {
+					m.multiply(a(i), m.halfOf(b, half), i, add(mul(j, i32(2)), i32(half)))
+				}
+			})
+		})
+	}
+	if m.N%16 != 0 { // 8 columns more
+		b := m.fragmentB(k, i32(m.N/16), col, 8, regs/2)
+		l.unrolled(rows, func(i thr.Expr) { m.multiply(a(i), b, i, i32(m.N/8-1)) })
+	}
+}
+
+// fragmentB is the fragment of B of a step of k and of the 16, or last 8, columns with number j.
+func (m *mmaLowering) fragmentB(k, j, col thr.Expr, cols, regs int) thr.Frag {
+	if m.b != nil && !m.DT.Is8() {
 		return thr.Frag{Local: m.b, First: add(mul(j, i32(m.K/4)), mul(k, i32(4))), N: regs, Step: 1}
 	}
 	b := thr.Frag{Local: m.array("b", dtype.U32, regs), First: i32(0), N: regs, Step: 1}
-	block := blockPairs
-	if regs == 2 {
-		block = block8x16
+	if regs == 1 {
+		b.First = nil // no array
 	}
-	m.sharedB.move(thr.LdMatrix, b, block, mul(j, i32(16)), mul(k, i32(16)))
+	if m.b != nil {
+		m.gather(b, m.b, j, k, regs/2)
+		return b
+	}
+	block := blockPairs
+	switch {
+	case cols == 16 && regs == 2:
+		block = block16x8
+	case cols == 8 && regs == 2:
+		block = block8x16
+	case cols == 8:
+		block = block8x8
+	}
+	m.fetch(m.sharedB, b, block, mul(j, i32(16)), col)
 	return b
 }
 
-// halfOf is the fragment of 8 of the 16 columns of a fragment of B. One that was loaded for this has its two registers
-// side by side, as the instruction takes them: otherwise ptxas moves both for each instruction.
+// halfOf is the fragment of 8 of the 16 columns of a fragment of B. One that was loaded for this has its registers side by
+// side, as the instruction takes them: otherwise ptxas moves both for each instruction.
 func (m *mmaLowering) halfOf(b thr.Frag, half int) thr.Frag {
-	if m.b != nil {
-		return thr.Frag{Local: b.Local, First: add(b.First, i32(half)), N: 2, Step: 2}
+	if m.b != nil && !m.DT.Is8() {
+		return thr.Frag{Local: b.Local, First: add(b.First, i32(half)), N: b.N / 2, Step: 2}
 	}
-	return thr.Frag{Local: b.Local, First: i32(2 * half), N: 2, Step: 1}
+	return thr.Frag{Local: b.Local, First: i32(b.N / 2 * half), N: b.N / 2, Step: 1}
 }
 
 // multiply emits one mma.sync into tile (i, j), of 16x8, of the accumulator.

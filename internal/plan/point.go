@@ -16,7 +16,7 @@ func (l *lowering) loadScalar(v *ir.Value) {
 	a := l.point(v, v.Type.DT, v.Args)
 	t := v.Type.DT
 	raw := t
-	if t.Is16() {
+	if t.Is16() || t.Is8() {
 		raw = dtype.U32
 	}
 	load := thr.Load{At: l.at(), Space: a.space(), Bytes: t.Size(), Addr: a.base, Cache: a.Cache, Order: a.Order, Buf: a.shared, Rank: a.rank, Scope: a.Scope}

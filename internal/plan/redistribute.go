@@ -154,10 +154,7 @@ func (l *lowering) permute(v, x *ir.Value, p permutation) {
 		})
 		return
 	}
-	width := 1
-	if paired(v.Type) {
-		width = 2
-	}
+	width := each(v.Type)
 	l.unrolled(n/width, func(i thr.Expr) {
 		xs := make([]thr.Expr, width)
 		for q := range xs {

@@ -18,15 +18,30 @@ func trivial(e thr.Expr) bool {
 	return false
 }
 
-// touchesPairs reports whether an op of a run reads or writes packed registers.
-func (l *lowering) touchesPairs(v *ir.Value) bool {
-	if v.Type.Span != nil && v.Type.DT.Is16() && (l.tiles[v] != nil || v.Op == ir.Get || v.Op == ir.Var) {
+// touches reports whether an op of a run reads or writes registers that hold values of such a type.
+func (l *lowering) touches(v *ir.Value, packed func(dtype.Type) bool) bool {
+	if v.Type.Span != nil && packed(v.Type.DT) && (l.tiles[v] != nil || v.Op == ir.Get || v.Op == ir.Var) {
 		return true
 	}
 	return slices.ContainsFunc(v.Args, func(a *ir.Value) bool {
 		a = l.flow.canonical(a)
-		return a.Type.Span != nil && a.Type.DT.Is16() && (l.tiles[a] != nil || a.Op == ir.Var)
+		return a.Type.Span != nil && packed(a.Type.DT) && (l.tiles[a] != nil || a.Op == ir.Var)
 	})
+}
+
+// runWidth is how many of the n values of a thread a run computes at once: as many as a register holds of those that it
+// reads or writes.
+func (l *lowering) runWidth(n int, ops []*ir.Value) int {
+	touched := func(packed func(dtype.Type) bool) bool {
+		return slices.ContainsFunc(ops, func(v *ir.Value) bool { return l.touches(v, packed) })
+	}
+	switch {
+	case n%4 == 0 && touched(dtype.Type.Is8):
+		return 4
+	case n%2 == 0 && touched(dtype.Type.Is16):
+		return 2
+	}
+	return 1
 }
 
 // assigned is the variable that a sink gives a value; nil for other sinks.
@@ -40,11 +55,11 @@ func (l *lowering) assigned(v *ir.Value) *thr.Local {
 	return nil
 }
 
-// packed is where a tile of pairs lies as it is, nil where it has to be computed. A read of a variable that the loop
+// packed is where a tile of packed values lies as it is, nil where it has to be computed. A read of a variable that the loop
 // knows in a local may be older than what the variable now holds.
 func (l *lowering) packed(v *ir.Value, known element) *thr.Local {
 	v = l.flow.canonical(v)
-	if e, ok := known[v]; v.Type.Span == nil || !paired(v.Type) || ok && trivial(e) {
+	if e, ok := known[v]; v.Type.Span == nil || each(v.Type) == 1 || ok && trivial(e) {
 		return nil
 	}
 	switch {
@@ -60,23 +75,41 @@ func (l *lowering) packed(v *ir.Value, known element) *thr.Local {
 
 // tileArray declares the registers of a tile.
 func (l *lowering) tileArray(v *ir.Value) *thr.Local {
-	t, n := v.Type.DT, v.Type.Span.Dist.Values()
-	switch {
-	case paired(v.Type):
-		t, n = dtype.U32, n/2
-	case t.Is16():
+	t := v.Type.DT
+	if t.Is16() || t.Is8() {
 		t = dtype.U32
 	}
-	return l.array(l.name(v, "x"), t, n)
+	return l.array(l.name(v, "x"), t, v.Type.Span.Dist.Values()/each(v.Type))
 }
 
-// paired reports whether a tile's 16-bit values lie in pairs. An odd number of them lies one to a register, in the
-// lower half.
-func paired(t ir.Type) bool { return t.DT.Is16() && t.Span.Dist.Values()%2 == 0 }
+// each is how many values of a tile lie in one register: two of 16 bits, four of 8. Where the number of values is no
+// multiple of that they lie one to a register, in its low bits.
+func each(t ir.Type) int {
+	n := 1
+	switch {
+	case t.DT.Is16():
+		n = 2
+	case t.DT.Is8():
+		n = 4
+	}
+	if t.Span.Dist.Values()%n != 0 {
+		return 1
+	}
+	return n
+}
+
+// paired reports whether a tile's 16-bit values lie in pairs.
+func paired(t ir.Type) bool { return t.DT.Is16() && each(t) == 2 }
 
 // readArray is an element of a tile in registers.
 func (l *lowering) readArray(x *thr.Local, t ir.Type, e elem) thr.Expr {
 	switch {
+	case t.DT.Is8() && each(t) == 4:
+		if e.width%4 == 0 {
+			return byteOf(at(x, add(mul(e.i, i32(e.width/4)), i32(e.lane/4))), i32(e.lane%4))
+		}
+		n := e.expr()
+		return byteOf(at(x, div(n, 4)), rem(n, 4))
 	case !t.DT.Is16():
 		return at(x, e.expr())
 	case !paired(t):
@@ -96,8 +129,10 @@ func (l *lowering) readArray(x *thr.Local, t ir.Type, e elem) thr.Expr {
 
 // writeArray assigns the elements width*i .. width*i+width-1 of a tile in registers.
 func (l *lowering) writeArray(x *thr.Local, t ir.Type, i thr.Expr, xs []thr.Expr) {
-	if paired(t) {
-		l.emit(thr.Assign{At: l.at(), Dst: at(x, i), Src: pair(t.DT, xs[0], xs[1])})
+	if n := each(t); n > 1 {
+		for r := range len(xs) / n {
+			l.emit(thr.Assign{At: l.at(), Dst: at(x, elem{i, len(xs) / n, r}.expr()), Src: pack(t.DT, xs[n*r:][:n])})
+		}
 		return
 	}
 	for p, e := range xs {
@@ -106,4 +141,12 @@ func (l *lowering) writeArray(x *thr.Local, t ir.Type, i thr.Expr, xs []thr.Expr
 		}
 		l.emit(thr.Assign{At: l.at(), Dst: at(x, elem{i, len(xs), p}.expr()), Src: e})
 	}
+}
+
+// pack puts values into a register.
+func pack(t dtype.Type, xs []thr.Expr) thr.Expr {
+	if t.Is8() {
+		return fourBytes(xs)
+	}
+	return pair(t, xs[0], xs[1])
 }

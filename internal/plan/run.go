@@ -58,10 +58,8 @@ func (l *lowering) run(sinks, keeps []*ir.Value) {
 		return // only stores of what is in registers already
 	}
 
-	n, width := span.Dist.Values(), 1
-	if n%2 == 0 && slices.ContainsFunc(all, func(v *ir.Value) bool { return l.touchesPairs(v) }) {
-		width = 2
-	}
+	n := span.Dist.Values()
+	width := l.runWidth(n, all)
 	uses := map[*ir.Value]int{}
 	for _, v := range all {
 		for _, a := range v.Args {
@@ -79,8 +77,12 @@ func (l *lowering) run(sinks, keeps []*ir.Value) {
 				l.sink(v, span, lanes, i, accs)
 				continue
 			}
-			if kept[v] && v.Op == ir.Get && width == 2 && paired(v.Type) {
-				l.emit(thr.Assign{At: l.at(), Dst: at(l.tiles[v], i), Src: at(l.vars[v.Args[0]], i)})
+			if kept[v] && v.Op == ir.Get && each(v.Type) > 1 && width >= each(v.Type) {
+				l.moveRegisters(l.tiles[v], l.vars[v.Args[0]], i, width/each(v.Type))
+				continue
+			}
+			if src := l.moved8(v, lanes[0]); kept[v] && src != nil {
+				l.moveRegisters(l.tiles[v], src, i, width/each(v.Type))
 				continue
 			}
 			xs := make([]thr.Expr, width)
@@ -113,7 +115,7 @@ func (l *lowering) run(sinks, keeps []*ir.Value) {
 			for p := range lanes {
 				if uses[v] > 1 && !trivial(xs[p]) || v.Op == ir.Get && l.outlives(v, sinks, all, kept, uses) {
 					name := l.name(v, "t")
-					if width == 2 {
+					if width > 1 {
 						name += "_" + string(rune('0'+p))
 					}
 					xs[p] = ref(l.local(name, thr.Val(register(v.Type.DT)), xs[p]))
@@ -158,9 +160,9 @@ func (l *lowering) sink(v *ir.Value, span *ir.Span, lanes []element, i thr.Expr,
 		return // after the loop, from registers
 	}
 	x, _ := operand(v)
-	if dst := l.assigned(v); dst != nil && len(lanes) == 2 {
-		if src := l.packed(x, lanes[0]); src != nil { // whole registers
-			l.emit(thr.Assign{At: l.at(), Dst: at(dst, i), Src: at(src, i)})
+	if dst := l.assigned(v); dst != nil && len(lanes) > 1 {
+		if src := l.packed(x, lanes[0]); src != nil {
+			l.moveRegisters(dst, src, i, len(lanes)/each(x.Type))
 			return
 		}
 	}
@@ -174,5 +176,13 @@ func (l *lowering) sink(v *ir.Value, span *ir.Span, lanes []element, i thr.Expr,
 	}
 	if dst := l.assigned(v); dst != nil {
 		l.writeArray(dst, ir.Type{DT: x.Type.DT, Span: span}, i, xs)
+	}
+}
+
+// moveRegisters copies registers n*i to n*i + n-1 of an array.
+func (l *lowering) moveRegisters(dst, src *thr.Local, i thr.Expr, n int) {
+	for r := range n {
+		e := elem{i, n, r}.expr()
+		l.emit(thr.Assign{At: l.at(), Dst: at(dst, e), Src: at(src, e)})
 	}
 }

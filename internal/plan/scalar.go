@@ -66,7 +66,7 @@ func constant(v *ir.Value) thr.Expr {
 	case dtype.F16:
 		return f32(dtype.F16FromBits(uint16(bits)).Float())
 	}
-	return thr.Const{DT: v.Type.DT, Bits: bits}
+	return thr.Const{DT: register(v.Type.DT), Bits: bits}
 }
 
 // half is the built-in that reads the lower (0) or upper half of a pair.
@@ -122,11 +122,7 @@ func (l *lowering) unrounded(v *ir.Value, arg func(*ir.Value) thr.Expr) thr.Expr
 	case ir.ClusterRank:
 		return call(thr.ClusterRank, dtype.I32)
 	case ir.Cast:
-		from, to := register(v.Args[0].Type.DT), register(v.Type.DT)
-		if from == to {
-			return xs[0]
-		}
-		return thr.Apply{Op: ir.Cast, T: from, R: to, Args: xs}
+		return convert(v.Args[0].Type.DT, v.Type.DT, xs[0])
 	case ir.Bitcast:
 		if from, to := v.Args[0].Type.DT, v.Type.DT; to.Is16() { // registers hold the value, not the bits
 			if from == to {
@@ -152,4 +148,21 @@ func (l *lowering) unrounded(v *ir.Value, arg func(*ir.Value) thr.Expr) thr.Expr
 		}
 	}
 	return thr.Apply{Op: v.Op, T: t, R: register(v.Type.DT), Args: xs}
+}
+
+// convert is a value, as registers hold it, in another type, not yet rounded to 16 bits.
+func convert(from, to dtype.Type, x thr.Expr) thr.Expr {
+	if from == to {
+		return x
+	}
+	if from.Is8() {
+		x, from = decode8(from, x), decoded8(from)
+	}
+	if to.Is8() {
+		return encode8(to, convert(from, decoded8(to), clamp8(from, to, x)))
+	}
+	if from, to := register(from), register(to); from != to {
+		return thr.Apply{Op: ir.Cast, T: from, R: to, Args: []thr.Expr{x}}
+	}
+	return x
 }

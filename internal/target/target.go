@@ -26,6 +26,7 @@ const (
 	Multicast  Feature = "tma-multicast"
 	WGMMA      Feature = "wgmma"
 	MMASync    Feature = "mma.sync"
+	MMAFloat8  Feature = "mma.sync-fp8"
 	LdMatrix   Feature = "ldmatrix"
 	StMatrix   Feature = "stmatrix"
 	SetMaxNReg Feature = "setmaxnreg"
@@ -51,6 +52,7 @@ var features = []struct {
 	{Multicast, "one bulk tensor copy into several blocks of a cluster"},
 	{WGMMA, "asynchronous matrix multiply of a warpgroup"},
 	{MMASync, "matrix multiply of a warp"},
+	{MMAFloat8, "matrix multiply of a warp, of 8-bit floats (e4m3, e5m2)"},
 	{LdMatrix, "loads of matrix fragments from shared memory"},
 	{StMatrix, "stores of matrix fragments to shared memory"},
 	{SetMaxNReg, "registers moved between warpgroups"},
@@ -101,7 +103,7 @@ type Target struct {
 }
 
 // lowered are the features that gotile emits instructions of, on every target that has them.
-var lowered = []Feature{Base, Atomics, CpAsync, Cluster, MBarrier, MBarrierTx, Bulk, TMA, TMACTA, Multicast, GridDep, SetMaxNReg, Elect, MMASync, LdMatrix, StMatrix, WGMMA}
+var lowered = []Feature{Base, Atomics, CpAsync, Cluster, MBarrier, MBarrierTx, Bulk, TMA, TMACTA, Multicast, GridDep, SetMaxNReg, Elect, MMASync, MMAFloat8, LdMatrix, StMatrix, WGMMA}
 
 // Has reports whether a kernel may use a feature: the hardware has it, and nothing speaks against it.
 func (t *Target) Has(f Feature) bool {
@@ -121,11 +123,12 @@ func row(name string, cc, shared, threads, cluster int, hw ...Feature) *Target {
 
 var table = func() map[string]*Target {
 	base := []Feature{Base, Atomics, CpAsync, MMASync, LdMatrix, MBarrier}
-	hopper := append(base[:len(base):len(base)], Cluster, TMA, TMACTA, Multicast, StMatrix, SetMaxNReg, Elect, MBarrierTx, Bulk, GridDep)
+	ada := append(base[:len(base):len(base)], MMAFloat8)
+	hopper := append(ada[:len(ada):len(ada)], Cluster, TMA, TMACTA, Multicast, StMatrix, SetMaxNReg, Elect, MBarrierTx, Bulk, GridDep)
 	ts := []*Target{
 		row("sm_80", 80, 163, 2048, 1, base...),
 		row("sm_86", 86, 99, 1536, 1, base...),
-		row("sm_89", 89, 99, 1536, 1, base...),
+		row("sm_89", 89, 99, 1536, 1, ada...),
 		row("sm_90a", 90, 227, 2048, 8, append(hopper[:len(hopper):len(hopper)], WGMMA)...),
 		row("sm_100a", 100, 227, 2048, 8, append(hopper[:len(hopper):len(hopper)], TCGen05)...),
 		row("sm_103a", 103, 227, 2048, 8, append(hopper[:len(hopper):len(hopper)], TCGen05)...),

@@ -30,6 +30,18 @@ const (
 	RoundF16
 	RoundTF32 // (f32) -> f32: to 10 bits of fraction, ties away from 0, as tensor cores take f32
 
+	// 8-bit types: an element in the low 8 bits of a u32, the rest zero. To 8 bits floats round to nearest even, of what is
+	// too large to the largest finite number, and NaN is 0x7f; integers saturate.
+	E4M3ToF32 // (u32) -> f32
+	E5M2ToF32
+	I8ToI32   // (u32) -> i32
+	F32ToE4M3 // (f32) -> u32
+	F32ToE5M2
+	I32ToI8  // (i32) -> u32
+	E4M3Pair // (f32 lo, f32 hi) -> u32: two, in the low 16 bits
+	E5M2Pair
+	I8Pair // (i32 lo, i32 hi) -> u32
+
 	// Warp communication; all 32 lanes take part.
 	ShflXor // (x, const mask) -> x of lane^mask
 	ShflIdx // (x, i32 lane) -> x of a lane
@@ -168,6 +180,16 @@ var Fns = [NumFns]FnInfo{
 	RoundBF16: {"round_bf16", 1, true, dtype.F32, true, "rounded to bf16 and back"},
 	RoundF16:  {"round_f16", 1, true, dtype.F32, true, "rounded to f16 and back"},
 	RoundTF32: {"round_tf32", 1, true, dtype.F32, true, "rounded to tf32, ties away from 0"},
+
+	E4M3ToF32: {"e4m3_f32", 1, true, dtype.F32, true, "an e4m3 as f32"},
+	E5M2ToF32: {"e5m2_f32", 1, true, dtype.F32, true, "an e5m2 as f32"},
+	I8ToI32:   {"i8_i32", 1, true, dtype.I32, true, "an i8 as i32"},
+	F32ToE4M3: {"f32_e4m3", 1, true, dtype.U32, true, "rounded to e4m3, at most 448"},
+	F32ToE5M2: {"f32_e5m2", 1, true, dtype.U32, true, "rounded to e5m2, at most 57344"},
+	I32ToI8:   {"i32_i8", 1, true, dtype.U32, true, "saturated to i8"},
+	E4M3Pair:  {"e4m3_pair", 2, true, dtype.U32, true, "two floats rounded and packed, in the low 16 bits"},
+	E5M2Pair:  {"e5m2_pair", 2, true, dtype.U32, true, "two floats rounded and packed, in the low 16 bits"},
+	I8Pair:    {"i8_pair", 2, true, dtype.U32, true, "two integers saturated and packed, in the low 16 bits"},
 
 	ShflXor: {"shfl_xor", 2, true, dtype.Invalid, false, "the value of the lane whose number differs by a mask"},
 	ShflIdx: {"shfl_idx", 2, true, dtype.Invalid, false, "the value of a lane"},

@@ -7,7 +7,7 @@ import (
 	"github.com/gotile/gotile/dtype"
 )
 
-// UploadFloats is Upload from float64: float types round to nearest even, once; integer types take integers in their
+// UploadFloats is Upload from float64: float types round to nearest even, once, those of 8 bits to a finite number; integer types take integers in their
 // range and refuse the rest.
 func UploadFloats(s *Stream, t Tensor, src []float64) error {
 	switch t.dt {
@@ -17,6 +17,14 @@ func UploadFloats(s *Stream, t Tensor, src []float64) error {
 		return uploadAs(s, t, src, func(x float64) (dtype.BFloat16, bool) { return dtype.BF16FromFloat32(roundToOdd(x)), true })
 	case dtype.F16:
 		return uploadAs(s, t, src, func(x float64) (dtype.Float16, bool) { return dtype.F16FromFloat32(roundToOdd(x)), true })
+	case dtype.E4M3:
+		return uploadAs(s, t, src, func(x float64) (dtype.Float8E4M3, bool) { return dtype.E4M3FromFloat32(roundToOdd(x)), true })
+	case dtype.E5M2:
+		return uploadAs(s, t, src, func(x float64) (dtype.Float8E5M2, bool) { return dtype.E5M2FromFloat32(roundToOdd(x)), true })
+	case dtype.I8:
+		return uploadAs(s, t, src, func(x float64) (dtype.Int8, bool) {
+			return dtype.Int8(x), x == math.Trunc(x) && x >= math.MinInt8 && x <= math.MaxInt8
+		})
 	case dtype.I32:
 		return uploadAs(s, t, src, func(x float64) (dtype.Int32, bool) {
 			return dtype.Int32(x), x == math.Trunc(x) && x >= math.MinInt32 && x <= math.MaxInt32
@@ -54,6 +62,12 @@ func DownloadFloats(s *Stream, t Tensor) ([]float64, error) {
 		return downloadAs(s, t, dtype.BFloat16.Float)
 	case dtype.F16:
 		return downloadAs(s, t, dtype.Float16.Float)
+	case dtype.E4M3:
+		return downloadAs(s, t, dtype.Float8E4M3.Float)
+	case dtype.E5M2:
+		return downloadAs(s, t, dtype.Float8E5M2.Float)
+	case dtype.I8:
+		return downloadAs(s, t, func(x dtype.Int8) float64 { return float64(x) })
 	case dtype.I32:
 		return downloadAs(s, t, func(x dtype.Int32) float64 { return float64(x) })
 	case dtype.U32:

@@ -21,7 +21,8 @@ type TensorMap struct {
 
 // tensorTypes are the element types of tensor maps.
 var tensorTypes = map[dtype.Type]driver.TensorType{dtype.F32: driver.TensorF32, dtype.BF16: driver.TensorBF16, dtype.F16: driver.TensorF16,
-	dtype.I32: driver.TensorI32, dtype.U32: driver.TensorU32, dtype.I64: driver.TensorI64}
+	dtype.I32: driver.TensorI32, dtype.U32: driver.TensorU32, dtype.I64: driver.TensorI64,
+	dtype.E4M3: driver.TensorU8, dtype.E5M2: driver.TensorU8, dtype.I8: driver.TensorU8}
 
 var (
 	swizzles   = map[int]driver.TensorSwizzle{0: driver.TensorSwizzleNone, 32: driver.TensorSwizzle32, 64: driver.TensorSwizzle64, 128: driver.TensorSwizzle128}

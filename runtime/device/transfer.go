@@ -12,7 +12,7 @@ import (
 
 // Number is a host number of a type that memory holds.
 type Number interface {
-	dtype.Float32 | dtype.BFloat16 | dtype.Float16 | dtype.Int32 | dtype.Uint32 | dtype.Int64
+	dtype.Float32 | dtype.BFloat16 | dtype.Float16 | dtype.Int32 | dtype.Uint32 | dtype.Int64 | dtype.Int8 | dtype.Float8E4M3 | dtype.Float8E5M2
 	DType() dtype.Type
 }
 

@@ -54,6 +54,16 @@ func init() {
 		thr.RoundF16:  {pure: raw(1, func(a, _, _ uint64) uint64 { return unf16(f16(a)) })},
 		thr.RoundTF32: {pure: raw(1, func(a, _, _ uint64) uint64 { return tf32(a) })},
 
+		thr.E4M3ToF32: {pure: raw(1, func(a, _, _ uint64) uint64 { return fbits(dtype.E4M3FromBits(uint8(a)).Float32()) })},
+		thr.E5M2ToF32: {pure: raw(1, func(a, _, _ uint64) uint64 { return fbits(dtype.E5M2FromBits(uint8(a)).Float32()) })},
+		thr.I8ToI32:   {pure: raw(1, func(a, _, _ uint64) uint64 { return put(int32(int8(a))) })},
+		thr.F32ToE4M3: {pure: raw(1, func(a, _, _ uint64) uint64 { return toE4M3(a) })},
+		thr.F32ToE5M2: {pure: raw(1, func(a, _, _ uint64) uint64 { return toE5M2(a) })},
+		thr.I32ToI8:   {pure: raw(1, func(a, _, _ uint64) uint64 { return toI8(a) })},
+		thr.E4M3Pair:  {pure: raw(2, func(lo, hi, _ uint64) uint64 { return toE4M3(lo) | toE4M3(hi)<<8 })},
+		thr.E5M2Pair:  {pure: raw(2, func(lo, hi, _ uint64) uint64 { return toE5M2(lo) | toE5M2(hi)<<8 })},
+		thr.I8Pair:    {pure: raw(2, func(lo, hi, _ uint64) uint64 { return toI8(lo) | toI8(hi)<<8 })},
+
 		thr.ShflXor: {call: (*compiler).shuffleXor},
 		thr.ShflIdx: {call: (*compiler).shuffleIndex},
 
@@ -142,9 +152,12 @@ func init() {
 
 // 16-bit floats, as bits in lanes. Reading one does not change a NaN; rounding makes it canonical.
 
-func bf16(x uint64) uint64  { return uint64(dtype.BF16FromFloat32(float(x)).Bits()) }
-func f16(x uint64) uint64   { return uint64(dtype.F16FromFloat32(float(x)).Bits()) }
-func unf16(x uint64) uint64 { return fbits(dtype.F16FromBits(uint16(x)).Float32()) }
+func bf16(x uint64) uint64   { return uint64(dtype.BF16FromFloat32(float(x)).Bits()) }
+func f16(x uint64) uint64    { return uint64(dtype.F16FromFloat32(float(x)).Bits()) }
+func toE4M3(x uint64) uint64 { return uint64(dtype.E4M3FromFloat32(float(x)).Bits()) }
+func toE5M2(x uint64) uint64 { return uint64(dtype.E5M2FromFloat32(float(x)).Bits()) }
+func toI8(x uint64) uint64   { return uint64(uint8(int8(max(-128, min(127, get[int32](x)))))) }
+func unf16(x uint64) uint64  { return fbits(dtype.F16FromBits(uint16(x)).Float32()) }
 
 // standing is a built-in without operands whose value is always in one place.
 func standing(o operand) func(*compiler, thr.Call, *operand) operand {

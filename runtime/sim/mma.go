@@ -63,6 +63,12 @@ func decoder(t dtype.Type) func(bits uint64) float64 {
 		return func(b uint64) float64 { return float64(math.Float32frombits(uint32(b&0xffff) << 16)) }
 	case dtype.F16:
 		return func(b uint64) float64 { return float64(dtype.F16FromBits(uint16(b)).Float32()) }
+	case dtype.E4M3:
+		return func(b uint64) float64 { return dtype.E4M3FromBits(uint8(b)).Float() }
+	case dtype.E5M2:
+		return func(b uint64) float64 { return dtype.E5M2FromBits(uint8(b)).Float() }
+	case dtype.I8:
+		return func(b uint64) float64 { return float64(int8(b)) }
 	case dtype.F32: // tf32: the hardware reads 10 bits of the fraction
 		return func(b uint64) float64 { return float64(math.Float32frombits(uint32(b) &^ 0x1fff)) }
 	}
@@ -87,13 +93,14 @@ func (c *compiler) mmaSync(s thr.Do) {
 		c.fail("%s of %s", s.Fn, s.DT)
 	}
 	d, a, b := c.fragment(s, 0), c.fragment(s, 1), c.fragment(s, 2)
-	half := s.Frags[0].Local.Type.DT == dtype.U32 // an accumulator of f16, in pairs
+	acc := s.Frags[0].Local.Type.DT
+	half := acc == dtype.U32 // an accumulator of f16, in pairs
 	shape, ok := newMMA(8*s.DT.Size(), len(a), len(b), len(d))
-	if !ok || half != (len(d) == 2) || half && s.DT != dtype.F16 {
+	if !ok || half != (len(d) == 2) || half && s.DT != dtype.F16 || (s.DT == dtype.I8) != (acc == dtype.I32) {
 		c.fail("%s of %s with %d, %d and %d registers", s.Fn, s.DT, len(d), len(a), len(b))
 	}
 	c.emit(int64(mmaM*mmaN*shape.k), func(w *warp) {
-		var x, y [256]float64 // the most of A, 16x16, and of B
+		var x, y [512]float64 // the most of A, 16x32, and of B
 		for i, p := range shape.a {
 			x[i] = decode(w.vec(a[p.reg])[p.lane] >> p.shift)
 		}
@@ -107,6 +114,10 @@ func (c *compiler) mmaSync(s thr.Do) {
 				sum := float64(0)
 				for k, v := range x[i*shape.k:][:shape.k] {
 					sum += float64(v * y[j+k*mmaN])
+				}
+				if acc == dtype.I32 { // wraps
+					*r = put(get[int32](*r) + int32(sum))
+					continue
 				}
 				accumulate(r, p.shift, half, sum)
 			}

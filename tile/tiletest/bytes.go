@@ -20,6 +20,12 @@ func put(b []byte, t dtype.Type, x float64) {
 		binary.LittleEndian.PutUint16(b, dtype.BF16FromFloat32(roundToOdd(x)).Bits())
 	case dtype.F16:
 		binary.LittleEndian.PutUint16(b, dtype.F16FromFloat32(roundToOdd(x)).Bits())
+	case dtype.E4M3:
+		b[0] = dtype.E4M3FromFloat32(roundToOdd(x)).Bits()
+	case dtype.E5M2:
+		b[0] = dtype.E5M2FromFloat32(roundToOdd(x)).Bits()
+	case dtype.I8:
+		b[0] = byte(int8(x))
 	case dtype.I32:
 		binary.LittleEndian.PutUint32(b, uint32(int32(x)))
 	case dtype.U32:
@@ -40,6 +46,12 @@ func get(b []byte, t dtype.Type) float64 {
 		return dtype.BF16FromBits(binary.LittleEndian.Uint16(b)).Float()
 	case dtype.F16:
 		return dtype.F16FromBits(binary.LittleEndian.Uint16(b)).Float()
+	case dtype.E4M3:
+		return dtype.E4M3FromBits(b[0]).Float()
+	case dtype.E5M2:
+		return dtype.E5M2FromBits(b[0]).Float()
+	case dtype.I8:
+		return float64(int8(b[0]))
 	case dtype.I32:
 		return float64(int32(binary.LittleEndian.Uint32(b)))
 	case dtype.U32:
@@ -53,6 +65,8 @@ func get(b []byte, t dtype.Type) float64 {
 // putBits stores a bit pattern at the start of b.
 func putBits(b []byte, t dtype.Type, x uint64) {
 	switch t.Size() {
+	case 1:
+		b[0] = byte(x)
 	case 2:
 		binary.LittleEndian.PutUint16(b, uint16(x))
 	case 4:
@@ -65,6 +79,8 @@ func putBits(b []byte, t dtype.Type, x uint64) {
 // getBits reads a bit pattern.
 func getBits(b []byte, t dtype.Type) uint64 {
 	switch t.Size() {
+	case 1:
+		return uint64(b[0])
 	case 2:
 		return uint64(binary.LittleEndian.Uint16(b))
 	case 4:
@@ -96,6 +112,12 @@ func poison(t dtype.Type) uint64 {
 		return 0x7fd5
 	case dtype.F16:
 		return 0x7ed5
+	case dtype.E4M3:
+		return 0xff // a NaN that conversions do not make
+	case dtype.E5M2:
+		return 0xfd
+	case dtype.I8:
+		return 0xab // -85
 	case dtype.I64:
 		return 0xa5ee5a11dead57ed
 	}
@@ -105,6 +127,8 @@ func poison(t dtype.Type) uint64 {
 // isPoison reports whether an element still holds the pattern.
 func isPoison(b []byte, t dtype.Type) bool {
 	switch t.Size() {
+	case 1:
+		return b[0] == byte(poison(t))
 	case 2:
 		return binary.LittleEndian.Uint16(b) == uint16(poison(t))
 	case 4:
