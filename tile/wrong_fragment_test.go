@@ -95,14 +95,14 @@ var wrongProducts = []wrong{
 		tile.MMA(tile.NewAcc[tile.F32](k.Warp(), 64, 64), x, in.X) // ERR an operand of MMA is the shared tile of @-4, which the pipeline of @-3 hands over slot by slot; take it from the slot that Wait gives
 		pipe.Wait(k).Release(k)
 	}},
-	{name: "k of 8", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
-		s := tile.NewShared[tile.BF16](k, 16, 24)
-		tile.MMA(tile.NewAcc[tile.F32](k.Warp(), 16, 16), s, s, tile.ABt) // ERR MMA over k = 24: an instruction takes 16 of 16-bit elements; make it a multiple, use 32 and zeros
+	{name: "k of 20", rule: tile.ErrShape, f: func(k *tile.Builder, a wrongArgs) {
+		s := tile.NewShared[tile.BF16](k, 16, 32).At().Matrix(16, 20)
+		tile.MMA(tile.NewAcc[tile.F32](k.Warp(), 16, 16), s, s, tile.ABt) // ERR MMA over k = 20: an instruction takes 8 of bf16; make it a multiple, use 24 and zeros
 	}},
 	{name: "types", rule: tile.ErrDType, f: func(k *tile.Builder, a wrongArgs) {
 		s, t := tile.NewShared[tile.F32](k, 16, 16), tile.NewShared[tile.BF16](k, 16, 16)
 		tile.MMA(tile.NewAcc[tile.F32](k.Warp(), 16, 16), s, s)  // ERR MMA of f32 without an accuracy: tensor cores take tf32, with 10 bits of fraction; use tile.TF32, one product of these, or tile.TF32x3, three, for nearly f32
-		tile.MMA(tile.NewAcc[tile.BF16](k.Warp(), 16, 16), t, t) // ERR MMA of bf16 into an accumulator of bf16: tensor cores add bf16 and f16 up in f32, and f16 in f16 too; use an accumulator of f32
+		tile.MMA(tile.NewAcc[tile.BF16](k.Warp(), 16, 16), t, t) // ERR MMA of bf16 into an accumulator of bf16: tensor cores add floats up in f32, f16 in f16 too, and i8 in i32; use an accumulator of f32
 	}},
 	{name: "an accumulator that is none", rule: tile.ErrLayout, f: func(k *tile.Builder, a wrongArgs) {
 		s := tile.NewShared[tile.BF16](k, 16, 16)

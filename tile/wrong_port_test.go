@@ -15,6 +15,10 @@ type (
 	taggedScalar struct {
 		Eps tile.Scalar[tile.F32] `tile:"n"`
 	}
+	scalar8 struct {
+		X tile.Global[tile.E4M3] `tile:"n"`
+		S tile.Scalar[tile.E4M3]
+	}
 	badTags struct {
 		A tile.Global[tile.F32] `tile:"rows,,n"`
 		B tile.Global[tile.F32] `tile:"rows,0"`

@@ -79,6 +79,7 @@ var families = []struct {
 	{"fragment", wrongFragments},
 	{"product", wrongProducts},
 	{"tf32", wrongTF32},
+	{"8-bit types", wrongBytes},
 	{"warpgroup", wrongWarpgroups},
 	{"scope", wrongScopes},
 	{"dtype", wrongDTypes},

@@ -26,6 +26,12 @@ var wrongWarpgroups = []wrong{
 			tile.MMA(tile.NewAcc[tile.F32](c, 64, 264), a, b, tile.ABt) // ERR MMA of a warpgroup on sm_90a, by wgmma: n = 264, and it has at most 256 columns; use 2 accumulators, or the option tile.MMASync
 		})
 	}},
+	{name: "half of wgmma's k", rule: tile.ErrShape, def: func() error {
+		return group(func(k *tile.Builder, c tile.Warpgroup) {
+			s := matrix(k, 64, 32, layout.Swizzle64).At().Matrix(64, 24)
+			tile.MMA(tile.NewAcc[tile.F32](c, 64, 64), s, s, tile.ABt) // ERR MMA of a warpgroup on sm_90a, by wgmma: k = 24, and it takes 16 of bf16 at a time; use 32 and zeros, or the option tile.MMASync
+		})
+	}},
 	{name: "a warpgroup that begins within one", rule: tile.ErrScope, def: func() error {
 		k, err := tile.Define("wrong", func(k *tile.Builder, a wrongArgs) {
 			k.Roles(tile.Producer(0, func(p tile.Warp) {}), tile.Consumers(1, 0, func(c tile.Warpgroup) {

@@ -72,9 +72,9 @@ func (d Domain) String() string {
 func domainHint(d Domain, t dtype.Type) string {
 	switch {
 	case t.Is8() && d&Floats != 0:
-		return "; of 8-bit types Cast to f32 first"
+		return "; Cast to f32 first"
 	case t.Is8():
-		return "; of 8-bit types Cast to i32 first"
+		return "; Cast to i32 first"
 	case d&Floats != 0 && t.IsInt():
 		return "; Cast to f32 first"
 	case d&Ints != 0 && t.IsFloat():

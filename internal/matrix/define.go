@@ -95,6 +95,12 @@ func (m *module) define() (*tile.Kernel, error) {
 		return define(m, m.family.bodies.f16)
 	case dtype.I32:
 		return define(m, m.family.bodies.i32)
+	case dtype.E4M3:
+		return define(m, m.family.bodies.e4m3)
+	case dtype.E5M2:
+		return define(m, m.family.bodies.e5m2)
+	case dtype.I8:
+		return define(m, m.family.bodies.i8)
 	}
 	return nil, fmt.Errorf("matrix: %s of %v", m.family.name, m.dt)
 }
@@ -129,7 +135,8 @@ func (m *module) targets() []string {
 
 // all records the way of a tile: to shared memory, through the body that the launch names, and back.
 func (e *env[T]) all(f func(*env[T])) {
-	whole, w := e.scope.Striped2(side, side, 16/e.m.dt.Size(), 8), e.m.family
+	vec := 16 / e.m.dt.Size()
+	whole, w := e.scope.Striped2(side, side, vec, min(8, side/vec)), e.m.family
 	if w.results != toGlobal {
 		e.s = tile.NewShared[T](e.k, e.m.tiles(), side, side)
 		if w.swizzled {

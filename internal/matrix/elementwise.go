@@ -10,7 +10,7 @@ import (
 
 var elementwise = &family{
 	name: "elementwise", doc: "arithmetic, comparisons and selections.", ways: allWays,
-	bodies: bodies{arithmetic[tile.F32], arithmetic[tile.BF16], arithmetic[tile.F16], arithmetic[tile.I32]},
+	bodies: bodies{f32: arithmetic[tile.F32], bf16: arithmetic[tile.BF16], f16: arithmetic[tile.F16], i32: arithmetic[tile.I32]},
 	want: func(p *problem) {
 		p.each(func(_, _ int, x float64) float64 {
 			a := 2*x + x*x - 1

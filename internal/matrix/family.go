@@ -44,6 +44,9 @@ type bodies struct {
 	bf16 func(*env[tile.BF16])
 	f16  func(*env[tile.F16])
 	i32  func(*env[tile.I32])
+	e4m3 func(*env[tile.E4M3])
+	e5m2 func(*env[tile.E5M2])
+	i8   func(*env[tile.I8])
 }
 
 // types are those that a family has bodies for.
@@ -58,6 +61,9 @@ func (b bodies) types() []dtype.Type {
 	add(dtype.BF16, b.bf16 != nil)
 	add(dtype.F16, b.f16 != nil)
 	add(dtype.I32, b.i32 != nil)
+	add(dtype.E4M3, b.e4m3 != nil)
+	add(dtype.E5M2, b.e5m2 != nil)
+	add(dtype.I8, b.i8 != nil)
 	return out
 }
 

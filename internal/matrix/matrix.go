@@ -70,5 +70,5 @@ func Cases() []tiletest.Case {
 var families = []*family{
 	elementwise, maths, mapped, rowReductions, colReductions, broadcasts, rowScans, colScans, masks, casts, scales,
 	transposes, redistributions, subtiles, shifts,
-	swizzled, matrixMoves, moves, products, productsTF32, productsGroup, productsGroupTF32, accesses,
+	swizzled, matrixMoves, moves, products, productsTF32, productsGroup, productsGroupTF32, products8, accesses,
 }

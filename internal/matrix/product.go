@@ -19,10 +19,10 @@ var products = &family{
 	name: "mma", doc: "products of tensor cores.", ways: []way{warpwise}, variants: forms, results: ofProducts, more: []int{side},
 	layouts: []string{"shared_shared", "registers_shared", "shared_registers", "registers_registers"},
 	ends:    func(layout string) bool { return strings.HasPrefix(layout, "registers") },
-	bodies:  bodies{bf16: product[tile.BF16], f16: product[tile.F16]},
+	bodies:  bodies{bf16: product[tile.BF16, tile.F32], f16: product[tile.F16, tile.F32]},
 	sides: func(m *module, b body) (int, int) {
 		transA, _ := m.variant.transposed()
-		return swapped(b.rows, b.depth(), transA)
+		return swapped(b.rows, b.depth(m.dt), transA)
 	},
 	want: multiplied,
 }
@@ -31,7 +31,20 @@ var products = &family{
 var productsTF32 = &family{
 	name: "mma_tf32", doc: "products of f32 by tensor cores.", ways: []way{onewarp}, variants: forms, results: ofProducts, more: products.more,
 	layouts: products.layouts, ends: products.ends, sides: products.sides,
-	bodies: bodies{f32: product[tile.F32]},
+	bodies: bodies{f32: product[tile.F32, tile.F32]},
+	want:   multiplied,
+}
+
+// forms8 are the forms of 8-bit types, whose rows have 64 bytes.
+var forms8 = []variant{
+	{"ab", layout.Swizzle64, tile.AB}, {"abt", layout.Swizzle32, tile.ABt}, {"atb", layout.NoSwizzle, tile.AtB}, {"atbt", layout.Swizzle64, tile.AtBt},
+}
+
+// products8 are those of 8-bit types: by matrix loads where rows run along k and nothing is in registers, else by plain ones.
+var products8 = &family{
+	name: "mma8", doc: "products of 8-bit types by tensor cores.", ways: []way{warpwise}, variants: forms8, results: ofProducts, more: products.more,
+	layouts: products.layouts, ends: products.ends, sides: products.sides,
+	bodies: bodies{e4m3: product[tile.E4M3, tile.F32], e5m2: product[tile.E5M2, tile.F32], i8: product[tile.I8, tile.I32]},
 	want:   multiplied,
 }
 
@@ -40,7 +53,7 @@ var productsGroup = &family{
 	name: "mma_group", doc: "products of a warpgroup.", ways: []way{groupwise}, results: ofProducts, more: products.more, swizzled: true,
 	variants: []variant{{"ab", layout.Swizzle128, tile.AB}, {"abt", layout.Swizzle64, tile.ABt}, {"atb", layout.Swizzle64, tile.AtB}, {"atbt", layout.Swizzle32, tile.AtBt}},
 	layouts:  products.layouts[:2], ends: products.ends, sides: products.sides,
-	bodies: bodies{bf16: product[tile.BF16], f16: product[tile.F16]},
+	bodies: bodies{bf16: product[tile.BF16, tile.F32], f16: product[tile.F16, tile.F32]},
 	want:   multiplied,
 }
 
@@ -48,7 +61,7 @@ var productsGroup = &family{
 var productsGroupTF32 = &family{
 	name: "mma_group_tf32", doc: "products of f32 by a warpgroup.", ways: []way{groupwise}, variants: forms, results: ofProducts, more: products.more,
 	layouts: products.layouts[:2], ends: products.ends, sides: products.sides,
-	bodies: bodies{f32: product[tile.F32]},
+	bodies: bodies{f32: product[tile.F32, tile.F32]},
 	want:   multiplied, targets: []string{"sm_90a"},
 }
 
@@ -58,12 +71,12 @@ func (m *module) parts(b body) (k, n int) {
 	if m.way.kind != perGroup || b.layout != "shared_shared" {
 		return 0, 0
 	}
-	k, n = side-b.depth(), side-b.cols
+	k, n = side-b.depth(m.dt), side-b.cols
 	panel := side
 	if w := m.variant.swizzle.Width(); w > 0 {
 		panel = w / m.dt.Size()
 	}
-	if k%panel+b.depth() > panel && k%panel != 0 {
+	if k%panel+b.depth(m.dt) > panel && k%panel != 0 {
 		k = 0
 	}
 	if n%panel != 0 {
@@ -79,7 +92,7 @@ func multiplied(p *problem) {
 	for i := range p.body.rows {
 		for j := range p.body.cols {
 			s := 1.0
-			for l := range p.depth() {
+			for l := range p.depth(p.module.dt) {
 				if r, c := swapped(i, l, transA); r < p.m && c < p.n {
 					r, c := swapped(i, l+k, transA)
 					s += p.x[r][c] * at(p.second, l+k, j+n, transB)
@@ -116,21 +129,33 @@ func swapped(rows, cols int, trans bool) (int, int) {
 	return rows, cols
 }
 
-// depth is the k of a body's product.
-func (b body) depth() int { return base * (1 + b.pick(4)) }
+// depth is the k of a body's product of a type.
+func (b body) depth(t dtype.Type) int {
+	if t.Is8() && t.IsFloat() { // an instruction takes 32
+		return 2 * base * (1 + b.pick(2))
+	}
+	return base * (1 + b.pick(4))
+}
 
-func product[T tile.Float](e *env[T]) {
+// sum32 are the accumulators.
+type sum32 interface {
+	tile.F32 | tile.I32
+	DType() dtype.Type
+}
+
+func product[T tile.Number, C sum32](e *env[T]) {
+	depth := e.depth(e.m.dt)
 	w, opts := e.scope.(fragmented), e.options()
 	transA, transB := e.m.variant.transposed()
 	span := func(rows int, trans bool) tile.Span {
-		if s := w.Fragment(rows, e.depth()); !trans {
+		if s := w.Fragment(rows, depth); !trans {
 			return s
 		}
-		return w.Fragment(rows, e.depth()).Transpose()
+		return w.Fragment(rows, depth).Transpose()
 	}
-	acc := tile.NewVar(w, tile.Operand[tile.F32](tile.Full(w, w.Fragment(e.rows, e.cols), tile.F32(1))))
-	ar, ac := swapped(e.rows, e.depth(), transA)
-	br, bc := swapped(e.depth(), e.cols, transB)
+	acc := tile.NewVar(w, tile.Operand[C](tile.Full(w, w.Fragment(e.rows, e.cols), tile.Const[C](1))))
+	ar, ac := swapped(e.rows, depth, transA)
+	br, bc := swapped(depth, e.cols, transB)
 	k, n := e.m.parts(e.body)
 	fromA, alongA := swapped(0, k, transA)
 	fromB, alongB := swapped(k, n, transB)
@@ -147,5 +172,5 @@ func product[T tile.Float](e *env[T]) {
 	default:
 		tile.MMA(acc, regA(), regB(), opts...)
 	}
-	tile.Store(w, e.a.F.At(e.worker), acc.Get())
+	tile.Store(w, e.a.F.At(e.worker), tile.Cast[tile.F32](acc.Get()))
 }

@@ -7,7 +7,7 @@ import (
 // Reductions leave their results in the first rows of the tile: a vector of rows or of columns is stored along a row.
 var rowReductions = &family{
 	name: "reduce_rows", doc: "sums, maxima, minima and products of rows.", ways: allWays,
-	bodies: bodies{rowReduce[tile.F32], rowReduce[tile.BF16], rowReduce[tile.F16], rowReduce[tile.I32]},
+	bodies: bodies{f32: rowReduce[tile.F32], bf16: rowReduce[tile.BF16], f16: rowReduce[tile.F16], i32: rowReduce[tile.I32]},
 	want: func(p *problem) {
 		for i := range p.m {
 			reduced(p, i, p.row(i))
@@ -17,7 +17,7 @@ var rowReductions = &family{
 
 var colReductions = &family{
 	name: "reduce_cols", doc: "sums, maxima, minima and products of columns.", ways: allWays,
-	bodies: bodies{colReduce[tile.F32], colReduce[tile.BF16], colReduce[tile.F16], colReduce[tile.I32]},
+	bodies: bodies{f32: colReduce[tile.F32], bf16: colReduce[tile.BF16], f16: colReduce[tile.F16], i32: colReduce[tile.I32]},
 	want: func(p *problem) {
 		for j := range p.n {
 			reduced(p, j, p.col(j))

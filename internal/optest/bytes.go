@@ -52,7 +52,7 @@ func bytesCast[T tile.Number](name string) kernel {
 			convertBytes(block, a.OH, a.XH, more)
 			convertBytes(block, a.OI, a.XI, more)
 			convertBytes(block, a.OU, a.XU, more)
-			convertBytes(block, a.OL, a.XL, more)
+			convertBytes(block, a.OL, a.XL, block.Striped(1152, 1)) // nine a thread: one a register
 		}, tile.Threads(128), tile.Doc("An 8-bit type converted to every type, and back."))
 	}}
 }

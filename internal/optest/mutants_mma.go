@@ -50,7 +50,7 @@ var mmaMutants = map[ir.Op][]Mutant{
 		{What: "adds nothing", lower: builtin(thr.MMASync, dropped)},
 		{What: "adds twice", lower: statements(ir.Invalid, func(s thr.Do) ([]thr.Stmt, bool) { return []thr.Stmt{s, s}, s.Fn == thr.MMASync })},
 		{What: "takes the other rows of A", lower: statements(ir.Invalid, func(s thr.Do) ([]thr.Stmt, bool) {
-			if s.Fn != thr.MMASync || s.Frags[1].Local.Len == s.Frags[1].N { // it has no others
+			if s.Fn != thr.MMASync || s.Frags[1].Local.Len == s.Frags[1].N || s.Frags[1].Local.Len%s.Frags[1].N != 0 { // it has no others, or none of as many registers
 				return nil, false
 			}
 			s.Frags = slices.Clone(s.Frags)

@@ -175,6 +175,9 @@ func wgmmaFits(s *state, v *ir.Value) error {
 	switch {
 	case i.N > wgmmaCols:
 		return refuse(ir.ErrShape, "n = %d, and it has at most %d columns; use %d accumulators", i.N, wgmmaCols, (i.N+wgmmaCols-1)/wgmmaCols)
+	case i.K*i.DT.Size()%wgmmaStep != 0:
+		n := wgmmaStep / i.DT.Size()
+		return refuse(ir.ErrShape, "k = %d, and it takes %d of %v at a time; use %d and zeros", i.K, n, i.DT, (i.K+n-1)/n*n)
 	case role.First%ir.WarpgroupWarps != 0:
 		return refuse(ir.ErrScope, "the role %s begins at warp %d, and it is of warpgroups, which begin at multiples of %d; put roles of single warps behind it, or give them register budgets", role.Name, role.First, ir.WarpgroupWarps)
 	}

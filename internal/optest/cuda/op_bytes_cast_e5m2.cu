@@ -94,6 +94,7 @@ __device__ __forceinline__ u32 e5m2_pair(float lo, float hi) { // in the low 16 
   return e5m2_byte(lo) | e5m2_byte(hi) << 8;
 #endif
 }
+__device__ __forceinline__ u32 f32_e5m2(float x) { return e5m2_pair(x, 0.0f); }
 __device__ __forceinline__ float load_f32_if(const void* p, bool on) {
   float r = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
@@ -131,10 +132,6 @@ __device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) 
 __device__ __forceinline__ void load_i32x4_if(int* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.s32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void load_i64x2_if(i64* r, const void* p, bool on) {
-  r[0] = r[1] = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.v2.s64 {%0, %1}, [%2]; }" : "+l"(r[0]), "+l"(r[1]) : "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
@@ -240,8 +237,6 @@ extern "C" __global__ void __launch_bounds__(128) op_bytes_cast_e5m2(const __gri
   bool oi_vec = aligned(a.oi, 8) && (a.m & 7) == 0;
   bool xu_vec = aligned(a.xu, 16) && (a.m & 7) == 0;
   bool ou_vec = aligned(a.ou, 8) && (a.m & 7) == 0;
-  bool xl_vec = aligned(a.xl, 16) && (a.m & 7) == 0;
-  bool ol_vec = aligned(a.ol, 8) && (a.m & 7) == 0;
 
   // load x
   u32 x;
@@ -592,36 +587,20 @@ extern "C" __global__ void __launch_bounds__(128) op_bytes_cast_e5m2(const __gri
   }
 
   // load xl
-  i64 xl[8];
-  if (xl_vec) {
-    load_i64x2_if(xl, a.xl + (i64)col03, col03 < a.m);
-    load_i64x2_if(&xl[2], a.xl + (i64)(col03 + 2), col03 + 2 < a.m);
-    load_i64x2_if(&xl[4], a.xl + (i64)(col03 + 4), col03 + 4 < a.m);
-    load_i64x2_if(&xl[6], a.xl + (i64)(col03 + 6), col03 + 6 < a.m);
-  } else {
-    int col03_11 = opaque(col03);
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      xl[i] = load_i64_if(a.xl + (i64)(col03_11 + i), col03_11 + i < a.m);
-    }
-  }
-  u32 ol[2];
+  i64 xl[9];
   #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    ol[i] = e5m2_pair((float)xl[i * 4], (float)xl[i * 4 + 1]) | e5m2_pair((float)xl[i * 4 + 2], (float)xl[i * 4 + 3]) << 16;
+  for (int i = 0; i < 9; i++) {
+    xl[i] = load_i64_if(a.xl + (i64)(col02 + i * 128), col02 + i * 128 < a.m);
+  }
+  u32 ol[9];
+  #pragma unroll
+  for (int i = 0; i < 9; i++) {
+    ol[i] = f32_e5m2((float)xl[i]);
   }
 
   // store ol
-  if (ol_vec) {
-    store_u32x2_if(a.ol + (i64)col03, ol, col03 < a.m);
-  } else {
-    int col03_12 = opaque(col03);
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_u8_if(a.ol + (i64)(col03_12 + i * 4), ol[i], col03_12 + i * 4 < a.m);
-      store_u8_if(a.ol + (i64)(col03_12 + (i * 4 + 1)), ol[i] >> 8, col03_12 + (i * 4 + 1) < a.m);
-      store_u8_if(a.ol + (i64)(col03_12 + (i * 4 + 2)), ol[i] >> 16, col03_12 + (i * 4 + 2) < a.m);
-      store_u8_if(a.ol + (i64)(col03_12 + (i * 4 + 3)), ol[i] >> 24, col03_12 + (i * 4 + 3) < a.m);
-    }
+  #pragma unroll
+  for (int i = 0; i < 9; i++) {
+    store_u8_if(a.ol + (i64)(col02 + i * 128), ol[i], col02 + i * 128 < a.m);
   }
 }

@@ -64,6 +64,7 @@ __device__ __forceinline__ u32 i8_pair(int lo, int hi) { // in the low 16 bits
   asm("cvt.pack.sat.s8.s32.b32 %0, %2, %1, 0;" : "=r"(r) : "r"(lo), "r"(hi));
   return r;
 }
+__device__ __forceinline__ u32 i32_i8(int x) { return i8_pair(x, 0); }
 __device__ __forceinline__ float load_f32_if(const void* p, bool on) {
   float r = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.global.f32 %0, [%1]; }" : "+f"(r) : "l"(p), "r"((u32)on) : "memory");
@@ -101,10 +102,6 @@ __device__ __forceinline__ void load_f32x4_if(float* r, const void* p, bool on) 
 __device__ __forceinline__ void load_i32x4_if(int* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
   asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld.global.v4.s32 {%0, %1, %2, %3}, [%4]; }" : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "l"(p), "r"((u32)on) : "memory");
-}
-__device__ __forceinline__ void load_i64x2_if(i64* r, const void* p, bool on) {
-  r[0] = r[1] = 0;
-  asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.global.v2.s64 {%0, %1}, [%2]; }" : "+l"(r[0]), "+l"(r[1]) : "l"(p), "r"((u32)on) : "memory");
 }
 __device__ __forceinline__ void load_u32x4_if(u32* r, const void* p, bool on) {
   r[0] = r[1] = r[2] = r[3] = 0;
@@ -210,8 +207,6 @@ extern "C" __global__ void __launch_bounds__(128) op_bytes_cast_i8(const __grid_
   bool oi_vec = aligned(a.oi, 8) && (a.m & 7) == 0;
   bool xu_vec = aligned(a.xu, 16) && (a.m & 7) == 0;
   bool ou_vec = aligned(a.ou, 8) && (a.m & 7) == 0;
-  bool xl_vec = aligned(a.xl, 16) && (a.m & 7) == 0;
-  bool ol_vec = aligned(a.ol, 8) && (a.m & 7) == 0;
 
   // load x
   u32 x;
@@ -561,36 +556,20 @@ extern "C" __global__ void __launch_bounds__(128) op_bytes_cast_i8(const __grid_
   }
 
   // load xl
-  i64 xl[8];
-  if (xl_vec) {
-    load_i64x2_if(xl, a.xl + (i64)col03, col03 < a.m);
-    load_i64x2_if(&xl[2], a.xl + (i64)(col03 + 2), col03 + 2 < a.m);
-    load_i64x2_if(&xl[4], a.xl + (i64)(col03 + 4), col03 + 4 < a.m);
-    load_i64x2_if(&xl[6], a.xl + (i64)(col03 + 6), col03 + 6 < a.m);
-  } else {
-    int col03_11 = opaque(col03);
-    #pragma unroll
-    for (int i = 0; i < 8; i++) {
-      xl[i] = load_i64_if(a.xl + (i64)(col03_11 + i), col03_11 + i < a.m);
-    }
-  }
-  u32 ol[2];
+  i64 xl[9];
   #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    ol[i] = i8_pair((int)max(min(xl[i * 4], 127ll), -128ll), (int)max(min(xl[i * 4 + 1], 127ll), -128ll)) | i8_pair((int)max(min(xl[i * 4 + 2], 127ll), -128ll), (int)max(min(xl[i * 4 + 3], 127ll), -128ll)) << 16;
+  for (int i = 0; i < 9; i++) {
+    xl[i] = load_i64_if(a.xl + (i64)(col02 + i * 128), col02 + i * 128 < a.m);
+  }
+  u32 ol[9];
+  #pragma unroll
+  for (int i = 0; i < 9; i++) {
+    ol[i] = i32_i8((int)max(min(xl[i], 127ll), -128ll));
   }
 
   // store ol
-  if (ol_vec) {
-    store_u32x2_if(a.ol + (i64)col03, ol, col03 < a.m);
-  } else {
-    int col03_12 = opaque(col03);
-    #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      store_u8_if(a.ol + (i64)(col03_12 + i * 4), ol[i], col03_12 + i * 4 < a.m);
-      store_u8_if(a.ol + (i64)(col03_12 + (i * 4 + 1)), ol[i] >> 8, col03_12 + (i * 4 + 1) < a.m);
-      store_u8_if(a.ol + (i64)(col03_12 + (i * 4 + 2)), ol[i] >> 16, col03_12 + (i * 4 + 2) < a.m);
-      store_u8_if(a.ol + (i64)(col03_12 + (i * 4 + 3)), ol[i] >> 24, col03_12 + (i * 4 + 3) < a.m);
-    }
+  #pragma unroll
+  for (int i = 0; i < 9; i++) {
+    store_u8_if(a.ol + (i64)(col02 + i * 128), ol[i], col02 + i * 128 < a.m);
   }
 }

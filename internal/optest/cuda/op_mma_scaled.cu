@@ -260,9 +260,9 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_scaled(const __grid_cons
     #pragma unroll
     for (int j = 0; j < 4; j++) {
       u32 b2[4];
-      ldmatrix_x4(b2, smem + (2048u + (u32)swizzle(((j * 16 + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)));
-      mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a3, b2[0], b2[2]);
-      mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a3, b2[1], b2[3]);
+      ldmatrix_x4(b2, smem + (2048u + (u32)(int)((u32)(j * 16 * 64 * 2) + (u32)swizzle((matrix_row2 * 64 + (i * 16 + matrix_col2)) * 2, 7))));
+      mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a3, b2[0], b2[1]);
+      mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a3, b2[2], b2[3]);
     }
   }
   float x4[2];
@@ -283,9 +283,9 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_scaled(const __grid_cons
     #pragma unroll
     for (int j = 0; j < 4; j++) {
       u32 b3[4];
-      ldmatrix_x4(b3, smem + (2048u + (u32)swizzle(((j * 16 + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)));
-      mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a4, b3[0], b3[2]);
-      mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a4, b3[1], b3[3]);
+      ldmatrix_x4(b3, smem + (2048u + (u32)(int)((u32)(j * 16 * 64 * 2) + (u32)swizzle((matrix_row2 * 64 + (i * 16 + matrix_col2)) * 2, 7))));
+      mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a4, b3[0], b3[1]);
+      mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a4, b3[2], b3[3]);
     }
   }
   float x5[16];
@@ -306,9 +306,9 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_scaled(const __grid_cons
     #pragma unroll
     for (int j = 0; j < 4; j++) {
       u32 b4[4];
-      ldmatrix_x4(b4, smem + (2048u + (u32)swizzle(((j * 16 + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)));
-      mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a5, b4[0], b4[2]);
-      mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a5, b4[1], b4[3]);
+      ldmatrix_x4(b4, smem + (2048u + (u32)(int)((u32)(j * 16 * 64 * 2) + (u32)swizzle((matrix_row2 * 64 + (i * 16 + matrix_col2)) * 2, 7))));
+      mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a5, b4[0], b4[1]);
+      mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a5, b4[2], b4[3]);
     }
   }
   float acc2[32];
@@ -328,9 +328,9 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_scaled(const __grid_cons
     #pragma unroll
     for (int j = 0; j < 4; j++) {
       u32 b5[4];
-      ldmatrix_x4_trans(b5, smem + (10240u + (u32)swizzle(((i * 16 + matrix_row2) * 64 + (j * 16 + matrix_col2)) * 2, 7)));
-      mma_m16n8k16_f32_bf16(&acc2[j * 2 * 4], &acc_now_bf16[i * 4], b5[0], b5[2]);
-      mma_m16n8k16_f32_bf16(&acc2[(j * 2 + 1) * 4], &acc_now_bf16[i * 4], b5[1], b5[3]);
+      ldmatrix_x4_trans(b5, smem + (10240u + (u32)(int)((u32)(i * 16 * 64 * 2) + (u32)swizzle((matrix_row * 64 + (j * 16 + matrix_col)) * 2, 7))));
+      mma_m16n8k16_f32_bf16(&acc2[j * 2 * 4], &acc_now_bf16[i * 4], b5[0], b5[1]);
+      mma_m16n8k16_f32_bf16(&acc2[(j * 2 + 1) * 4], &acc_now_bf16[i * 4], b5[2], b5[3]);
     }
   }
   float p2[32];

@@ -623,7 +623,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_e4m3(const __grid
     #pragma unroll
     for (int j = 0; j < 2; j++) {
       u32 b10[4];
-      ldmatrix_x4(b10, smem + (4096u + (u32)swizzle((j * 16 + matrix_row2) * 64 + (i * 32 + matrix_col2), 3)));
+      ldmatrix_x4(b10, smem + (4096u + (u32)(int)((u32)(j * 16 * 64) + (u32)swizzle(matrix_row2 * 64 + (i * 32 + matrix_col2), 3))));
       mma_m16n8k32_f32_e4m3(&acc6[j * 2 * 4], a8, b10[0], b10[1]);
       mma_m16n8k32_f32_e4m3(&acc6[(j * 2 + 1) * 4], a8, b10[2], b10[3]);
     }
@@ -915,7 +915,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_e4m3(const __grid
     mma_m16n8k32_f32_e4m3(acc10, a12, b30[0], b30[1]);
     mma_m16n8k32_f32_e4m3(&acc10[4], a12, b30[2], b30[3]);
     u32 b31[2];
-    ldmatrix_x2(b31, smem + (4096u + (u32)swizzle((16 + matrix_row3) * 64 + (i * 32 + matrix_col2), 3)));
+    ldmatrix_x2(b31, smem + (4096u + (u32)(int)(1024u + (u32)swizzle(matrix_row3 * 64 + (i * 32 + matrix_col2), 3))));
     mma_m16n8k32_f32_e4m3(&acc10[8], a12, b31[0], b31[1]);
   }
   float e2[12];
@@ -1435,7 +1435,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_e4m3(const __grid
     #pragma unroll
     for (int j = 0; j < 2; j++) {
       u32 b46[4];
-      ldmatrix_x4(b46, smem + (4096u + (u32)swizzle((j * 16 + matrix_row2) * 64 + (i * 32 + matrix_col2), 3)));
+      ldmatrix_x4(b46, smem + (4096u + (u32)(int)((u32)(j * 16 * 64) + (u32)swizzle(matrix_row2 * 64 + (i * 32 + matrix_col2), 3))));
       mma_m16n8k32_f32_e4m3(&acc16[j * 2 * 4], a18, b46[0], b46[1]);
       mma_m16n8k32_f32_e4m3(&acc16[(j * 2 + 1) * 4], a18, b46[2], b46[3]);
     }
@@ -1754,7 +1754,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_e4m3(const __grid
     mma_m16n8k32_f32_e4m3(acc20, a22, b50[0], b50[1]);
     mma_m16n8k32_f32_e4m3(&acc20[4], a22, b50[2], b50[3]);
     u32 b51[2];
-    ldmatrix_x2(b51, smem + (4096u + (u32)swizzle((16 + matrix_row3) * 64 + (i * 32 + matrix_col2), 3)));
+    ldmatrix_x2(b51, smem + (4096u + (u32)(int)(1024u + (u32)swizzle(matrix_row3 * 64 + (i * 32 + matrix_col2), 3))));
     mma_m16n8k32_f32_e4m3(&acc20[8], a22, b51[0], b51[1]);
   }
   float e4[12];

@@ -257,7 +257,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_f16(const __grid_
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     u32 b3[2];
-    ldmatrix_x2_trans(b3, smem + (8192u + (u32)swizzle(((16 + matrix_row2) * 64 + (i * 16 + matrix_col2)) * 2, 7)));
+    ldmatrix_x2_trans(b3, smem + (8192u + (u32)(int)(2048u + (u32)swizzle((matrix_row2 * 64 + (i * 16 + matrix_col2)) * 2, 7))));
     mma_m16n8k8_f16_f16(&acc[i * 2 * 2], a4, b3[0]);
     mma_m16n8k8_f16_f16(&acc[(i * 2 + 1) * 2], a4, b3[1]);
   }
@@ -324,7 +324,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_f16(const __grid_
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     u32 b5[2];
-    ldmatrix_x2_trans(b5, smem + (8192u + (u32)swizzle(((16 + matrix_row2) * 64 + (i * 16 + matrix_col2)) * 2, 7)));
+    ldmatrix_x2_trans(b5, smem + (8192u + (u32)(int)(2048u + (u32)swizzle((matrix_row2 * 64 + (i * 16 + matrix_col2)) * 2, 7))));
     mma_m16n8k8_f16_f16(&acc2[i * 2 * 2], &s02[4], b5[0]);
     mma_m16n8k8_f16_f16(&acc2[(i * 2 + 1) * 2], &s02[4], b5[1]);
   }
@@ -516,11 +516,11 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_f16(const __grid_
   u32 a8[2];
   ldmatrix_x2(a8, smem + (u32)swizzle((matrix_row * 64 + 16) * 2, 7));
   u32 b8[2];
-  ldmatrix_x2_trans(b8, smem + (8192u + (u32)swizzle(((16 + matrix_row2) * 64 + matrix_col2) * 2, 7)));
+  ldmatrix_x2_trans(b8, smem + (8192u + (u32)(int)(2048u + (u32)swizzle((matrix_row2 * 64 + matrix_col2) * 2, 7))));
   mma_m16n8k8_f16_f16(acc5, a8, b8[0]);
   mma_m16n8k8_f16_f16(&acc5[2], a8, b8[1]);
   u32 b9;
-  ldmatrix_x1_trans(&b9, smem + (8192u + (u32)swizzle(((16 + matrix_row2) * 64 + 16) * 2, 7)));
+  ldmatrix_x1_trans(&b9, smem + (8192u + (u32)(int)(2048u + (u32)swizzle((matrix_row2 * 64 + 16) * 2, 7))));
   mma_m16n8k8_f16_f16(&acc5[4], a8, b9);
   u32 e[6];
   #pragma unroll
@@ -573,7 +573,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_f16(const __grid_
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     u32 b10[4];
-    ldmatrix_x4(b10, smem + (8192u + (u32)swizzle(((i * 16 + matrix_row3) * 64 + matrix_col2) * 2, 7)));
+    ldmatrix_x4(b10, smem + (8192u + (u32)(int)((u32)(i * 16 * 64 * 2) + (u32)swizzle((matrix_row3 * 64 + matrix_col2) * 2, 7))));
     mma_m16n8k16_f16_f16(&acc6[i * 2 * 2], a9, b10[0], b10[1]);
     mma_m16n8k16_f16_f16(&acc6[(i * 2 + 1) * 2], a9, b10[2], b10[3]);
   }
@@ -582,7 +582,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_f16(const __grid_
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     u32 b11[2];
-    ldmatrix_x2(b11, smem + (8192u + (u32)swizzle(((i * 16 + matrix_row) * 64 + 16) * 2, 7)));
+    ldmatrix_x2(b11, smem + (8192u + (u32)(int)((u32)(i * 16 * 64 * 2) + (u32)swizzle((matrix_row * 64 + 16) * 2, 7))));
     mma_m16n8k8_f16_f16(&acc6[i * 2 * 2], a10, b11[0]);
     mma_m16n8k8_f16_f16(&acc6[(i * 2 + 1) * 2], a10, b11[1]);
   }
@@ -643,14 +643,14 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_f16(const __grid_
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     u32 b12[4];
-    ldmatrix_x4(b12, smem + (8192u + (u32)swizzle(((i * 16 + matrix_row3) * 64 + matrix_col2) * 2, 7)));
+    ldmatrix_x4(b12, smem + (8192u + (u32)(int)((u32)(i * 16 * 64 * 2) + (u32)swizzle((matrix_row3 * 64 + matrix_col2) * 2, 7))));
     mma_m16n8k16_f16_f16(&acc7[i * 2 * 2], s04, b12[0], b12[1]);
     mma_m16n8k16_f16_f16(&acc7[(i * 2 + 1) * 2], s04, b12[2], b12[3]);
   }
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     u32 b13[2];
-    ldmatrix_x2(b13, smem + (8192u + (u32)swizzle(((i * 16 + matrix_row) * 64 + 16) * 2, 7)));
+    ldmatrix_x2(b13, smem + (8192u + (u32)(int)((u32)(i * 16 * 64 * 2) + (u32)swizzle((matrix_row * 64 + 16) * 2, 7))));
     mma_m16n8k8_f16_f16(&acc7[i * 2 * 2], &s04[4], b13[0]);
     mma_m16n8k8_f16_f16(&acc7[(i * 2 + 1) * 2], &s04[4], b13[1]);
   }
@@ -833,7 +833,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_f16(const __grid_
   mma_m16n8k16_f16_f16(acc10, a13, b14[0], b14[1]);
   mma_m16n8k16_f16_f16(&acc10[2], a13, b14[2], b14[3]);
   u32 b15[2];
-  ldmatrix_x2(b15, smem + (8192u + (u32)swizzle(((16 + matrix_row2) * 64 + matrix_col2) * 2, 7)));
+  ldmatrix_x2(b15, smem + (8192u + (u32)(int)(2048u + (u32)swizzle((matrix_row2 * 64 + matrix_col2) * 2, 7))));
   mma_m16n8k16_f16_f16(&acc10[4], a13, b15[0], b15[1]);
   u32 a14[2];
   ldmatrix_x2(a14, smem + (u32)swizzle((matrix_row * 64 + 16) * 2, 7));
@@ -842,7 +842,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_f16(const __grid_
   mma_m16n8k8_f16_f16(acc10, a14, b16[0]);
   mma_m16n8k8_f16_f16(&acc10[2], a14, b16[1]);
   u32 b17;
-  ldmatrix_x1(&b17, smem + (8192u + (u32)swizzle(((16 + matrix_row2) * 64 + 16) * 2, 7)));
+  ldmatrix_x1(&b17, smem + (8192u + (u32)(int)(2048u + (u32)swizzle((matrix_row2 * 64 + 16) * 2, 7))));
   mma_m16n8k8_f16_f16(&acc10[4], a14, b17);
   u32 e2[6];
   #pragma unroll
@@ -901,11 +901,11 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_f16(const __grid_
     mma_m16n8k16_f16_f16(&acc11[(i * 2 + 1) * 2], a15, b18[2], b18[3]);
   }
   u32 a16[2];
-  ldmatrix_x2_trans(a16, smem + (u32)swizzle(((16 + matrix_row2) * 64 + matrix_col2) * 2, 7));
+  ldmatrix_x2_trans(a16, smem + (u32)(int)(2048u + (u32)swizzle((matrix_row2 * 64 + matrix_col2) * 2, 7)));
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     u32 b19[2];
-    ldmatrix_x2_trans(b19, smem + (8192u + (u32)swizzle(((16 + matrix_row2) * 64 + (i * 16 + matrix_col2)) * 2, 7)));
+    ldmatrix_x2_trans(b19, smem + (8192u + (u32)(int)(2048u + (u32)swizzle((matrix_row2 * 64 + (i * 16 + matrix_col2)) * 2, 7))));
     mma_m16n8k8_f16_f16(&acc11[i * 2 * 2], a16, b19[0]);
     mma_m16n8k8_f16_f16(&acc11[(i * 2 + 1) * 2], a16, b19[1]);
   }
@@ -975,7 +975,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_f16(const __grid_
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     u32 b21[2];
-    ldmatrix_x2_trans(b21, smem + (8192u + (u32)swizzle(((16 + matrix_row2) * 64 + (i * 16 + matrix_col2)) * 2, 7)));
+    ldmatrix_x2_trans(b21, smem + (8192u + (u32)(int)(2048u + (u32)swizzle((matrix_row2 * 64 + (i * 16 + matrix_col2)) * 2, 7))));
     mma_m16n8k8_f16_f16(&acc12[i * 2 * 2], &s06[4], b21[0]);
     mma_m16n8k8_f16_f16(&acc12[(i * 2 + 1) * 2], &s06[4], b21[1]);
   }
@@ -1043,7 +1043,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_f16(const __grid_
     mma_m16n8k16_f16_f16(&acc13[(i * 2 + 1) * 2], a17, s16[i * 6 + 1], s16[i * 6 + 1 + 2]);
   }
   u32 a18[2];
-  ldmatrix_x2_trans(a18, smem + (u32)swizzle(((16 + matrix_row2) * 64 + matrix_col2) * 2, 7));
+  ldmatrix_x2_trans(a18, smem + (u32)(int)(2048u + (u32)swizzle((matrix_row2 * 64 + matrix_col2) * 2, 7)));
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     mma_m16n8k8_f16_f16(&acc13[i * 2 * 2], a18, s16[i * 6 + 4]);
@@ -1167,13 +1167,13 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_f16(const __grid_
   ldmatrix_x2_trans(b23, smem + (8192u + (u32)swizzle((matrix_row * 64 + 16) * 2, 7)));
   mma_m16n8k16_f16_f16(&acc15[4], a19, b23[0], b23[1]);
   u32 a20[2];
-  ldmatrix_x2_trans(a20, smem + (u32)swizzle(((16 + matrix_row2) * 64 + matrix_col2) * 2, 7));
+  ldmatrix_x2_trans(a20, smem + (u32)(int)(2048u + (u32)swizzle((matrix_row2 * 64 + matrix_col2) * 2, 7)));
   u32 b24[2];
-  ldmatrix_x2_trans(b24, smem + (8192u + (u32)swizzle(((16 + matrix_row2) * 64 + matrix_col2) * 2, 7)));
+  ldmatrix_x2_trans(b24, smem + (8192u + (u32)(int)(2048u + (u32)swizzle((matrix_row2 * 64 + matrix_col2) * 2, 7))));
   mma_m16n8k8_f16_f16(acc15, a20, b24[0]);
   mma_m16n8k8_f16_f16(&acc15[2], a20, b24[1]);
   u32 b25;
-  ldmatrix_x1_trans(&b25, smem + (8192u + (u32)swizzle(((16 + matrix_row2) * 64 + 16) * 2, 7)));
+  ldmatrix_x1_trans(&b25, smem + (8192u + (u32)(int)(2048u + (u32)swizzle((matrix_row2 * 64 + 16) * 2, 7))));
   mma_m16n8k8_f16_f16(&acc15[4], a20, b25);
   u32 e3[6];
   #pragma unroll
@@ -1227,16 +1227,16 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_f16(const __grid_
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     u32 b26[4];
-    ldmatrix_x4(b26, smem + (8192u + (u32)swizzle(((i * 16 + matrix_row3) * 64 + matrix_col2) * 2, 7)));
+    ldmatrix_x4(b26, smem + (8192u + (u32)(int)((u32)(i * 16 * 64 * 2) + (u32)swizzle((matrix_row3 * 64 + matrix_col2) * 2, 7))));
     mma_m16n8k16_f16_f16(&acc16[i * 2 * 2], a21, b26[0], b26[1]);
     mma_m16n8k16_f16_f16(&acc16[(i * 2 + 1) * 2], a21, b26[2], b26[3]);
   }
   u32 a22[2];
-  ldmatrix_x2_trans(a22, smem + (u32)swizzle(((16 + matrix_row2) * 64 + matrix_col2) * 2, 7));
+  ldmatrix_x2_trans(a22, smem + (u32)(int)(2048u + (u32)swizzle((matrix_row2 * 64 + matrix_col2) * 2, 7)));
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     u32 b27[2];
-    ldmatrix_x2(b27, smem + (8192u + (u32)swizzle(((i * 16 + matrix_row) * 64 + 16) * 2, 7)));
+    ldmatrix_x2(b27, smem + (8192u + (u32)(int)((u32)(i * 16 * 64 * 2) + (u32)swizzle((matrix_row * 64 + 16) * 2, 7))));
     mma_m16n8k8_f16_f16(&acc16[i * 2 * 2], a22, b27[0]);
     mma_m16n8k8_f16_f16(&acc16[(i * 2 + 1) * 2], a22, b27[1]);
   }
@@ -1299,14 +1299,14 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_f16(const __grid_
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     u32 b28[4];
-    ldmatrix_x4(b28, smem + (8192u + (u32)swizzle(((i * 16 + matrix_row3) * 64 + matrix_col2) * 2, 7)));
+    ldmatrix_x4(b28, smem + (8192u + (u32)(int)((u32)(i * 16 * 64 * 2) + (u32)swizzle((matrix_row3 * 64 + matrix_col2) * 2, 7))));
     mma_m16n8k16_f16_f16(&acc17[i * 2 * 2], s08, b28[0], b28[1]);
     mma_m16n8k16_f16_f16(&acc17[(i * 2 + 1) * 2], s08, b28[2], b28[3]);
   }
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     u32 b29[2];
-    ldmatrix_x2(b29, smem + (8192u + (u32)swizzle(((i * 16 + matrix_row) * 64 + 16) * 2, 7)));
+    ldmatrix_x2(b29, smem + (8192u + (u32)(int)((u32)(i * 16 * 64 * 2) + (u32)swizzle((matrix_row * 64 + 16) * 2, 7))));
     mma_m16n8k8_f16_f16(&acc17[i * 2 * 2], &s08[4], b29[0]);
     mma_m16n8k8_f16_f16(&acc17[(i * 2 + 1) * 2], &s08[4], b29[1]);
   }
@@ -1372,7 +1372,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_f16(const __grid_
     mma_m16n8k16_f16_f16(&acc18[(i * 2 + 1) * 2], a23, s18[i * 6 + 1], s18[i * 6 + 1 + 2]);
   }
   u32 a24[2];
-  ldmatrix_x2_trans(a24, smem + (u32)swizzle(((16 + matrix_row2) * 64 + matrix_col2) * 2, 7));
+  ldmatrix_x2_trans(a24, smem + (u32)(int)(2048u + (u32)swizzle((matrix_row2 * 64 + matrix_col2) * 2, 7)));
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     mma_m16n8k8_f16_f16(&acc18[i * 2 * 2], a24, s18[i * 6 + 4]);
@@ -1491,16 +1491,16 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_f16(const __grid_
   mma_m16n8k16_f16_f16(acc20, a25, b30[0], b30[1]);
   mma_m16n8k16_f16_f16(&acc20[2], a25, b30[2], b30[3]);
   u32 b31[2];
-  ldmatrix_x2(b31, smem + (8192u + (u32)swizzle(((16 + matrix_row2) * 64 + matrix_col2) * 2, 7)));
+  ldmatrix_x2(b31, smem + (8192u + (u32)(int)(2048u + (u32)swizzle((matrix_row2 * 64 + matrix_col2) * 2, 7))));
   mma_m16n8k16_f16_f16(&acc20[4], a25, b31[0], b31[1]);
   u32 a26[2];
-  ldmatrix_x2_trans(a26, smem + (u32)swizzle(((16 + matrix_row2) * 64 + matrix_col2) * 2, 7));
+  ldmatrix_x2_trans(a26, smem + (u32)(int)(2048u + (u32)swizzle((matrix_row2 * 64 + matrix_col2) * 2, 7)));
   u32 b32[2];
   ldmatrix_x2(b32, smem + (8192u + (u32)swizzle((matrix_row * 64 + 16) * 2, 7)));
   mma_m16n8k8_f16_f16(acc20, a26, b32[0]);
   mma_m16n8k8_f16_f16(&acc20[2], a26, b32[1]);
   u32 b33;
-  ldmatrix_x1(&b33, smem + (8192u + (u32)swizzle(((16 + matrix_row2) * 64 + 16) * 2, 7)));
+  ldmatrix_x1(&b33, smem + (8192u + (u32)(int)(2048u + (u32)swizzle((matrix_row2 * 64 + 16) * 2, 7))));
   mma_m16n8k8_f16_f16(&acc20[4], a26, b33);
   u32 e4[6];
   #pragma unroll

@@ -225,7 +225,7 @@ extern "C" __global__ void __launch_bounds__(128) op_mma_square_group_e4m3(const
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       u32 a3[4];
-      ldmatrix_x4(a3, smem + (u32)swizzle((warp_row + matrix_row) * 64 + (i * 32 + matrix_col), 3));
+      ldmatrix_x4(a3, smem + (u32)(int)((u32)(warp_row * 64) + (u32)swizzle(matrix_row * 64 + (i * 32 + matrix_col), 3)));
       #pragma unroll
       for (int j = 0; j < 2; j++) {
         u32 b4[4];
@@ -376,7 +376,7 @@ extern "C" __global__ void __launch_bounds__(128) op_mma_square_group_e4m3(const
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       u32 a5[4];
-      ldmatrix_x4(a5, smem + (u32)swizzle((warp_row + matrix_row) * 64 + (i * 32 + matrix_col), 3));
+      ldmatrix_x4(a5, smem + (u32)(int)((u32)(warp_row * 64) + (u32)swizzle(matrix_row * 64 + (i * 32 + matrix_col), 3)));
       u32 b6[4];
       u32 b012 = load_shared_u8(smem + (4096u + (u32)swizzle((i * 32 + frag_k) * 64 + frag_row, 3)));
       u32 b112 = load_shared_u8(smem + (4096u + (u32)swizzle((i * 32 + frag_k + 1) * 64 + frag_row, 3)));
@@ -459,11 +459,11 @@ extern "C" __global__ void __launch_bounds__(128) op_mma_square_group_e4m3(const
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       u32 a6[4];
-      ldmatrix_x4(a6, smem + (u32)swizzle((warp_row + matrix_row) * 64 + (i * 32 + matrix_col), 3));
+      ldmatrix_x4(a6, smem + (u32)(int)((u32)(warp_row * 64) + (u32)swizzle(matrix_row * 64 + (i * 32 + matrix_col), 3)));
       #pragma unroll
       for (int j = 0; j < 2; j++) {
         u32 b8[4];
-        ldmatrix_x4(b8, smem + (4096u + (u32)swizzle((j * 16 + matrix_row2) * 64 + (i * 32 + matrix_col2), 3)));
+        ldmatrix_x4(b8, smem + (4096u + (u32)(int)((u32)(j * 16 * 64) + (u32)swizzle(matrix_row2 * 64 + (i * 32 + matrix_col2), 3))));
         mma_m16n8k32_f32_e4m3(&acc4[j * 2 * 4], a6, b8[0], b8[1]);
         mma_m16n8k32_f32_e4m3(&acc4[(j * 2 + 1) * 4], a6, b8[2], b8[3]);
       }
@@ -584,13 +584,13 @@ extern "C" __global__ void __launch_bounds__(128) op_mma_square_group_e4m3(const
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       u32 a8[4];
-      ldmatrix_x4(a8, smem + (u32)swizzle((warp_row + matrix_row) * 64 + (i * 32 + matrix_col), 3));
+      ldmatrix_x4(a8, smem + (u32)(int)((u32)(warp_row * 64) + (u32)swizzle(matrix_row * 64 + (i * 32 + matrix_col), 3)));
       u32 b10[4];
       ldmatrix_x4(b10, smem + (4096u + (u32)swizzle(matrix_row2 * 64 + (i * 32 + matrix_col2), 3)));
       mma_m16n8k32_f32_e4m3(acc6, a8, b10[0], b10[1]);
       mma_m16n8k32_f32_e4m3(&acc6[4], a8, b10[2], b10[3]);
       u32 b11[2];
-      ldmatrix_x2(b11, smem + (4096u + (u32)swizzle((16 + matrix_row3) * 64 + (i * 32 + matrix_col2), 3)));
+      ldmatrix_x2(b11, smem + (4096u + (u32)(int)(1024u + (u32)swizzle(matrix_row3 * 64 + (i * 32 + matrix_col2), 3))));
       mma_m16n8k32_f32_e4m3(&acc6[8], a8, b11[0], b11[1]);
     }
     float e2[12];
@@ -937,7 +937,7 @@ extern "C" __global__ void __launch_bounds__(128) op_mma_square_group_e4m3(const
       #pragma unroll
       for (int j = 0; j < 2; j++) {
         u32 b40[4];
-        ldmatrix_x4(b40, smem + (4096u + (u32)swizzle((j * 16 + matrix_row2) * 64 + (i * 32 + matrix_col2), 3)));
+        ldmatrix_x4(b40, smem + (4096u + (u32)(int)((u32)(j * 16 * 64) + (u32)swizzle(matrix_row2 * 64 + (i * 32 + matrix_col2), 3))));
         mma_m16n8k32_f32_e4m3(&acc10[j * 2 * 4], a12, b40[0], b40[1]);
         mma_m16n8k32_f32_e4m3(&acc10[(j * 2 + 1) * 4], a12, b40[2], b40[3]);
       }
@@ -1083,7 +1083,7 @@ extern "C" __global__ void __launch_bounds__(128) op_mma_square_group_e4m3(const
       mma_m16n8k32_f32_e4m3(acc12, a14, b42[0], b42[1]);
       mma_m16n8k32_f32_e4m3(&acc12[4], a14, b42[2], b42[3]);
       u32 b43[2];
-      ldmatrix_x2(b43, smem + (4096u + (u32)swizzle((16 + matrix_row3) * 64 + (i * 32 + matrix_col2), 3)));
+      ldmatrix_x2(b43, smem + (4096u + (u32)(int)(1024u + (u32)swizzle(matrix_row3 * 64 + (i * 32 + matrix_col2), 3))));
       mma_m16n8k32_f32_e4m3(&acc12[8], a14, b43[0], b43[1]);
     }
     float e4[12];

@@ -231,7 +231,7 @@ extern "C" __global__ void __launch_bounds__(128) op_mma_square_group_i8(const _
 
     // acc += s0 s1, AB: mma.sync; plain shared loads of s1
     u32 a3[4];
-    ldmatrix_x4(a3, smem + (u32)swizzle((warp_row + matrix_row) * 64 + matrix_col, 3));
+    ldmatrix_x4(a3, smem + (u32)(int)((u32)(warp_row * 64) + (u32)swizzle(matrix_row * 64 + matrix_col, 3)));
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       u32 b4[4];
@@ -259,7 +259,7 @@ extern "C" __global__ void __launch_bounds__(128) op_mma_square_group_i8(const _
       mma_m16n8k32_s32_s8(&acc[(i * 2 + 1) * 4], a3, b4[2], b4[3]);
     }
     u32 a4[2];
-    ldmatrix_x2(a4, smem + (u32)swizzle((warp_row + matrix_row) * 64 + 32, 3));
+    ldmatrix_x2(a4, smem + (u32)(int)((u32)(warp_row * 64) + (u32)swizzle(matrix_row * 64 + 32, 3)));
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       u32 b5[2];
@@ -413,7 +413,7 @@ extern "C" __global__ void __launch_bounds__(128) op_mma_square_group_i8(const _
       acc3[i] = 0;
     }
     u32 a7[4];
-    ldmatrix_x4(a7, smem + (u32)swizzle((warp_row + matrix_row) * 64 + matrix_col, 3));
+    ldmatrix_x4(a7, smem + (u32)(int)((u32)(warp_row * 64) + (u32)swizzle(matrix_row * 64 + matrix_col, 3)));
     u32 b8[4];
     u32 b016 = load_shared_u8(smem + (4096u + (u32)swizzle(frag_k * 64 + frag_row, 3)));
     u32 b116 = load_shared_u8(smem + (4096u + (u32)swizzle((frag_k + 1) * 64 + frag_row, 3)));
@@ -450,7 +450,7 @@ extern "C" __global__ void __launch_bounds__(128) op_mma_square_group_i8(const _
     b9[1] = b021 | b121 << 8 | b221 << 16 | b321 << 24;
     mma_m16n8k32_s32_s8(&acc3[8], a7, b9[0], b9[1]);
     u32 a8[2];
-    ldmatrix_x2(a8, smem + (u32)swizzle((warp_row + matrix_row) * 64 + 32, 3));
+    ldmatrix_x2(a8, smem + (u32)(int)((u32)(warp_row * 64) + (u32)swizzle(matrix_row * 64 + 32, 3)));
     u32 b10[2];
     u32 b022 = load_shared_u8(smem + (4096u + (u32)swizzle((32 + frag_k) * 64 + frag_row, 3)));
     u32 b122 = load_shared_u8(smem + (4096u + (u32)swizzle((32 + frag_k + 1) * 64 + frag_row, 3)));
@@ -515,20 +515,20 @@ extern "C" __global__ void __launch_bounds__(128) op_mma_square_group_i8(const _
 
     // acc4 += s0 s1, ABt: mma.sync
     u32 a9[4];
-    ldmatrix_x4(a9, smem + (u32)swizzle((warp_row + matrix_row) * 64 + matrix_col, 3));
+    ldmatrix_x4(a9, smem + (u32)(int)((u32)(warp_row * 64) + (u32)swizzle(matrix_row * 64 + matrix_col, 3)));
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       u32 b20[4];
-      ldmatrix_x4(b20, smem + (4096u + (u32)swizzle((i * 16 + matrix_row2) * 64 + matrix_col2, 3)));
+      ldmatrix_x4(b20, smem + (4096u + (u32)(int)((u32)(i * 16 * 64) + (u32)swizzle(matrix_row2 * 64 + matrix_col2, 3))));
       mma_m16n8k32_s32_s8(&acc4[i * 2 * 4], a9, b20[0], b20[1]);
       mma_m16n8k32_s32_s8(&acc4[(i * 2 + 1) * 4], a9, b20[2], b20[3]);
     }
     u32 a10[2];
-    ldmatrix_x2(a10, smem + (u32)swizzle((warp_row + matrix_row) * 64 + 32, 3));
+    ldmatrix_x2(a10, smem + (u32)(int)((u32)(warp_row * 64) + (u32)swizzle(matrix_row * 64 + 32, 3)));
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       u32 b21[2];
-      ldmatrix_x2(b21, smem + (4096u + (u32)swizzle((i * 16 + matrix_row) * 64 + 32, 3)));
+      ldmatrix_x2(b21, smem + (4096u + (u32)(int)((u32)(i * 16 * 64) + (u32)swizzle(matrix_row * 64 + 32, 3))));
       mma_m16n8k16_s32_s8(&acc4[i * 2 * 4], a10, b21[0]);
       mma_m16n8k16_s32_s8(&acc4[(i * 2 + 1) * 4], a10, b21[1]);
     }
@@ -658,22 +658,22 @@ extern "C" __global__ void __launch_bounds__(128) op_mma_square_group_i8(const _
       acc6[i] = 0;
     }
     u32 a13[4];
-    ldmatrix_x4(a13, smem + (u32)swizzle((warp_row + matrix_row) * 64 + matrix_col, 3));
+    ldmatrix_x4(a13, smem + (u32)(int)((u32)(warp_row * 64) + (u32)swizzle(matrix_row * 64 + matrix_col, 3)));
     u32 b40[4];
     ldmatrix_x4(b40, smem + (4096u + (u32)swizzle(matrix_row2 * 64 + matrix_col2, 3)));
     mma_m16n8k32_s32_s8(acc6, a13, b40[0], b40[1]);
     mma_m16n8k32_s32_s8(&acc6[4], a13, b40[2], b40[3]);
     u32 b41[2];
-    ldmatrix_x2(b41, smem + (4096u + (u32)swizzle((16 + matrix_row3) * 64 + matrix_col2, 3)));
+    ldmatrix_x2(b41, smem + (4096u + (u32)(int)(1024u + (u32)swizzle(matrix_row3 * 64 + matrix_col2, 3))));
     mma_m16n8k32_s32_s8(&acc6[8], a13, b41[0], b41[1]);
     u32 a14[2];
-    ldmatrix_x2(a14, smem + (u32)swizzle((warp_row + matrix_row) * 64 + 32, 3));
+    ldmatrix_x2(a14, smem + (u32)(int)((u32)(warp_row * 64) + (u32)swizzle(matrix_row * 64 + 32, 3)));
     u32 b42[2];
     ldmatrix_x2(b42, smem + (4096u + (u32)swizzle(matrix_row * 64 + 32, 3)));
     mma_m16n8k16_s32_s8(acc6, a14, b42[0]);
     mma_m16n8k16_s32_s8(&acc6[4], a14, b42[1]);
     u32 b43;
-    ldmatrix_x1(&b43, smem + (4096u + (u32)swizzle((16 + matrix_row3) * 64 + 32, 3)));
+    ldmatrix_x1(&b43, smem + (4096u + (u32)(int)(1024u + (u32)swizzle(matrix_row3 * 64 + 32, 3))));
     mma_m16n8k16_s32_s8(&acc6[8], a14, b43);
     int e2[12];
     #pragma unroll
@@ -1085,7 +1085,7 @@ extern "C" __global__ void __launch_bounds__(128) op_mma_square_group_i8(const _
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       u32 b52[4];
-      ldmatrix_x4(b52, smem + (4096u + (u32)swizzle((i * 16 + matrix_row2) * 64 + matrix_col2, 3)));
+      ldmatrix_x4(b52, smem + (4096u + (u32)(int)((u32)(i * 16 * 64) + (u32)swizzle(matrix_row2 * 64 + matrix_col2, 3))));
       mma_m16n8k32_s32_s8(&acc10[i * 2 * 4], a21, b52[0], b52[1]);
       mma_m16n8k32_s32_s8(&acc10[(i * 2 + 1) * 4], a21, b52[2], b52[3]);
     }
@@ -1103,7 +1103,7 @@ extern "C" __global__ void __launch_bounds__(128) op_mma_square_group_i8(const _
     #pragma unroll
     for (int i = 0; i < 2; i++) {
       u32 b53[2];
-      ldmatrix_x2(b53, smem + (4096u + (u32)swizzle((i * 16 + matrix_row) * 64 + 32, 3)));
+      ldmatrix_x2(b53, smem + (4096u + (u32)(int)((u32)(i * 16 * 64) + (u32)swizzle(matrix_row * 64 + 32, 3))));
       mma_m16n8k16_s32_s8(&acc10[i * 2 * 4], a22, b53[0]);
       mma_m16n8k16_s32_s8(&acc10[(i * 2 + 1) * 4], a22, b53[1]);
     }
@@ -1258,7 +1258,7 @@ extern "C" __global__ void __launch_bounds__(128) op_mma_square_group_i8(const _
     mma_m16n8k32_s32_s8(acc12, a25, b56[0], b56[1]);
     mma_m16n8k32_s32_s8(&acc12[4], a25, b56[2], b56[3]);
     u32 b57[2];
-    ldmatrix_x2(b57, smem + (4096u + (u32)swizzle((16 + matrix_row3) * 64 + matrix_col2, 3)));
+    ldmatrix_x2(b57, smem + (4096u + (u32)(int)(1024u + (u32)swizzle(matrix_row3 * 64 + matrix_col2, 3))));
     mma_m16n8k32_s32_s8(&acc12[8], a25, b57[0], b57[1]);
     u32 a26[2];
     u32 b083 = load_shared_u8(smem + (u32)swizzle((32 + frag_k) * 64 + (warp_row + frag_row), 3));
@@ -1276,7 +1276,7 @@ extern "C" __global__ void __launch_bounds__(128) op_mma_square_group_i8(const _
     mma_m16n8k16_s32_s8(acc12, a26, b58[0]);
     mma_m16n8k16_s32_s8(&acc12[4], a26, b58[1]);
     u32 b59;
-    ldmatrix_x1(&b59, smem + (4096u + (u32)swizzle((16 + matrix_row3) * 64 + 32, 3)));
+    ldmatrix_x1(&b59, smem + (4096u + (u32)(int)(1024u + (u32)swizzle(matrix_row3 * 64 + 32, 3))));
     mma_m16n8k16_s32_s8(&acc12[8], a26, b59);
     int e4[12];
     #pragma unroll

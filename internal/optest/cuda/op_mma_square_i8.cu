@@ -699,7 +699,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_i8(const __grid_c
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     u32 b40[4];
-    ldmatrix_x4(b40, smem + (4096u + (u32)swizzle((i * 16 + matrix_row2) * 64 + matrix_col2, 3)));
+    ldmatrix_x4(b40, smem + (4096u + (u32)(int)((u32)(i * 16 * 64) + (u32)swizzle(matrix_row2 * 64 + matrix_col2, 3))));
     mma_m16n8k32_s32_s8(&acc6[i * 2 * 4], a13, b40[0], b40[1]);
     mma_m16n8k32_s32_s8(&acc6[(i * 2 + 1) * 4], a13, b40[2], b40[3]);
   }
@@ -708,7 +708,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_i8(const __grid_c
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     u32 b41[2];
-    ldmatrix_x2(b41, smem + (4096u + (u32)swizzle((i * 16 + matrix_row) * 64 + 32, 3)));
+    ldmatrix_x2(b41, smem + (4096u + (u32)(int)((u32)(i * 16 * 64) + (u32)swizzle(matrix_row * 64 + 32, 3))));
     mma_m16n8k16_s32_s8(&acc6[i * 2 * 4], a14, b41[0]);
     mma_m16n8k16_s32_s8(&acc6[(i * 2 + 1) * 4], a14, b41[1]);
   }
@@ -1029,7 +1029,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_i8(const __grid_c
   mma_m16n8k32_s32_s8(acc10, a21, b48[0], b48[1]);
   mma_m16n8k32_s32_s8(&acc10[4], a21, b48[2], b48[3]);
   u32 b49[2];
-  ldmatrix_x2(b49, smem + (4096u + (u32)swizzle((16 + matrix_row3) * 64 + matrix_col2, 3)));
+  ldmatrix_x2(b49, smem + (4096u + (u32)(int)(1024u + (u32)swizzle(matrix_row3 * 64 + matrix_col2, 3))));
   mma_m16n8k32_s32_s8(&acc10[8], a21, b49[0], b49[1]);
   u32 a22[2];
   ldmatrix_x2(a22, smem + (u32)swizzle(matrix_row * 64 + 32, 3));
@@ -1038,7 +1038,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_i8(const __grid_c
   mma_m16n8k16_s32_s8(acc10, a22, b50[0]);
   mma_m16n8k16_s32_s8(&acc10[4], a22, b50[1]);
   u32 b51;
-  ldmatrix_x1(&b51, smem + (4096u + (u32)swizzle((16 + matrix_row3) * 64 + 32, 3)));
+  ldmatrix_x1(&b51, smem + (4096u + (u32)(int)(1024u + (u32)swizzle(matrix_row3 * 64 + 32, 3))));
   mma_m16n8k16_s32_s8(&acc10[8], a22, b51);
   int e2[12];
   #pragma unroll
@@ -1647,7 +1647,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_i8(const __grid_c
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     u32 b64[4];
-    ldmatrix_x4(b64, smem + (4096u + (u32)swizzle((i * 16 + matrix_row2) * 64 + matrix_col2, 3)));
+    ldmatrix_x4(b64, smem + (4096u + (u32)(int)((u32)(i * 16 * 64) + (u32)swizzle(matrix_row2 * 64 + matrix_col2, 3))));
     mma_m16n8k32_s32_s8(&acc16[i * 2 * 4], a33, b64[0], b64[1]);
     mma_m16n8k32_s32_s8(&acc16[(i * 2 + 1) * 4], a33, b64[2], b64[3]);
   }
@@ -1665,7 +1665,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_i8(const __grid_c
   #pragma unroll
   for (int i = 0; i < 2; i++) {
     u32 b65[2];
-    ldmatrix_x2(b65, smem + (4096u + (u32)swizzle((i * 16 + matrix_row) * 64 + 32, 3)));
+    ldmatrix_x2(b65, smem + (4096u + (u32)(int)((u32)(i * 16 * 64) + (u32)swizzle(matrix_row * 64 + 32, 3))));
     mma_m16n8k16_s32_s8(&acc16[i * 2 * 4], a34, b65[0]);
     mma_m16n8k16_s32_s8(&acc16[(i * 2 + 1) * 4], a34, b65[1]);
   }
@@ -2017,7 +2017,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_i8(const __grid_c
   mma_m16n8k32_s32_s8(acc20, a41, b72[0], b72[1]);
   mma_m16n8k32_s32_s8(&acc20[4], a41, b72[2], b72[3]);
   u32 b73[2];
-  ldmatrix_x2(b73, smem + (4096u + (u32)swizzle((16 + matrix_row3) * 64 + matrix_col2, 3)));
+  ldmatrix_x2(b73, smem + (4096u + (u32)(int)(1024u + (u32)swizzle(matrix_row3 * 64 + matrix_col2, 3))));
   mma_m16n8k32_s32_s8(&acc20[8], a41, b73[0], b73[1]);
   u32 a42[2];
   u32 b0119 = load_shared_u8(smem + (u32)swizzle((32 + frag_k) * 64 + row02, 3));
@@ -2035,7 +2035,7 @@ extern "C" __global__ void __launch_bounds__(32) op_mma_square_i8(const __grid_c
   mma_m16n8k16_s32_s8(acc20, a42, b74[0]);
   mma_m16n8k16_s32_s8(&acc20[4], a42, b74[1]);
   u32 b75;
-  ldmatrix_x1(&b75, smem + (4096u + (u32)swizzle((16 + matrix_row3) * 64 + 32, 3)));
+  ldmatrix_x1(&b75, smem + (4096u + (u32)(int)(1024u + (u32)swizzle(matrix_row3 * 64 + 32, 3))));
   mma_m16n8k16_s32_s8(&acc20[8], a42, b75);
   int e4[12];
   #pragma unroll

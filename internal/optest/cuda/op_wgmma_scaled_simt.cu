@@ -259,13 +259,13 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_scaled(const __grid_c
     #pragma unroll
     for (int i = 0; i < 4; i++) {
       u32 a3[4];
-      ldmatrix_x4(a3, smem + (u32)swizzle(((warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7));
+      ldmatrix_x4(a3, smem + (u32)(int)((u32)(warp_row * 64 * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7)));
       #pragma unroll
       for (int j = 0; j < 4; j++) {
         u32 b2[4];
-        ldmatrix_x4(b2, smem + (8192u + (u32)swizzle(((j * 16 + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)));
-        mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a3, b2[0], b2[2]);
-        mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a3, b2[1], b2[3]);
+        ldmatrix_x4(b2, smem + (8192u + (u32)(int)((u32)(j * 16 * 64 * 2) + (u32)swizzle((matrix_row2 * 64 + (i * 16 + matrix_col2)) * 2, 7))));
+        mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a3, b2[0], b2[1]);
+        mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a3, b2[2], b2[3]);
       }
     }
     float x4[2];
@@ -282,13 +282,13 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_scaled(const __grid_c
     #pragma unroll
     for (int i = 0; i < 4; i++) {
       u32 a4[4];
-      ldmatrix_x4(a4, smem + (u32)swizzle(((warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7));
+      ldmatrix_x4(a4, smem + (u32)(int)((u32)(warp_row * 64 * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7)));
       #pragma unroll
       for (int j = 0; j < 4; j++) {
         u32 b3[4];
-        ldmatrix_x4(b3, smem + (8192u + (u32)swizzle(((j * 16 + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)));
-        mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a4, b3[0], b3[2]);
-        mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a4, b3[1], b3[3]);
+        ldmatrix_x4(b3, smem + (8192u + (u32)(int)((u32)(j * 16 * 64 * 2) + (u32)swizzle((matrix_row2 * 64 + (i * 16 + matrix_col2)) * 2, 7))));
+        mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a4, b3[0], b3[1]);
+        mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a4, b3[2], b3[3]);
       }
     }
     float x5[16];
@@ -305,13 +305,13 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_scaled(const __grid_c
     #pragma unroll
     for (int i = 0; i < 4; i++) {
       u32 a5[4];
-      ldmatrix_x4(a5, smem + (u32)swizzle(((warp_row + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7));
+      ldmatrix_x4(a5, smem + (u32)(int)((u32)(warp_row * 64 * 2) + (u32)swizzle((matrix_row * 64 + (i * 16 + matrix_col)) * 2, 7)));
       #pragma unroll
       for (int j = 0; j < 4; j++) {
         u32 b4[4];
-        ldmatrix_x4(b4, smem + (8192u + (u32)swizzle(((j * 16 + matrix_row) * 64 + (i * 16 + matrix_col)) * 2, 7)));
-        mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a5, b4[0], b4[2]);
-        mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a5, b4[1], b4[3]);
+        ldmatrix_x4(b4, smem + (8192u + (u32)(int)((u32)(j * 16 * 64 * 2) + (u32)swizzle((matrix_row2 * 64 + (i * 16 + matrix_col2)) * 2, 7))));
+        mma_m16n8k16_f32_bf16(&acc[j * 2 * 4], a5, b4[0], b4[1]);
+        mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a5, b4[2], b4[3]);
       }
     }
     float acc2[32];
@@ -331,9 +331,9 @@ extern "C" __global__ void __launch_bounds__(128) op_wgmma_scaled(const __grid_c
       #pragma unroll
       for (int j = 0; j < 4; j++) {
         u32 b5[4];
-        ldmatrix_x4_trans(b5, smem + (16384u + (u32)swizzle(((i * 16 + matrix_row2) * 64 + (j * 16 + matrix_col2)) * 2, 7)));
-        mma_m16n8k16_f32_bf16(&acc2[j * 2 * 4], &acc_now_bf16[i * 4], b5[0], b5[2]);
-        mma_m16n8k16_f32_bf16(&acc2[(j * 2 + 1) * 4], &acc_now_bf16[i * 4], b5[1], b5[3]);
+        ldmatrix_x4_trans(b5, smem + (16384u + (u32)(int)((u32)(i * 16 * 64 * 2) + (u32)swizzle((matrix_row * 64 + (j * 16 + matrix_col)) * 2, 7))));
+        mma_m16n8k16_f32_bf16(&acc2[j * 2 * 4], &acc_now_bf16[i * 4], b5[0], b5[1]);
+        mma_m16n8k16_f32_bf16(&acc2[(j * 2 + 1) * 4], &acc_now_bf16[i * 4], b5[2], b5[3]);
       }
     }
     float p2[32];
