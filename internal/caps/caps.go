@@ -27,7 +27,7 @@ var cases = map[target.Feature]string{
 
 	target.MBarrier: "op/mbar_", target.MBarrierTx: "op/mbar_arrive_tx/", target.Bulk: "op/copy_bulk/", target.GridDep: "op/wait_prerequisites/",
 	target.SetMaxNReg: "op/set_max_regs/", target.Elect: "op/elect/",
-	target.MMASync: "op/mma/", target.LdMatrix: "op/load_matrix/", target.StMatrix: "op/store_matrix/", target.WGMMA: "op/mma/group_",
+	target.MMASync: "op/mma/", target.MMAFloat8: "op/mma/square/e", target.LdMatrix: "op/load_matrix/", target.StMatrix: "op/store_matrix/", target.WGMMA: "op/mma/group_",
 	target.TMA: "op/store_tensor/", target.TMACTA: "op/copy_tensor/", target.Multicast: "op/multicast_tensor/",
 }
 

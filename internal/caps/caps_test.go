@@ -203,7 +203,7 @@ func says(t *testing.T, kernel, chip string, f target.Feature) bool {
 var spelling = map[target.Feature][]string{
 	target.Base: {"extern \"C\" __global__"}, target.Atomics: {"atomicAdd(", "atom."}, target.CpAsync: {"cp.async.cg."},
 	target.Cluster: {"barrier.cluster."}, target.TMA: {"cp.async.bulk.tensor"}, target.TMACTA: {"bulk.tensor.1d.shared::cta", "bulk.tensor.2d.shared::cta"},
-	target.Multicast: {".multicast::cluster"}, target.WGMMA: {"wgmma."}, target.MMASync: {"mma.sync"}, target.LdMatrix: {"ldmatrix."},
+	target.Multicast: {".multicast::cluster"}, target.WGMMA: {"wgmma."}, target.MMASync: {"mma.sync"}, target.MMAFloat8: {".e4m3.e4m3.", ".e5m2.e5m2."}, target.LdMatrix: {"ldmatrix."},
 	target.StMatrix: {"stmatrix."}, target.SetMaxNReg: {"setmaxnreg."}, target.Elect: {"elect.sync"}, target.TCGen05: {"tcgen05."},
 	target.MBarrier: {"mbarrier.init"}, target.MBarrierTx: {"expect_tx"}, target.Bulk: {"cp.async.bulk.shared", "cp.async.bulk.global"},
 	target.GridDep: {"griddepcontrol."},

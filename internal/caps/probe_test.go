@@ -21,6 +21,7 @@ var probes = map[target.Feature]string{
 	target.Multicast:  `asm volatile("cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2}], [%0], %3;" :: "r"(a), "l"(out), "r"(0), "h"((unsigned short)3));`,
 	target.WGMMA:      `asm volatile("wgmma.fence.sync.aligned; wgmma.commit_group.sync.aligned;");`,
 	target.MMASync:    `float d[4] = {}; asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %4, %4, %4}, {%4, %4}, {%0, %1, %2, %3};" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a)); *out = d[0];`,
+	target.MMAFloat8:  `float d[4] = {}; asm volatile("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0, %1, %2, %3}, {%4, %4, %4, %4}, {%4, %4}, {%0, %1, %2, %3};" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a)); *out = d[0];`,
 	target.LdMatrix:   `unsigned r; asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(r) : "r"(a)); *out = r;`,
 	target.StMatrix:   `asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%0};" :: "r"(a));`,
 	target.SetMaxNReg: `asm volatile("setmaxnreg.inc.sync.aligned.u32 64;");`,
