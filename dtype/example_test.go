@@ -11,6 +11,7 @@ func ExampleType() {
 	for _, t := range dtype.All() {
 		fmt.Println(t, t.Size(), t.IsFloat())
 	}
+	fmt.Println("computed with:", dtype.Arithmetic())
 	t, err := dtype.Parse("bf16")
 	fmt.Println(t.Round(1.0/3), err)
 	// Output:
@@ -23,6 +24,7 @@ func ExampleType() {
 	// e4m3 1 true
 	// e5m2 1 true
 	// i8 1 false
+	// computed with: [f32 bf16 f16 i32 u32 i64]
 	// 0.33398438 <nil>
 }
 
@@ -60,12 +62,12 @@ func ExampleFloat8E4M3() {
 	for _, x := range []float32{3.1415927, 1e-3, 1000} {
 		fmt.Println(dtype.E4M3FromFloat32(x).Float32(), dtype.E5M2FromFloat32(x).Float32())
 	}
-	fmt.Printf("%#02x\n", dtype.E4M3FromFloat32(1).Bits())
+	fmt.Printf("%#02x %v\n", dtype.E4M3FromFloat32(1).Bits(), dtype.E4M3FromBits(1).Float())
 	// Output:
 	// 3.25 3
 	// 0.001953125 0.0009765625
 	// 448 1024
-	// 0x38
+	// 0x38 0.001953125
 }
 
 // Float8E5M2 has the exponents of Float16, and infinities; conversions make none.

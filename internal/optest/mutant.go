@@ -119,7 +119,7 @@ var families = []*bind.Family{
 	&scanFamily, &scanGroupFamily, &turnFamily, &turnGroupFamily, &maskFamily, &maskGroupFamily, &shiftFamily, &triangularFamily, &decayFamily, &blocksFamily,
 	&matrixFamily, &matrixStoreFamily, &matrixGroupFamily,
 	&mmaABFamily, &mmaABtFamily, &mmaAtBFamily, &mmaAtBtFamily, &mmaChainFamily, &mmaTF32Family,
-	&bytesCastFamily, &bytesMoveFamily, &mmaSquareFamily, &mmaSquareGroupFamily,
+	&mmaScaledFamily, &wgmmaScaledFamily, &bytesCastFamily, &bytesMoveFamily, &mmaSquareFamily, &mmaSquareGroupFamily,
 	&wgmmaABFamily, &wgmmaABtFamily, &wgmmaAtBFamily, &wgmmaAtBtFamily, &wgmmaPipeFamily, &wgmmaChainFamily, &wgmmaClusterFamily,
 	&wgmmaTF32Family, &wgmmaCutFamily, &wgmmaWideFamily, &roundTF32Family, &wgmmaBytesFamily,
 }
