@@ -108,6 +108,7 @@ func init() {
 		thr.FenceAsyncGlobal: shared("fence_async_global", -1),
 		thr.FenceCluster:     shared("fence_cluster", -1),
 		thr.FenceShared:      shared("fence_shared", -1),
+		thr.FenceLoads:       shared("fence_loads", -1),
 
 		thr.GridLaunch: shared("launch_dependents", -1),
 		thr.GridWait:   shared("wait_prerequisites", -1),

@@ -70,6 +70,7 @@ var asyncPrelude = []snippet{
 	{"fence_async_global", device + "void fence_async_global() { asm volatile(\"fence.proxy.async.global;\" ::: \"memory\"); }\n"},
 	{"fence_shared", device + "void fence_shared() { asm volatile(\"fence.release.sync_restrict::shared::cta.cluster;\" ::: \"memory\"); }\n"},
 	{"fence_cluster", device + "void fence_cluster() { asm volatile(\"fence.acq_rel.cluster;\" ::: \"memory\"); }\n"},
+	{"fence_loads", device + "void fence_loads() { asm volatile(\"fence.acq_rel.cta;\" ::: \"memory\"); } // loads before are over, not only issued\n"},
 	{"launch_dependents", gridDependency("launch_dependents", "launch_dependents")},
 	{"wait_prerequisites", gridDependency("wait_prerequisites", "wait")},
 	{"mbarrier_track", device + `void mbarrier_track(void* bar) { // one arrival more is pending until the copies are there

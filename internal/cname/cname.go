@@ -40,7 +40,7 @@ var prelude = words(`field_offset div_i32 div_u32 div_i64 rem_i32 rem_u32 rem_i6
 	named_arrive fence_async cp_async_8 cp_async_4 mbarrier_test_cluster mbarrier_test_token_cluster mbarrier_try_cluster
 	mbarrier_try_token_cluster mbarrier_wait_cluster mbarrier_wait_token_cluster mbarrier_arrive_at
 	mbarrier_arrive_relaxed_at st_async_f32 st_async_b32 st_async_b64 fence_async_global fence_cluster launch_dependents
-	fence_shared mbarrier_acquire
+	fence_shared fence_loads mbarrier_acquire
 	wait_prerequisites elect swizzle movmatrix tensor_map`)
 
 // access matches the functions of all loads and stores, which the printer makes as they are needed.

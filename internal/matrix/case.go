@@ -3,6 +3,7 @@ package matrix
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/gotile/gotile/dtype"
@@ -68,6 +69,9 @@ func (c *testCase) tiles() int {
 
 // run launches the case and compares what it leaves with what is wanted.
 func (c *testCase) run(r *tiletest.Run) error {
+	if t := r.Device.Target().Name; !slices.Contains(c.targets(), t) {
+		return r.Skip("its module is not for " + t)
+	}
 	var problems []*problem
 	var values []float64
 	for w := range c.tiles() {

@@ -26,6 +26,7 @@ type pipe struct {
 	read                 bool              // the asynchronous proxy reads it: bulk stores, tensor stores, MMAs of warpgroups
 	readers              map[*ir.Role]bool // the roles whose stores do, and
 	multiply             map[*ir.Role]bool // whose MMAs do
+	load                 map[*ir.Role]bool // the roles whose warps load it for mma.sync
 }
 
 // side is where slots of a pipeline are acquired, or waited for.
@@ -41,7 +42,7 @@ type slotState struct{ stage, parity *thr.Local }
 func pipesOf(l *lowering) map[*ir.Pipeline]*pipe {
 	out := map[*ir.Pipeline]*pipe{}
 	for _, p := range l.k.Pipelines {
-		out[p] = &pipe{Pipeline: p, readers: map[*ir.Role]bool{}, multiply: map[*ir.Role]bool{}}
+		out[p] = &pipe{Pipeline: p, readers: map[*ir.Role]bool{}, multiply: map[*ir.Role]bool{}, load: map[*ir.Role]bool{}}
 	}
 	type who struct {
 		side
@@ -119,6 +120,9 @@ func (l *lowering) noteUse(pipes map[*ir.Pipeline]*pipe, v *ir.Value, role *ir.R
 		}
 	case *ir.MMAInfo:
 		if !byWarpgroup(l.t, v) {
+			for _, use := range uses {
+				pipes[use.Tile.Pipe].load[role] = true
+			}
 			return
 		}
 		for _, use := range uses {
@@ -255,7 +259,9 @@ func (l *lowering) waitSlot(v *ir.Value) {
 	}
 }
 
-// releaseSlot gives a slot, or a member of it, back: each warp by itself. The bulk stores and tensor stores that the
+// releaseSlot gives a slot, or a member of it, back: each warp by itself. Matrix loads are over by then, not only issued: an
+// arrival overtakes those that wait in the queue of the SM's memory unit, behind the stores of other warps, say, for longer
+// than a copy takes to overwrite what they are to read; and the compiler does not wait for what only registers wait for. The bulk stores and tensor stores that the
 // scope's leader has begun have read their tiles by then, and so have MMAs; where one may go on, the slot that is given back
 // is that of the iteration before.
 func (l *lowering) releaseSlot(v *ir.Value) {
@@ -264,6 +270,9 @@ func (l *lowering) releaseSlot(v *ir.Value) {
 	role := v.In.InRole()
 	if p.written && p.bulk {
 		l.emit(thr.Do{At: l.at(), Fn: thr.FenceAsync})
+	}
+	if p.load[role] && p.bulk {
+		l.emit(thr.Do{At: l.at(), Fn: thr.FenceLoads})
 	}
 	if p.readers[role] {
 		l.emit(thr.Do{At: l.at(), Fn: thr.BulkCommit, Pred: l.leader(v.Scope)}, thr.Do{At: l.at(), Fn: thr.BulkWaitRead, Args: []thr.Expr{i32(0)}})

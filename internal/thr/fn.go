@@ -109,6 +109,7 @@ const (
 	FenceAsyncGlobal // fence.proxy.async.global
 	FenceCluster     // fence.acq_rel.cluster
 	FenceShared      // fence.release.sync_restrict::shared::cta.cluster
+	FenceLoads       // fence.acq_rel.cta: loads before are over
 
 	// Programmatic dependent launch.
 	GridLaunch // griddepcontrol.launch_dependents
@@ -248,6 +249,7 @@ var Fns = [NumFns]FnInfo{
 	StAsync:          {"st_async", 4, false, dtype.Invalid, false, "stores a value to shared memory of a block of the cluster, asynchronously, and completes its bytes at an mbarrier there"},
 	FenceAsyncGlobal: {"fence_async_global", 0, false, dtype.Invalid, false, "orders generic accesses to global memory before those of the async proxy"},
 	FenceShared:      {"fence_shared", 0, false, dtype.Invalid, false, "orders what came before in the block's own shared memory ahead of what follows, for the cluster"},
+	FenceLoads:       {"fence_loads", 0, false, dtype.Invalid, false, "waits until the thread's loads are over"},
 	FenceCluster:     {"fence_cluster", 0, false, dtype.Invalid, false, "orders what came before ahead of what follows, for the cluster"},
 
 	GridLaunch: {"launch_dependents", 0, false, dtype.Invalid, false, "lets the next grid of the stream begin"},

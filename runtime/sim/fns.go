@@ -122,6 +122,7 @@ func init() {
 		thr.StAsync:          {do: (*compiler).storeAsync},
 		thr.FenceAsyncGlobal: {do: (*compiler).fenceAsyncGlobal},
 		thr.FenceCluster:     {do: (*compiler).fenceCluster},
+		thr.FenceLoads:       {do: (*compiler).fenceLoads},
 		thr.FenceShared:      {do: (*compiler).fenceShared},
 
 		thr.GridLaunch: {do: (*compiler).gridLaunch},

@@ -109,6 +109,13 @@ func (b *mbar) arrivedFrom(w *warp, site int32, m uint32, relaxed bool) {
 	b.complete(w)
 }
 
+// fenceLoads does nothing: simulated loads are over when they have been executed.
+func (c *compiler) fenceLoads(s thr.Do) {
+	if s.Pred != nil {
+		c.fail("%s for some lanes", s.Fn)
+	}
+}
+
 // fenceCluster keeps what relaxed arrivals pass on.
 func (c *compiler) fenceCluster(s thr.Do) {
 	if s.Pred != nil {

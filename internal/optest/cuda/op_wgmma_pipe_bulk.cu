@@ -60,6 +60,7 @@ __device__ __forceinline__ void mbarrier_wait(void* bar, int phase) {
 #endif
   }
 }
+__device__ __forceinline__ void fence_loads() { asm volatile("fence.acq_rel.cta;" ::: "memory"); } // loads before are over, not only issued
 struct __align__(64) tensor_map { u64 data[16]; }; // a CUtensorMap
 __device__ __forceinline__ void named_sync(int bar, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(bar), "r"(threads) : "memory"); }
 __device__ __forceinline__ bool elect() { // all lanes: true in one
@@ -183,6 +184,7 @@ extern "C" __global__ void __launch_bounds__(288) op_wgmma_pipe(const __grid_con
             mma_m16n8k16_f32_bf16(&acc[(j * 2 + 1) * 4], a2, b[2], b[3]);
           }
         }
+        fence_loads();
         __syncwarp();
         if (elect()) mbarrier_arrive(smem + (32u + (u32)pipe_slot * 8u));
       }

@@ -71,6 +71,7 @@ __device__ __forceinline__ void mbarrier_wait(void* bar, int phase) {
 #endif
   }
 }
+__device__ __forceinline__ void fence_loads() { asm volatile("fence.acq_rel.cta;" ::: "memory"); } // loads before are over, not only issued
 struct __align__(64) tensor_map { u64 data[16]; }; // a CUtensorMap
 __device__ __forceinline__ bool elect() { // all lanes: true in one
   u32 one;
@@ -257,6 +258,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) gemm_nt_f16_tma_m128n128k64
             }
           }
         }
+        fence_loads();
         __syncwarp();
         if (elect()) mbarrier_arrive(smem + (32u + (u32)pipe_slot * 8u));
       }
