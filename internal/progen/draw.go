@@ -29,7 +29,7 @@ func pickOf[V any](d drawing, what string, from ...V) V {
 func draw(t *rapid.T) Program {
 	d := drawing{t}
 	p := Program{
-		T: pickOf(d, "T", dtype.Arithmetic()...), U: pickOf(d, "U", dtype.All()...),
+		T: pickOf(d, "T", dtype.Arithmetic()...), U: pickOf(d, "U", dtype.Arithmetic()...),
 		Scope: pickOf(d, "scope", Block, Block, Block, Warp, Cluster), Loop: pickOf(d, "loop", Once, Persistent, Persistent, EachBlock),
 		Threads: 32 << d.num(0, 3, "threads"),
 		Rows:    d.num(1, 12, "rows"), Cols: d.num(1, 40, "cols"),
