@@ -29,7 +29,7 @@ var names = [numTypes]string{"invalid", "f32", "bf16", "f16", "i32", "u32", "i64
 var sizes = [numTypes]int{0, 4, 2, 2, 4, 4, 8, 1, 1, 1, 1}
 
 // All lists the types that memory can hold.
-func All() []Type { return append(Arithmetic(), E4M3, E5M2, I8) }
+func All() []Type { return []Type{F32, BF16, F16, I32, U32, I64, E4M3, E5M2, I8} }
 
 // Arithmetic lists the types that ops compute with. The others, of 8 bits, are loaded, stored, moved, converted and
 // multiplied by tensor cores.
