@@ -70,6 +70,33 @@ func matrix(store, trans bool) func(*printer, thr.Do) code {
 // mmaTypes are the names of operands in PTX.
 var mmaTypes = map[dtype.Type]string{dtype.BF16: "bf16", dtype.F16: "f16", dtype.F32: "tf32", dtype.E4M3: "e4m3", dtype.E5M2: "e5m2", dtype.I8: "s8"}
 
+// accumulatorOf is the type of an accumulator in PTX and in C, and the constraint of its registers.
+func accumulatorOf(d thr.Frag) (ptx, c, constraint string) {
+	switch d.Local.Type.DT {
+	case dtype.U32: // pairs
+		return "f16", "u32", "r"
+	case dtype.I32:
+		return "s32", "int", "r"
+	}
+	return "f32", "float", "f"
+}
+
+// operandType is what the registers of an operand of a multiply are in C: bits, or of tf32 numbers.
+func operandType(dt dtype.Type) string {
+	if dt == dtype.F32 {
+		return "float"
+	}
+	return "u32"
+}
+
+// operand is such a register as an operand of inline assembly, which takes bits.
+func operand(dt dtype.Type, register string) string {
+	if dt == dtype.F32 {
+		register = "__float_as_uint(" + register + ")"
+	}
+	return `"r"(` + register + ")"
+}
+
 // mmaSync prints mma.sync. The registers of A lie side by side, those of B may not.
 func mmaSync(p *printer, s thr.Do) code {
 	t, ok := mmaTypes[s.DT]
@@ -77,27 +104,18 @@ func mmaSync(p *printer, s thr.Do) code {
 		return p.fail("%v of %v takes three fragments and no predicate", s.Fn, s.DT)
 	}
 	d, a, b := s.Frags[0], s.Frags[1], s.Frags[2]
-	acc, array, constraint := "f32", "float", "f"
-	switch d.Local.Type.DT {
-	case dtype.U32:
-		acc, array, constraint = "f16", "u32", "r"
-	case dtype.I32:
-		acc, array, constraint = "s32", "int", "r"
-	}
+	acc, array, constraint := accumulatorOf(d)
 	k := a.N * 4 / s.DT.Size() * 32 / 16
-	in, register := "u32", func(name string) string { return name }
-	if s.DT == dtype.F32 {
-		in, register = "float", func(name string) string { return "__float_as_uint(" + name + ")" }
-	}
+	in := operandType(s.DT)
 	name := fmt.Sprintf("mma_m16n8k%d_%s_%s", k, acc, t)
 	var params, inputs []string
 	for i := range a.N {
-		inputs = append(inputs, fmt.Sprintf("\"r\"(%s)", register(fmt.Sprintf("a[%d]", i))))
+		inputs = append(inputs, operand(s.DT, fmt.Sprintf("a[%d]", i)))
 	}
 	args := []code{p.fragment(d), p.fragment(a)}
 	for i := range b.N {
 		params = append(params, fmt.Sprintf("%s b%d", in, i))
-		inputs = append(inputs, fmt.Sprintf("\"r\"(%s)", register(fmt.Sprintf("b%d", i))))
+		inputs = append(inputs, operand(s.DT, fmt.Sprintf("b%d", i)))
 		args = append(args, p.ref(b.At(i)))
 	}
 	p.made[name] = fmt.Sprintf(device+`void %s(%s* d, const %s* a, %s) {

@@ -49,12 +49,10 @@ func wgmma(p *printer, s thr.Do) code {
 		return p.fail("%v takes descriptors and constants", s.Fn)
 	}
 	d := s.Frags[0]
-	acc, array, constraint, n := "f32", "float", "f", 2*d.N
-	switch d.Local.Type.DT {
-	case dtype.U32:
-		acc, array, constraint, n = "f16", "u32", "r", 4*d.N
-	case dtype.I32:
-		acc, array, constraint = "s32", "int", "r"
+	acc, array, constraint := accumulatorOf(d)
+	n := 2 * d.N
+	if acc == "f16" {
+		n = 4 * d.N
 	}
 	shape := fmt.Sprintf("m64n%dk%d", n, 32/s.DT.Size())
 	name := fmt.Sprintf("wgmma_%s_%s_%s", shape, acc, t)
@@ -64,12 +62,11 @@ func wgmma(p *printer, s thr.Do) code {
 	if s.Fn == thr.WGMMARegs {
 		a := s.Frags[1]
 		name += "_ra"
-		of, in := "u32", registerList("r", "a", a.N)
-		if a.Local.Type.DT == dtype.F32 { // tf32
-			of, in = "float", bitsList("a", a.N)
+		params, args = append(params, "const "+operandType(s.DT)+"* a"), append(args, p.fragment(a))
+		operands = append(operands, list(next, a.N))
+		for i := range a.N {
+			inputs = append(inputs, operand(s.DT, fmt.Sprintf("a[%d]", i)))
 		}
-		params, args = append(params, "const "+of+"* a"), append(args, p.fragment(a))
-		operands, inputs = append(operands, list(next, a.N)), append(inputs, in)
 		next += a.N
 	}
 	for i := range descs {
@@ -104,15 +101,6 @@ func wgmma(p *printer, s thr.Do) code {
 }
 `, name, strings.Join(params, ", "), shape, acc, t, t, strings.Join(operands, ", "), registerList("+"+constraint, "d", d.N), strings.Join(inputs, ", "))
 	return call(name, args...)
-}
-
-// bitsList is n numbers of an array as operands, by their bits.
-func bitsList(array string, n int) string {
-	var s []string
-	for i := range n {
-		s = append(s, fmt.Sprintf("\"r\"(__float_as_uint(%s[%d]))", array, i))
-	}
-	return strings.Join(s, ", ")
 }
 
 func digit(b bool) string {

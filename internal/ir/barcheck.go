@@ -22,7 +22,7 @@ func (b *Builder) checkBarriers() {
 	for _, m := range b.Kernel.Barriers {
 		uses[m] = &barrierUse{}
 	}
-	eachOp(b.Kernel.Body, func(v *Value) {
+	EachOp(b.Kernel.Body, func(v *Value) {
 		m, _ := barrierOf(v)
 		if m == nil {
 			return
@@ -160,7 +160,7 @@ func (b *Builder) followPhases(m *MBarrier, count int) {
 		return
 	}
 	known, indices := true, []int{}
-	eachOp(b.Kernel.Body, func(v *Value) {
+	EachOp(b.Kernel.Body, func(v *Value) {
 		bar, i := barrierOf(v)
 		if bar != m || v.Op == MBarInit {
 			return
@@ -198,7 +198,7 @@ func (p *phaseCheck) region(r *Region) {
 			continue
 		}
 		used := false
-		eachOp(v.Regions[0], func(w *Value) {
+		EachOp(v.Regions[0], func(w *Value) {
 			bar, i := barrierOf(w)
 			n, _ := intConst(i)
 			used = used || bar == p.bar && n == p.i

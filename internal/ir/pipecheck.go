@@ -120,7 +120,7 @@ func (u *pipeUse) oneScope(v *Value, role *Role) {
 // filled sees to it that a slot that is acquired is written in its region: its last write hands it over.
 func (u *pipeUse) filled(v *Value, r *Region) {
 	found := false
-	eachOp(r, func(w *Value) { found = found || FilledSlot(w) == v })
+	EachOp(r, func(w *Value) { found = found || FilledSlot(w) == v })
 	if !found {
 		u.b.errorAt(v.Pos, SlotAcquire, ErrControl, "nothing fills the slot that is acquired here, so its consumers wait for ever: name it in a tile.CopyAsync or a tile.Store in the same loop body or branch")
 	}
@@ -129,7 +129,7 @@ func (u *pipeUse) filled(v *Value, r *Region) {
 // givenBack sees to it that a slot that is waited for is released by name, or kept in a variable.
 func (u *pipeUse) givenBack(v *Value) {
 	found := false
-	eachOp(u.b.Kernel.Body, func(w *Value) {
+	EachOp(u.b.Kernel.Body, func(w *Value) {
 		if w.Op == SlotRelease || w.Op == Var || w.Op == Set {
 			for _, a := range w.Args {
 				found = found || a == v
@@ -194,18 +194,5 @@ func (u *pipeUse) sides() {
 	case p.Stages <= held:
 		b.errorAt(u.at.Pos, SlotWait, ErrLimit, "a consumer holds %s here, and the pipeline of %s has %s: none is left to be filled meanwhile; use %d stages, or release one before",
 			Count(held, "slot"), p.Pos, Count(p.Stages, "stage"), held+1)
-	}
-}
-
-// eachOp visits every op of a region and of the regions below it.
-func eachOp(r *Region, f func(*Value)) {
-	if r == nil {
-		return
-	}
-	for _, v := range r.Ops {
-		f(v)
-		for _, in := range v.Regions {
-			eachOp(in, f)
-		}
 	}
 }

@@ -83,6 +83,19 @@ type Region struct {
 	Role   *Role  // of a region of Roles: whose it is
 }
 
+// EachOp visits every op of a region and of the regions below it, in program order.
+func EachOp(r *Region, f func(*Value)) {
+	if r == nil {
+		return
+	}
+	for _, v := range r.Ops {
+		f(v)
+		for _, in := range v.Regions {
+			EachOp(in, f)
+		}
+	}
+}
+
 // Bits is the attribute of a Const: its bit pattern.
 type Bits uint64
 

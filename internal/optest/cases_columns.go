@@ -29,10 +29,7 @@ func checkColumns(r run, t dtype.Type) error {
 				xs[i] = 1
 			}
 		}
-		place := func(role tiletest.Role, values []float64) tiletest.Spec {
-			return tiletest.Spec{Role: role, DType: t, Values: values, Shape: []int{l.rows, l.n}, Strides: []int{l.n + l.pad, 1}, Offset: l.offset}
-		}
-		p := columnsParams{X: r.Place(place(tiletest.Input, xs)), Y: r.Place(place(tiletest.Output, nil)), Max: r.Out(t, l.rows), Sum: r.Out(t, l.rows), Two: r.Out(t, l.rows, 2)}
+		p := columnsParams{X: l.input(r, t, xs), Y: l.output(r, t), Max: r.Out(t, l.rows), Sum: r.Out(t, l.rows), Two: r.Out(t, l.rows, 2)}
 		if err := launchColumns(r.Stream, p); err != nil {
 			return err
 		}

@@ -37,10 +37,7 @@ func fragmentCases() []tiletest.Case {
 func checkFragment(r run, t dtype.Type, launch func(s *device.Stream, x, y, z device.Tensor) error) error {
 	for i, l := range []lie{{64, 192, 0, 0}, {1, 1, 0, 0}, {100, 50, 6, 8}, {33, 75, 2, 1}} {
 		xs := r.Ints(-99, 99, uint64(i), l.rows*l.n)
-		place := func(role tiletest.Role, t dtype.Type, xs []float64) device.Tensor {
-			return r.Place(tiletest.Spec{Role: role, DType: t, Values: xs, Shape: []int{l.rows, l.n}, Strides: []int{l.n + l.pad, 1}, Offset: l.offset})
-		}
-		x, y, z := place(tiletest.Input, t, xs), place(tiletest.Output, dtype.F32, nil), place(tiletest.Output, t, nil)
+		x, y, z := l.input(r, t, xs), l.output(r, dtype.F32), l.output(r, t)
 		if err := launch(r.Stream, x, y, z); err != nil {
 			return err
 		}

@@ -60,10 +60,7 @@ func checkTwice(r run, t dtype.Type, n, most int, launch func(s *device.Stream, 
 		for i, x := range xs {
 			want[i] = 2 * int(x)
 		}
-		place := func(role tiletest.Role, values []float64) device.Tensor {
-			return r.Place(tiletest.Spec{Role: role, DType: t, Values: values, Shape: []int{l.rows, l.n}, Strides: []int{l.n + l.pad, 1}, Offset: l.offset})
-		}
-		x, y := place(tiletest.Input, xs), place(tiletest.Output, nil)
+		x, y := l.input(r, t, xs), l.output(r, t)
 		if err := launch(r.Stream, x, y); err != nil {
 			return err
 		}
@@ -81,10 +78,7 @@ func checkOverwrite(r run, t dtype.Type) error {
 		for i, x := range xs {
 			want[i] = 2 * int(x)
 		}
-		place := func(role tiletest.Role, values []float64) device.Tensor {
-			return r.Place(tiletest.Spec{Role: role, DType: t, Values: values, Shape: []int{l.rows, l.n}, Strides: []int{l.n + l.pad, 1}, Offset: l.offset})
-		}
-		p := overwriteParams{X: place(tiletest.Input, xs), Y: place(tiletest.Output, nil)}
+		p := overwriteParams{X: l.input(r, t, xs), Y: l.output(r, t)}
 		if err := launchOverwrite(r.Stream, p); err != nil {
 			return err
 		}
@@ -99,10 +93,7 @@ func checkBulk(r run, t dtype.Type) error {
 	for _, l := range []lie{{1, vec, 0, 0}, {3, bulkChunk, 0, 0}, {300, bulkChunk - vec, vec, vec}, {2, bulkHalf, 0, 0}, {2, 2*bulkChunk + vec, 0, 0},
 		{5, bulkStages * bulkChunk, 0, 0}, {2, (bulkStages + 1) * bulkChunk, 0, 2 * vec}, {1, 9*bulkChunk + bulkHalf + vec, 0, 0}} {
 		xs, ws := r.Ints(0, 9, 1, l.rows*l.n), r.Ints(0, 9, 2, l.n)
-		place := func(role tiletest.Role, values []float64) device.Tensor {
-			return r.Place(tiletest.Spec{Role: role, DType: t, Values: values, Shape: []int{l.rows, l.n}, Strides: []int{l.n + l.pad, 1}, Offset: l.offset})
-		}
-		p := bulkParams{X: place(tiletest.Input, xs), Y: place(tiletest.Output, nil), W: r.In(t, ws, l.n)}
+		p := bulkParams{X: l.input(r, t, xs), Y: l.output(r, t), W: r.In(t, ws, l.n)}
 		if err := launchBulk(r.Stream, p); err != nil {
 			return err
 		}

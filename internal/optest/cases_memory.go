@@ -44,6 +44,14 @@ func (l lie) place(r run, role tiletest.Role, t dtype.Type, x []uint64) device.T
 	return r.Place(tiletest.Spec{Role: role, DType: t, Bits: x, Shape: []int{l.rows, l.n}, Strides: []int{l.n + l.pad, 1}, Offset: l.offset})
 }
 
+// input is a tensor to read that lies so.
+func (l lie) input(r run, t dtype.Type, values []float64) device.Tensor {
+	return r.Place(tiletest.Spec{Role: tiletest.Input, DType: t, Values: values, Shape: []int{l.rows, l.n}, Strides: []int{l.n + l.pad, 1}, Offset: l.offset})
+}
+
+// output is one to write.
+func (l lie) output(r run, t dtype.Type) device.Tensor { return l.place(r, tiletest.Output, t, nil) }
+
 // moveCap is the capacity of the move kernels.
 var moveCap = map[dtype.Type]int{dtype.F32: 300, dtype.BF16: 700, dtype.F16: 128, dtype.I32: 64, dtype.U32: 300, dtype.I64: 200}
 
@@ -69,7 +77,7 @@ func checkMove(r run, t dtype.Type) error {
 func checkStatic(r run, t dtype.Type) error {
 	for _, l := range []lie{{12, 64, 0, 0}, {12, 64, 1, 0}, {12, 64, 8, 1}} {
 		x := patterns(t, tiletest.Bits(r.Seed, 1), 12*64)
-		p := staticParams{X: l.place(r, tiletest.Input, t, x), Y: l.place(r, tiletest.Output, t, nil), Z: r.Out(t, 64)}
+		p := staticParams{X: l.place(r, tiletest.Input, t, x), Y: l.output(r, t), Z: r.Out(t, 64)}
 		if err := launchStatic(r.Stream, p); err != nil {
 			return err
 		}

@@ -50,10 +50,7 @@ func checkPipe(r run, t dtype.Type) error {
 func checkPipeOf(r run, t dtype.Type, lies []lie) error {
 	for _, l := range lies {
 		xs, ws := r.Ints(0, 9, 1, l.rows*l.n), r.Ints(0, 9, 2, l.n)
-		place := func(role tiletest.Role, values []float64) tiletest.Spec {
-			return tiletest.Spec{Role: role, DType: t, Values: values, Shape: []int{l.rows, l.n}, Strides: []int{l.n + l.pad, 1}, Offset: l.offset}
-		}
-		p := pipeParams{X: r.Place(place(tiletest.Input, xs)), Y: r.Place(place(tiletest.Output, nil)), W: r.In(t, ws, l.n)}
+		p := pipeParams{X: l.input(r, t, xs), Y: l.output(r, t), W: r.In(t, ws, l.n)}
 		if err := launchPipe(r.Stream, p); err != nil {
 			return err
 		}
@@ -74,10 +71,7 @@ func checkPipeTensor(r run, t dtype.Type) error {
 	for _, l := range []lie{round, {pipeTensorRows, pipeTensorCols, 0, 0}, {3 * pipeTensorRows, 2 * pipeTensorCols, vec, vec}, {5*pipeTensorRows + 3, 3*pipeTensorCols + vec, 0, 0},
 		{1, vec, 0, 0}, {37, pipeTensorCols + 3, vec - 3, 0}, {37, 2*pipeTensorCols + 1, 0, 0}, {20, 2 * pipeTensorCols, 0, 1}, {2, 3, 2, 3}} {
 		xs, ws := r.Ints(0, 9, 1, l.rows*l.n), r.Ints(0, 9, 2, l.rows*l.n)
-		place := func(values []float64) tiletest.Spec {
-			return tiletest.Spec{Role: tiletest.Input, DType: t, Values: values, Shape: []int{l.rows, l.n}, Strides: []int{l.n + l.pad, 1}, Offset: l.offset}
-		}
-		p := pipeTensorParams{X: r.Place(place(xs)), W: r.Place(place(ws)), Y: r.Out(t, l.rows, l.n)}
+		p := pipeTensorParams{X: l.input(r, t, xs), W: l.input(r, t, ws), Y: r.Out(t, l.rows, l.n)}
 		if err := launchPipeTensor(r.Stream, p); err != nil {
 			return err
 		}
@@ -97,7 +91,7 @@ func checkLCSF(r run, t dtype.Type) error {
 		xs := r.Ints(-3, 3, 1, l.rows*l.n)
 		shape := []int{l.rows, l.n}
 		p := lcsfParams{
-			X:    r.Place(tiletest.Spec{Role: tiletest.Input, DType: t, Values: xs, Shape: shape, Strides: []int{l.n + l.pad, 1}, Offset: l.offset}),
+			X:    l.input(r, t, xs),
 			Y:    r.Place(tiletest.Spec{Role: tiletest.Output, DType: t, Shape: shape, Strides: padded(t, shape, 1)}),
 			Sums: r.Out(t, l.rows),
 		}

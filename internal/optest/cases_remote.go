@@ -54,10 +54,7 @@ func checkPass(r run, t dtype.Type) error {
 			}
 			want[i] = 2 * int(x)
 		}
-		place := func(role tiletest.Role, values []float64) device.Tensor {
-			return r.Place(tiletest.Spec{Role: role, DType: t, Values: values, Shape: []int{l.rows, l.n}, Strides: []int{l.n + l.pad, 1}, Offset: l.offset})
-		}
-		p := passParams{X: place(tiletest.Input, xs), Y: place(tiletest.Output, nil)}
+		p := passParams{X: l.input(r, t, xs), Y: l.output(r, t)}
 		if err := launchPass(r.Stream, p); err != nil {
 			return err
 		}
@@ -73,7 +70,7 @@ func checkTell(r run, t dtype.Type) error {
 		for i, x := range xs {
 			want[i/l.n] += int(x)
 		}
-		x := r.Place(tiletest.Spec{Role: tiletest.Input, DType: t, Values: xs, Shape: []int{l.rows, l.n}, Strides: []int{l.n + l.pad, 1}, Offset: l.offset})
+		x := l.input(r, t, xs)
 		p := tellParams{X: x, Y: r.Out(t, l.rows)}
 		if err := launchTell(r.Stream, p); err != nil {
 			return err
@@ -91,10 +88,7 @@ func checkRefetch(r run, t dtype.Type) error {
 		for i, x := range xs {
 			once[i], twice[i] = 2*int(x), 4*int(x)
 		}
-		place := func(role tiletest.Role, values []float64) device.Tensor {
-			return r.Place(tiletest.Spec{Role: role, DType: t, Values: values, Shape: []int{l.rows, l.n}, Strides: []int{l.n + l.pad, 1}, Offset: l.offset})
-		}
-		p := refetchParams{X: place(tiletest.Input, xs), T: place(tiletest.Output, nil), Y: place(tiletest.Output, nil)}
+		p := refetchParams{X: l.input(r, t, xs), T: l.output(r, t), Y: l.output(r, t)}
 		if err := launchRefetch(r.Stream, p); err != nil {
 			return err
 		}

@@ -38,10 +38,7 @@ func checkSegments(r run, t dtype.Type) error {
 		}
 		xs, ws := r.Ints(0, 9, 1, l.rows*l.n), r.Ints(0, 9, 2, l.rows*l.n)
 		shape := []int{l.rows, l.n}
-		place := func(values []float64) tiletest.Spec {
-			return tiletest.Spec{Role: tiletest.Input, DType: t, Values: values, Shape: shape, Strides: []int{l.n + l.pad, 1}, Offset: l.offset}
-		}
-		p := segmentParams{X: r.Place(place(xs)), W: r.Place(place(ws)), Y: r.Place(tiletest.Spec{Role: tiletest.Output, DType: t, Shape: shape, Strides: padded(t, shape, 1)}),
+		p := segmentParams{X: l.input(r, t, xs), W: l.input(r, t, ws), Y: r.Place(tiletest.Spec{Role: tiletest.Output, DType: t, Shape: shape, Strides: padded(t, shape, 1)}),
 			List: r.In(dtype.I32, list, len(list)/2, 2)}
 		if err := launchSegment(r.Stream, p); err != nil {
 			return err

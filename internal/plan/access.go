@@ -305,11 +305,7 @@ func (l *lowering) loadTile(v *ir.Value) {
 				e := elem{i, n, p}
 				part := l.local(names[p], thr.Val(dtype.U32), nil)
 				load(part, nil, a.elemAddr(e), a.present(e), a.dt.Size())
-				if all == nil {
-					all = ref(part)
-				} else {
-					all = bin(ir.Or, all, bin(ir.Shl, ref(part), literal(dtype.U32, 8*a.dt.Size()*p)))
-				}
+				all = withPart(all, ref(part), 8*a.dt.Size()*p)
 			}
 			l.emit(thr.Assign{At: l.at(), Dst: at(x, i), Src: all})
 		})

@@ -50,6 +50,14 @@ func byteOf(r thr.Expr, n thr.Expr) thr.Expr {
 	return bin(ir.And, bin(ir.Shr, r, toU32(mul(n, i32(8)))), literal(dtype.U32, 0xff))
 }
 
+// withPart is a register with a part more, from a bit on; the first part is the register.
+func withPart(register, part thr.Expr, bit int) thr.Expr {
+	if register == nil {
+		return part
+	}
+	return bin(ir.Or, register, bin(ir.Shl, part, literal(dtype.U32, bit)))
+}
+
 // fourBytes puts four elements into a register. Those that are just being converted are, two at a time.
 func fourBytes(xs []thr.Expr) thr.Expr {
 	two := func(lo, hi thr.Expr) thr.Expr {

@@ -53,7 +53,7 @@ func fillsIn(w, slot *ir.Value) bool {
 	}
 	found := false
 	for _, r := range w.Regions {
-		eachOp(r, func(x *ir.Value) { found = found || ir.FilledSlot(x) == slot })
+		ir.EachOp(r, func(x *ir.Value) { found = found || ir.FilledSlot(x) == slot })
 	}
 	return found
 }
@@ -63,7 +63,7 @@ func (l *lowering) beginFill(v *ir.Value, p *pipe) {
 	f := &fill{v: v, pipe: p, bytes: i32(0)}
 	l.fills[v] = f
 	nested := false
-	eachOp(v.In, func(w *ir.Value) {
+	ir.EachOp(v.In, func(w *ir.Value) {
 		if ir.FilledSlot(w) != v {
 			return
 		}

@@ -119,7 +119,7 @@ func (y *syncer) slot(t touch) slot {
 // sharedSlots finds the parts of shared tiles that ops access.
 func sharedSlots(k *ir.Kernel, f *flow) map[use]slot {
 	out := map[use]slot{}
-	eachOp(k.Body, func(v *ir.Value) {
+	ir.EachOp(k.Body, func(v *ir.Value) {
 		add := func(t *ir.SharedTile, offsets []*ir.Value, rank int) {
 			if t == nil {
 				return
@@ -163,7 +163,7 @@ const byCopy = "a copy"
 // of one distribution never write each other's elements, whichever stages they mean.
 func copyUses(k *ir.Kernel) map[int]string {
 	out := map[int]string{}
-	eachOp(k.Body, func(v *ir.Value) {
+	ir.EachOp(k.Body, func(v *ir.Value) {
 		if i, ok := v.Attr.(*ir.CopyInfo); ok {
 			out[v.ID] = ownBox(i.Dst, v.Scope, v.Type.Span.Dist)
 		}
@@ -180,7 +180,7 @@ func ownBox(t *ir.SharedTile, s ir.Scope, d *layout.Dist) string {
 // needs no barrier between the two.
 func wholeUses(k *ir.Kernel) map[int]string {
 	out := map[int]string{}
-	eachOp(k.Body, func(v *ir.Value) {
+	ir.EachOp(k.Body, func(v *ir.Value) {
 		a, ok := v.Attr.(*ir.Access)
 		if !ok || a.Shared == nil || a.Peer || v.Type.Span == nil {
 			return
@@ -202,7 +202,7 @@ func wholeUses(k *ir.Kernel) map[int]string {
 // mostGroups is the largest number of groups that a WaitGroup leaves in flight.
 func mostGroups(k *ir.Kernel) int {
 	most := 0
-	eachOp(k.Body, func(v *ir.Value) {
+	ir.EachOp(k.Body, func(v *ir.Value) {
 		if n, ok := v.Attr.(ir.Groups); ok {
 			most = max(most, int(n))
 		}

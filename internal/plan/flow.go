@@ -18,7 +18,7 @@ type flow struct {
 func newFlow(k *ir.Kernel) *flow {
 	f := &flow{live: map[*ir.Value]bool{}, users: map[*ir.Value][]*ir.Value{}, canon: map[*ir.Value]*ir.Value{}, dest: map[*ir.Value]string{}}
 	f.unify(k.Body, nil)
-	eachOp(k.Body, func(v *ir.Value) {
+	ir.EachOp(k.Body, func(v *ir.Value) {
 		if !ir.Table[v.Op].Pure() && v.Op != ir.Get && ir.Table[v.Op].Class != ir.Reduction && ir.Table[v.Op].Class != ir.Collective {
 			f.mark(v)
 		}
@@ -29,7 +29,7 @@ func newFlow(k *ir.Kernel) *flow {
 		}
 	})
 	// In program order, so that whatever walks users is deterministic.
-	eachOp(k.Body, func(v *ir.Value) {
+	ir.EachOp(k.Body, func(v *ir.Value) {
 		if !f.live[v] || f.canonical(v) != v {
 			return
 		}

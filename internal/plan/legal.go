@@ -63,7 +63,7 @@ func needs(v *ir.Value) (target.Feature, bool) {
 // and tensor copies where the target has them, and warpgroups multiply by wgmma.
 func loweringSet(k *ir.Kernel, t *target.Target) string {
 	warpgroups := false
-	eachOp(k.Body, func(v *ir.Value) { warpgroups = warpgroups || byWarpgroup(t, v) })
+	ir.EachOp(k.Body, func(v *ir.Value) { warpgroups = warpgroups || byWarpgroup(t, v) })
 	switch {
 	case warpgroups:
 		return "wgmma"
@@ -84,7 +84,7 @@ func legal(s *state) error {
 		return err
 	}
 	var err error
-	eachOp(s.k.Body, func(v *ir.Value) {
+	ir.EachOp(s.k.Body, func(v *ir.Value) {
 		if f, ok := needs(v); ok && !s.t.Has(f) && err == nil {
 			err = positioned(ir.ErrTarget, v.Pos, "%s needs %s, which %s has not; leave the target out with tile.Targets", ir.Table[v.Op].Go, f, s.t.Name)
 		}
@@ -112,17 +112,4 @@ func clusters(s *state) error {
 		most = fmt.Sprintf("clusters of at most %d", t.Cluster)
 	}
 	return positioned(ir.ErrTarget, s.k.Pos, "ClusterSize(%d): %s has %s; define the kernel with tile.Targets(%s), and another for the other targets", n, t.Name, most, strings.Join(have, ", "))
-}
-
-// eachOp visits every op of a region and of the regions below it, in program order.
-func eachOp(r *ir.Region, f func(*ir.Value)) {
-	if r == nil {
-		return
-	}
-	for _, v := range r.Ops {
-		f(v)
-		for _, in := range v.Regions {
-			eachOp(in, f)
-		}
-	}
 }

@@ -83,11 +83,7 @@ func (m *mmaLowering) fetch(s *matrixAccess, to thr.Frag, b matrixBlock, row, co
 		for at := 0; at < 4; at += piece {
 			part := l.local(names[at], thr.Val(dtype.U32), nil)
 			l.emit(thr.Load{At: l.at(), Space: thr.Shared, Dst: part, Bytes: piece, Addr: s.element(r, add(c, i32(at%width+at/width*8))), Buf: s.shared, Scope: s.Scope})
-			if all == nil {
-				all = ref(part)
-			} else {
-				all = bin(ir.Or, all, bin(ir.Shl, ref(part), literal(dtype.U32, 8*at)))
-			}
+			all = withPart(all, ref(part), 8*at)
 		}
 		l.emit(thr.Assign{At: l.at(), Dst: to.At(n), Src: all})
 	}

@@ -274,7 +274,7 @@ func (t *timeline) mend() {
 // wholeWrites are the ops that write every element of a shared tile, by all threads of the block together.
 func wholeWrites(k *ir.Kernel) map[int]bool {
 	out := map[int]bool{}
-	eachOp(k.Body, func(v *ir.Value) {
+	ir.EachOp(k.Body, func(v *ir.Value) {
 		var shape []int
 		var offsets []*ir.Value
 		switch a := v.Attr.(type) {

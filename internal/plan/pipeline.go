@@ -259,11 +259,13 @@ func (l *lowering) waitSlot(v *ir.Value) {
 	}
 }
 
-// releaseSlot gives a slot, or a member of it, back: each warp by itself. Matrix loads are over by then, not only issued: an
-// arrival overtakes those that wait in the queue of the SM's memory unit, behind the stores of other warps, say, for longer
-// than a copy takes to overwrite what they are to read; and the compiler does not wait for what only registers wait for. The bulk stores and tensor stores that the
+// releaseSlot gives a slot, or a member of it, back: each warp by itself. The bulk stores and tensor stores that the
 // scope's leader has begun have read their tiles by then, and so have MMAs; where one may go on, the slot that is given back
 // is that of the iteration before.
+//
+// Matrix loads are over by then, not only issued: an arrival overtakes those that wait in the queue of the SM's memory unit,
+// behind the stores of other warps, say, for longer than a copy takes to overwrite what they are to read; and the compiler
+// does not wait for what only registers wait for.
 func (l *lowering) releaseSlot(v *ir.Value) {
 	info := v.Attr.(*ir.SlotInfo)
 	p, slot := l.pipes[info.Pipe], l.scalarLocal(v.Args[0])

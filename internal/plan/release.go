@@ -46,7 +46,7 @@ func (l *lowering) defers(v *ir.Value, body *ir.Region) bool {
 	}
 	reads, alone, over := false, true, false
 	var accs []*ir.Value // of MMAs in flight
-	eachOp(body, func(w *ir.Value) {
+	ir.EachOp(body, func(w *ir.Value) {
 		if i, ok := w.Attr.(*ir.SlotInfo); ok && i.Pipe == info.Pipe {
 			alone = alone && (w == slot || w == v || w.Op == ir.SlotRelease && w.Args[0] == slot && w.In == body)
 		}

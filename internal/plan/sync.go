@@ -395,7 +395,7 @@ func (t touch) name() string {
 // and the same offsets touch the same elements in each thread, and need no barrier.
 func globalUses(k *ir.Kernel, f *flow) map[int]touch {
 	uses := map[int]touch{}
-	eachOp(k.Body, func(v *ir.Value) {
+	ir.EachOp(k.Body, func(v *ir.Value) {
 		if ir.Table[v.Op].Class != ir.Memory {
 			return
 		}

@@ -21,7 +21,7 @@ import (
 // ordered reports whether the author orders the cluster's blocks in ways that are not seen here.
 func (y *syncer) ordered(k *ir.Kernel) bool {
 	found := y.releases != ir.NoScope
-	eachOp(k.Body, func(v *ir.Value) { found = found || v.Op == ir.ClusterBarrier })
+	ir.EachOp(k.Body, func(v *ir.Value) { found = found || v.Op == ir.ClusterBarrier })
 	return found
 }
 

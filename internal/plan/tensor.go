@@ -19,7 +19,7 @@ func (s *state) tensorMaps() []*thr.Arg {
 	}
 	var maps []*thr.Arg
 	for _, a := range k.Args {
-		eachOp(k.Body, func(v *ir.Value) {
+		ir.EachOp(k.Body, func(v *ir.Value) {
 			i, optional := s.tensorCopy(v)
 			if i == nil || i.Arg != a {
 				return

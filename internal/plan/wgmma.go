@@ -32,7 +32,7 @@ func byWarpgroup(t *target.Target, v *ir.Value) bool {
 // operandTiles are the tiles, but for slots of pipelines, that a kernel's wgmma reads, and whether CopyAsync writes some.
 func operandTiles(s *state) (tiles map[*ir.SharedTile]bool, copied bool) {
 	tiles = map[*ir.SharedTile]bool{}
-	eachOp(s.k.Body, func(v *ir.Value) {
+	ir.EachOp(s.k.Body, func(v *ir.Value) {
 		if !byWarpgroup(s.t, v) {
 			return
 		}
@@ -43,7 +43,7 @@ func operandTiles(s *state) (tiles map[*ir.SharedTile]bool, copied bool) {
 			}
 		}
 	})
-	eachOp(s.k.Body, func(v *ir.Value) {
+	ir.EachOp(s.k.Body, func(v *ir.Value) {
 		if i, ok := v.Attr.(*ir.CopyInfo); ok && tiles[i.Dst] {
 			copied = true
 		}
@@ -60,7 +60,7 @@ func (l *lowering) fenceOperand(v *ir.Value) {
 
 // fromPeers reports whether other blocks write a tile, which cannot fence it for this one.
 func (l *lowering) fromPeers(t *ir.SharedTile) (found bool) {
-	eachOp(l.k.Body, func(v *ir.Value) {
+	ir.EachOp(l.k.Body, func(v *ir.Value) {
 		switch a := v.Attr.(type) {
 		case *ir.Access:
 			found = found || a.Peer && a.Shared == t && v.Op != ir.Load

@@ -36,14 +36,17 @@ func (h *head) chunk(first, end int) {
 		}
 		return out
 	}
-	dot := func(x []float64, i, j int) float64 { // sum_d x k_j exp(G_i - G_j)
+	key := func(i, j, d int) float64 { // an element of k_j exp(G_i - G_j)
+		gap := 0.0
+		for t := j + 1; t <= i; t++ { // not a difference of sums: after a g of -1000 that would lose what is small
+			gap += h.g[first+t][d]
+		}
+		return h.k[first+j][d] * math.Exp(gap)
+	}
+	dot := func(x []float64, i, j int) float64 {
 		sum := 0.0
 		for d := range x {
-			gap := 0.0
-			for t := j + 1; t <= i; t++ { // not a difference of sums: after a g of -1000 that would lose what is small
-				gap += h.g[first+t][d]
-			}
-			sum += x[d] * h.k[first+j][d] * math.Exp(gap)
+			sum += x[d] * key(i, j, d)
 		}
 		return sum
 	}
@@ -78,13 +81,10 @@ func (h *head) chunk(first, end int) {
 	last := len(sums) - 1
 	h.decay(sums[last])
 	for i, y := range writes {
-		for d, k := range h.k[first+i] {
-			gap := 0.0
-			for t := i + 1; t <= last; t++ {
-				gap += h.g[first+t][d]
-			}
+		for d := range h.keys {
+			k := key(last, i, d)
 			for c := range y {
-				h.state[d*h.values+c] += k * math.Exp(gap) * y[c]
+				h.state[d*h.values+c] += k * y[c]
 			}
 		}
 	}

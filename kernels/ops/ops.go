@@ -47,10 +47,7 @@ func Add(t *autodiff.Tape, a, b autodiff.Tensor) autodiff.Tensor {
 // AddOp is the op of Add.
 var AddOp = autodiff.New("add", autodiff.Spec[None, Binary, Out, None]{
 	Launches: autodiff.Launches{Forward: 1}, MemoryBound: true, Accept: sameShape[None],
-	Forward: func(x *autodiff.Exec, _ None, in Binary) (out Out, s None, err error) {
-		out.Y = x.Like(in.A)
-		return out, s, run2(x, launchAdd, in.A, in.B, out.Y)
-	},
+	Forward: forward2(launchAdd),
 	Backward: func(_ *autodiff.Exec, _ None, _ Binary, _ None, dy Out) (Binary, error) {
 		return Binary{dy.Y, dy.Y}, nil
 	},
@@ -64,10 +61,7 @@ func Sub(t *autodiff.Tape, a, b autodiff.Tensor) autodiff.Tensor {
 // SubOp is the op of Sub: da = dy, db = -dy.
 var SubOp = autodiff.New("sub", autodiff.Spec[None, Binary, Out, None]{
 	Launches: autodiff.Launches{Forward: 1, Backward: 1}, MemoryBound: true, Accept: sameShape[None],
-	Forward: func(x *autodiff.Exec, _ None, in Binary) (out Out, s None, err error) {
-		out.Y = x.Like(in.A)
-		return out, s, run2(x, launchSub, in.A, in.B, out.Y)
-	},
+	Forward: forward2(launchSub),
 	Backward: func(x *autodiff.Exec, _ None, in Binary, _ None, dy Out) (d Binary, err error) {
 		d.A = dy.Y
 		if x.Needs(in.B) {
@@ -86,10 +80,7 @@ func Mul(t *autodiff.Tape, a, b autodiff.Tensor) autodiff.Tensor {
 // MulOp is the op of Mul.
 var MulOp = autodiff.New("mul", autodiff.Spec[None, Binary, Out, None]{
 	Launches: autodiff.Launches{Forward: 1, Backward: 2}, MemoryBound: true, Accept: sameShape[None],
-	Forward: func(x *autodiff.Exec, _ None, in Binary) (out Out, s None, err error) {
-		out.Y = x.Like(in.A)
-		return out, s, run2(x, launchMul, in.A, in.B, out.Y)
-	},
+	Forward: forward2(launchMul),
 	Backward: func(x *autodiff.Exec, _ None, in Binary, _ None, dy Out) (d Binary, err error) {
 		if x.Needs(in.A) {
 			d.A = x.Like(in.A)
@@ -111,10 +102,7 @@ func Div(t *autodiff.Tape, a, b autodiff.Tensor) autodiff.Tensor {
 // DivOp is the op of Div: da = dy/b, db = -(dy*a/b)/b.
 var DivOp = autodiff.New("div", autodiff.Spec[None, Binary, Out, None]{
 	Launches: autodiff.Launches{Forward: 1, Backward: 2}, MemoryBound: true, Accept: sameShape[None],
-	Forward: func(x *autodiff.Exec, _ None, in Binary) (out Out, s None, err error) {
-		out.Y = x.Like(in.A)
-		return out, s, run2(x, launchDiv, in.A, in.B, out.Y)
-	},
+	Forward: forward2(launchDiv),
 	Backward: func(x *autodiff.Exec, _ None, in Binary, _ None, dy Out) (d Binary, err error) {
 		if x.Needs(in.A) {
 			d.A = x.Like(in.A)

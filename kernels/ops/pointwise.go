@@ -40,14 +40,26 @@ func run2[P binaryLaunch](x *autodiff.Exec, launch launch2[P], a, b, out autodif
 	}{A: x.Flat(a), B: x.Flat(b), Y: x.Flat(out)}))
 }
 
+// forward1 and forward2 are the passes that save nothing.
+func forward1[P unaryLaunch](launch launch1[P]) func(*autodiff.Exec, None, Unary) (Out, None, error) {
+	return func(x *autodiff.Exec, _ None, in Unary) (out Out, s None, err error) {
+		out.Y = x.Like(in.X)
+		return out, s, run1(x, launch, in.X, out.Y)
+	}
+}
+
+func forward2[P binaryLaunch](launch launch2[P]) func(*autodiff.Exec, None, Binary) (Out, None, error) {
+	return func(x *autodiff.Exec, _ None, in Binary) (out Out, s None, err error) {
+		out.Y = x.Like(in.A)
+		return out, s, run2(x, launch, in.A, in.B, out.Y)
+	}
+}
+
 // ofInput is an op of one tensor, element by element, whose gradient comes from dy and the input.
 func ofInput[F unaryLaunch, B binaryLaunch](name string, forward launch1[F], backward launch2[B]) *autodiff.Op[None, Unary, Out, None] {
 	return autodiff.New(name, autodiff.Spec[None, Unary, Out, None]{
 		Launches: autodiff.Launches{Forward: 1, Backward: 1}, MemoryBound: true,
-		Forward: func(x *autodiff.Exec, _ None, in Unary) (out Out, s None, err error) {
-			out.Y = x.Like(in.X)
-			return out, s, run1(x, forward, in.X, out.Y)
-		},
+		Forward: forward1(forward),
 		Backward: func(x *autodiff.Exec, _ None, in Unary, _ None, dy Out) (d Unary, err error) {
 			d.X = x.Like(in.X)
 			return d, run2(x, backward, dy.Y, in.X, d.X)
@@ -77,10 +89,7 @@ func ofOutput[F unaryLaunch, B binaryLaunch](name string, forward launch1[F], ba
 var (
 	NegOp = autodiff.New("neg", autodiff.Spec[None, Unary, Out, None]{ // dx = -dy
 		Launches: autodiff.Launches{Forward: 1, Backward: 1}, MemoryBound: true,
-		Forward: func(x *autodiff.Exec, _ None, in Unary) (out Out, s None, err error) {
-			out.Y = x.Like(in.X)
-			return out, s, run1(x, launchNeg, in.X, out.Y)
-		},
+		Forward: forward1(launchNeg),
 		Backward: func(x *autodiff.Exec, _ None, in Unary, _ None, dy Out) (d Unary, err error) {
 			d.X = x.Like(in.X)
 			return d, run1(x, launchNeg, dy.Y, d.X)

@@ -71,29 +71,22 @@ func ways(body *ir.Region) []string {
 			out = append(out, s)
 		}
 	}
-	var walk func(r *ir.Region)
-	walk = func(r *ir.Region) {
-		for _, v := range r.Ops {
-			if i, ok := v.Attr.(*ir.MMAInfo); ok && !i.DT.Is16() {
-				if name := accuracies[i.Accuracy]; name != "" {
-					add(name)
-				}
-				_, a, b := v.Operands()
-				if i.A == nil && plainlyLoaded(a[0]) || i.B == nil && plainlyLoaded(b[0]) {
-					add("operands by plain loads")
-				}
-				if i.Staged() {
-					add("B through a copy")
-				}
-			}
-			for _, in := range v.Regions {
-				if in != nil {
-					walk(in)
-				}
-			}
+	ir.EachOp(body, func(v *ir.Value) {
+		i, ok := v.Attr.(*ir.MMAInfo)
+		if !ok || i.DT.Is16() {
+			return
 		}
-	}
-	walk(body)
+		if name := accuracies[i.Accuracy]; name != "" {
+			add(name)
+		}
+		_, a, b := v.Operands()
+		if i.A == nil && plainlyLoaded(a[0]) || i.B == nil && plainlyLoaded(b[0]) {
+			add("operands by plain loads")
+		}
+		if i.Staged() {
+			add("B through a copy")
+		}
+	})
 	slices.Sort(out)
 	return out
 }
